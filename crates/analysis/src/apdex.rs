@@ -3,21 +3,21 @@
 use busyhour_record::{ApdexLimits, Totals};
 use serde::{Deserialize, Serialize};
 
-/// The Application Performance Index of the Apdex Alliance (technical specification 1.1, 2007): of response times,
-/// (satisfied + tolerating / 2) / all. A failed sample is frustrating, however fast it was.
+/// The Application Performance Index of the Apdex Alliance (technical specification 1.1, 2007), computed from response times:
+/// (satisfied + tolerating / 2) / all. A failed sample counts as frustrated, however fast it was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Apdex {
-    /// Up to this many ms a user is satisfied.
+    /// Maximum response time of a satisfied sample, in ms.
     pub satisfied_ms: f64,
-    /// Up to this many ms a user tolerates it.
+    /// Maximum response time of a tolerating sample, in ms.
     pub tolerating_ms: f64,
-    /// Samples that satisfied.
+    /// Number of satisfied samples.
     pub satisfied: u64,
-    /// Samples that were tolerated.
+    /// Number of tolerating samples.
     pub tolerating: u64,
-    /// Samples that frustrated.
+    /// Number of frustrated samples.
     pub frustrated: u64,
-    /// From 0 (all frustrated) to 1 (all satisfied).
+    /// The index, from 0 (all frustrated) to 1 (all satisfied).
     pub score: f64,
 }
 

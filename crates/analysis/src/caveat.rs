@@ -1,4 +1,4 @@
-//! Doubts about a result, each with its advice.
+//! Caveats: reasons to doubt a result, each with advice.
 
 use std::fmt;
 
@@ -7,155 +7,156 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
 use crate::facts::LaterRows;
-use crate::groups::{GroupPhase, phases_words, shortened, some};
+use crate::groups::{GroupPhase, describe_phases, join_names, shorten_name};
 use crate::stalls;
 
-/// One doubt about a result.
+/// A reason to doubt a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Caveat {
     /// No request ended.
     NoSamples,
-    /// The manifest has no outcome: the run was cut off, or goes on.
+    /// The manifest has no outcome: the run was cut off, or has not ended.
     Unfinished,
-    /// How far the record of a run reaches that was cut off.
+    /// The end of the record, for a run that was cut off.
     RecordEnds {
-        /// The last end of a sample in it, in seconds from the start of the run.
+        /// The last end of a sample in the record, in seconds from the start of the run.
         at_s: f64,
-        /// A results file beside the record with samples that ended later.
+        /// A results file of the same run with samples that ended later.
         later: Option<LaterRows>,
     },
     /// The run was stopped before its planned end.
     StoppedEarly {
-        /// How.
+        /// How it was stopped.
         end: RunEnd,
-        /// From where, where it was from the program's own screen or page.
+        /// Whether it was stopped from the terminal view or the live page; `None` if neither.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<ChangedFrom>,
     },
     /// An error stopped the run.
     StoppedByError {
-        /// What went wrong; empty when it is not known.
+        /// The message of the error; empty when unknown.
         error: String,
     },
-    /// The process, or a core of it, did not run for some time: response times measured then are the generator's.
+    /// The process, or one of its cores, did not run for some time; response times measured then include the generator's delay.
     GeneratorStalled {
         /// The reported stalls, in order of time.
         stalls: Vec<Stall>,
         /// Number of shorter stalls that are not listed.
         more: u64,
     },
-    /// Cores were left behind because they did not respond when the run was to end.
+    /// Cores were abandoned because they did not respond at the end of the run.
     CoresAbandoned {
-        /// Which, and when they were last seen.
+        /// The cores, with the time of their last response.
         cores: Vec<AbandonedCore>,
     },
-    /// Samples under way at the end are in no number.
+    /// Samples were in flight at the end of the run; they are excluded from all figures.
     Interrupted {
-        /// How many.
+        /// Number of samples.
         samples: u64,
     },
-    /// Arrivals still waited for a user when the run was stopped: the longest waits are in no number.
+    /// Arrivals were waiting for a user when the run was stopped; the longest waits are excluded from all figures.
     ArrivalsLeft {
-        /// How many.
+        /// Number of arrivals.
         arrivals: u64,
     },
-    /// Sessions of open workloads ended without a request: the rate of requests is not that of arrivals.
+    /// Sessions of open workloads ended without a request, so that the rate of requests is below the rate of arrivals.
     IdleSessions {
-        /// How many at least.
+        /// Minimum number of such sessions.
         sessions: u64,
-        /// Sessions that began.
-        begun: u64,
+        /// Number of started sessions.
+        #[serde(rename = "begun")]
+        started: u64,
     },
-    /// A core of the generator was busy: what looks like response time may be its own.
+    /// A core of the generator was busy, so that response times may include the generator's own delay.
     GeneratorBusy {
-        /// Its CPU time over the run's length, in per cent; `None` when unknown.
+        /// CPU time of the busiest core over the length of the run, in per cent; `None` when unknown.
         busy_percent: Option<f64>,
-        /// The same over its busiest second; `None` when unknown.
+        /// The maximum over single seconds, in per cent; `None` when unknown.
         busy_second_percent: Option<f64>,
-        /// Cores that were this busy.
+        /// Number of busy cores.
         cores: u32,
     },
-    /// The host of the generator's virtual machine ran others while this one had work to do.
+    /// The hypervisor gave CPU time that this virtual machine requested to others.
     CpuStolen {
-        /// The part of the CPU time this machine wanted, in per cent.
+        /// Stolen share of the requested CPU time, in per cent.
         percent: f64,
     },
-    /// The recorder was behind and held users back.
+    /// The recorder fell behind and delayed users.
     RecorderStalled {
-        /// How often.
+        /// Number of delays.
         stalls: u64,
-        /// How long, over all cores, in seconds.
+        /// Total delay over all cores, in seconds.
         stalled_s: f64,
     },
     /// Samples were made but not recorded.
     SamplesLost {
-        /// How many.
+        /// Number of samples.
         samples: u64,
     },
-    /// Responses, or the work on a text, exceeded a limit of the generator.
+    /// A response, or the processing of a text, exceeded a limit of the generator.
     LimitExceeded {
         /// The limit.
         limit: String,
-        /// How often.
+        /// How often it was exceeded.
         times: u64,
     },
-    /// A file lacks rows.
+    /// Rows of an output file are missing.
     OutputLost {
-        /// Which.
+        /// The file.
         file: String,
-        /// The system's words.
+        /// The error of the operating system.
         error: String,
-        /// Rows or samples it lacks.
+        /// Number of missing rows or samples.
         lost: u64,
     },
     /// A listener's file was not written.
     ListenerNotWritten {
-        /// Which.
+        /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The recorder failed.
     RecorderFailed {
-        /// What is known.
+        /// The error.
         error: String,
     },
     /// The tail of the record is missing.
     RecordCut,
-    /// Rows of a file could not be understood, and are left out.
+    /// Rows of a file could not be parsed and are excluded.
     BadRows {
         /// The file.
         file: String,
-        /// How many.
+        /// Number of rows.
         rows: u64,
-        /// The first ones, with their places.
+        /// The first of these rows, with their positions.
         first: Vec<String>,
     },
-    /// What was put together does not overlap in time: it is not of one test.
+    /// The combined inputs do not overlap in time, so they do not come from one test.
     NotTogether,
-    /// The record has one clock in whole milliseconds.
+    /// The record has only one start time per sample, in whole milliseconds.
     OneClock,
-    /// Requests started later than they were meant to.
+    /// Requests started after their intended start.
     LateStarts {
         /// Mean lateness in ms.
         mean_ms: f64,
     },
-    /// Many requests failed, and their times are mixed with those of the others.
+    /// Many requests failed, and their times are mixed with those of successful requests.
     ManyErrors {
         /// Failed requests in per cent.
         percent: f64,
     },
-    /// A high quantile rests on a handful of samples.
+    /// A high percentile is based on few samples.
     ThinTail {
-        /// The quantile, in per cent.
+        /// The percentile.
         percentile: f64,
-        /// Samples beyond it.
+        /// Number of samples above it.
         beyond: u64,
     },
-    /// The totals are of thread groups that ran one after the other, such as one that fills a database and one that is measured.
+    /// The totals mix thread groups that ran one after the other, such as one that fills a database and one that is measured.
     MixedPhases {
-        /// The groups in order of time.
+        /// The groups, in order of time.
         groups: Vec<GroupPhase>,
     },
     /// Several thread groups use the same labels.
@@ -163,49 +164,49 @@ pub enum Caveat {
         /// The labels.
         labels: Vec<String>,
     },
-    /// The plan makes more labels than are kept apart.
+    /// The plan produces more labels than are counted separately.
     ManyLabels {
-        /// Samples that are counted together.
+        /// Number of samples that are counted together.
         samples: u64,
     },
-    /// Samples before the measured part are in no number.
+    /// Samples before the measured part are excluded from all figures.
     WarmupLeftOut {
-        /// How many.
+        /// Number of samples.
         samples: u64,
     },
-    /// A doubt that the compilation of the plan found.
+    /// A caveat that was found when the plan was compiled.
     Plan {
-        /// Its kind.
+        /// The code of the note.
         kind: String,
-        /// What is the matter.
+        /// The message.
         note: String,
-        /// What to do.
+        /// The advice.
         hint: Option<String>,
     },
-    /// A doubt about the arrivals.
+    /// A caveat about the arrivals.
     Arrivals(ArrivalCaveat),
 }
 
-/// A caveat with its words, as `summary.json` has it.
+/// A caveat with its message and advice, as written to `summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ReportedCaveat {
     /// The caveat.
     #[serde(flatten)]
     pub caveat: Caveat,
-    /// What is in doubt.
+    /// What happened.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about it.
     pub advice: String,
 }
 
-impl From<Caveat> for Told {
-    fn from(caveat: Caveat) -> Told {
+impl From<Caveat> for ReportedCaveat {
+    fn from(caveat: Caveat) -> ReportedCaveat {
         let Description { message, advice } = caveat.describe();
-        Told { caveat, message, advice }
+        ReportedCaveat { caveat, message, advice }
     }
 }
 
-/// The text of a caveat.
+/// The texts of a caveat.
 struct Description {
     message: String,
     advice: String,
@@ -224,13 +225,13 @@ impl fmt::Display for Caveat {
 }
 
 impl Caveat {
-    /// What to do about it.
+    /// What the user can do about it.
     #[must_use]
     pub fn advice(&self) -> String {
         self.describe().advice
     }
 
-    /// The message and the advice of every caveat: the only place that lists the texts.
+    /// The message and the advice of every caveat. All texts are in this function.
     fn describe(&self) -> Description {
         match self {
             Caveat::NoSamples => Description::new(
@@ -255,7 +256,7 @@ impl Caveat {
             }
             Caveat::GeneratorStalled { stalls, more } => Description::new(
                 stalls::stalls_text(stalls, *more),
-                "response times measured at these moments are the generator's, not the server's: leave them out, or measure again on a quiet machine",
+                "response times measured at these times include the generator's own delay: exclude these times, or measure again on an idle machine",
             ),
             Caveat::CoresAbandoned { cores } => Description::new(
                 stalls::abandoned_text(cores),
@@ -275,16 +276,16 @@ impl Caveat {
                 ),
                 "treat response times as lower bounds; allow more users, or let the run reach its end",
             ),
-            Caveat::IdleSessions { sessions, begun } => Description::new(
+            Caveat::IdleSessions { sessions, started } => Description::new(
                 format!(
                     "at least {sessions} of {} ended without a request",
-                    counted(*begun, "session", "sessions")
+                    counted(*started, "session", "sessions")
                 ),
                 "look at the controllers around the samplers: conditions, loops of 0 passes, a Once Only Controller",
             ),
             Caveat::GeneratorBusy { busy_percent, busy_second_percent, cores } => Description::new(
                 busy_message(*busy_percent, *busy_second_percent, *cores),
-                "treat latencies as upper bounds and the rate as the generator's; use more cores or machines",
+                "treat response times as upper bounds and the rate as the generator's limit; use more cores or machines",
             ),
             Caveat::CpuStolen { percent } => Description::new(
                 format!("the hypervisor stole {percent:.0} % of the CPU time this machine requested"),
@@ -336,12 +337,12 @@ impl Caveat {
                 "combine only the results of several generators of one test; compare runs with `compare`",
             ),
             Caveat::OneClock => Description::new(
-                "the record has one clock in whole milliseconds: response times are measured from the actual start",
+                "the record has only actual starts, in whole milliseconds: response times are measured from them",
                 "run the plan with busyhour to measure the waiting time before the start",
             ),
             Caveat::LateStarts { mean_ms } => Description::new(
                 format!("requests started {mean_ms:.3} ms after their intended start, on average"),
-                "read response times, not service times; look for a busy generator or too few users",
+                "use response times, not service times; look for a busy generator or too few users",
             ),
             Caveat::ManyErrors { percent } => Description::new(
                 format!(
@@ -359,12 +360,16 @@ impl Caveat {
                 "run longer before you rely on this percentile",
             ),
             Caveat::MixedPhases { groups } => Description::new(
-                format!("the totals mix thread groups that ran at different times: {}", phases_words(groups)),
-                "read the groups apart (--by-group), or count one phase only (--window FROM,TO, --steady auto)",
+                format!(
+                    "the totals mix thread groups that ran at different times: {}",
+                    describe_phases(groups)
+                ),
+                "report the groups separately (--by-group), or count only one phase (--window FROM,TO, --steady auto)",
             ),
-            Caveat::SharedLabels { labels } => {
-                Description::new(shared_labels_message(labels), "read the thread groups apart: --by-group")
-            }
+            Caveat::SharedLabels { labels } => Description::new(
+                shared_labels_message(labels),
+                "report the thread groups separately: --by-group",
+            ),
             Caveat::ManyLabels { samples } => Description::new(
                 format!(
                     "the plan makes so many labels that {} counted together as {OTHER_LABELS}",
@@ -374,20 +379,20 @@ impl Caveat {
             ),
             Caveat::WarmupLeftOut { samples } => Description::new(
                 format!(
-                    "{} before the measured part of the run are left out",
+                    "{} before the measured part of the run excluded",
                     counted(*samples, "sample", "samples")
                 ),
-                "no action is needed; the result files hold them",
+                "no action is needed; the result files contain them",
             ),
             Caveat::Plan { note, hint, .. } => {
                 Description::new(note.clone(), hint.as_deref().unwrap_or("check what it means for this plan"))
             }
-            Caveat::Arrivals(doubt) => Description::new(doubt.to_string(), doubt.advice()),
+            Caveat::Arrivals(caveat) => Description::new(caveat.to_string(), caveat.advice()),
         }
     }
 }
 
-const UNUSABLE_COUNTS: &str = "do not use the counts of this run; report this as a fault of the program";
+const UNUSABLE_COUNTS: &str = "do not use the counts of this run; report this as a bug in Busyhour";
 
 fn counted(n: u64, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
@@ -432,13 +437,13 @@ fn busy_message(mean: Option<f64>, busiest_second: Option<f64>, cores: u32) -> S
 }
 
 fn shared_labels_message(labels: &[String]) -> String {
-    let names = some(labels.len(), labels.iter().map(|label| shortened(label)));
+    let names = join_names(labels.len(), labels.iter().map(|label| shorten_name(label)));
     let labels = if labels.len() == 1 { "label".to_owned() } else { format!("{} labels", labels.len()) };
     format!("several thread groups use the same {labels}, and one row mixes their times: {names}")
 }
 
-/// How much longer mean response times are than mean service times, in ms, where that is worth a word: below a millisecond, or a
-/// twentieth of what is measured, waiting before the start changes no conclusion.
+/// The mean lateness in ms (mean response time minus mean service time) if it is worth reporting. Lateness below a millisecond, or
+/// below a twentieth of the mean service time, changes no conclusion.
 #[must_use]
 pub fn late_ms(response_ms: f64, service_ms: f64) -> Option<f64> {
     let late_ms = response_ms - service_ms;

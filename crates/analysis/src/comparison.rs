@@ -1,36 +1,37 @@
-//! Groups of runs compared: what changed, by how much, and how well that is known.
+//! Compares groups of runs: estimates each difference with a confidence interval.
 //!
-//! Samples of a run are not independent: neighbours wait in the same queues. And runs of the same system differ: caches,
-//! schedulers and neighbours on the machine are not the same again. So the unit of a comparison is the run. Its
-//! [`RunTally`] cuts it into slices of time, from which [`MeasuredRun`] has each [`Measure`] and, by the stationary block
-//! bootstrap over the slices, how precisely the run alone knows it. [`Comparison`] then takes each measure of a label as
-//! one value per run: several runs on both sides give Student's t over runs (on logarithms, for ratios), one run on each
-//! side has nothing but its slices, which is said loudly. All labels and measures are judged together, so that of the
-//! differences that are claimed at most a known part is false.
+//! The samples of a run are not independent, because consecutive requests wait in the same queues. Runs of the same system
+//! differ, because the state of caches, schedulers and other processes differs. The unit of a comparison is therefore the run.
+//! A [`RunTally`] divides a run into time slices. [`MeasuredRun`] computes each [`Measure`] from them, and its confidence interval
+//! within the run by the stationary block bootstrap over the slices. [`Comparison`] uses one value per run, label and measure:
+//! several runs on both sides give Student's t over runs (on logarithms, for ratios). One run on each side gives only the
+//! variation within the runs, which raises a caveat. All labels and measures are tested merge_histograms, which limits the expected share
+//! of false differences among those reported.
 //!
-//! What is compared is first looked at for [`differences`] that would mislead. [`PowerPlan`] says how many runs would show
-//! a difference, [`Trend`] where a history of runs changed.
+//! [`differences`] finds differences between the runs' settings that would make the comparison misleading. [`PowerPlan`] computes
+//! how many runs are needed to detect a difference. [`Trend`] finds changepoints in a history of runs.
 
 mod caveat;
 mod compared;
+mod differences;
 mod effect;
 mod histogram;
-mod likeness;
+
 mod measure;
 mod planning;
 mod run;
 mod tally;
 mod trend;
 
-pub use caveat::{ComparisonCaveat, ComparisonDoubt};
+pub use caveat::{ComparisonCaveat, ReportedComparisonCaveat};
 pub use compared::{
-    Asked, COMPARISON_VERSION, ComparedRow, ComparedRun, Comparison, ComparisonSettings, Counted, Side,
+    COMPARISON_VERSION, ComparedRow, ComparedRun, Comparison, ComparisonSettings, Counted, Side, TestFamily,
 };
+pub use differences::{RunDifference, differences};
 pub use effect::{Effect, EffectMethod, Interval, Margins, Verdict};
-pub use likeness::{Unlike, differences};
-pub use measure::{Measure, Measured, RESAMPLES, SAMPLES_MIN, TAIL_SAMPLES, Within};
+pub use measure::{Measure, Measured, RESAMPLES, RunPrecision, SAMPLES_MIN, TAIL_SAMPLES};
 pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerPlan, PowerRow};
-pub use run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunCourse};
+pub use run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunSeries};
 pub use tally::{ComparedClock, RunTally, RunWindow, TalliedSample};
 pub use trend::{
     RUNS_MAX, RUNS_PER_RATE, Trend, TrendChange, TrendOutcome, TrendRun, TrendSeries, TrendSettings,

@@ -1,4 +1,4 @@
-//! What is known about a run beside its numbers.
+//! Facts about a run other than its measurements.
 
 use busyhour_record::{
     ArrivalCounts, ChangedFrom, ControlEvent, GeneratorFacts, InputFacts, LoadChange, LogForm, Manifest,
@@ -6,24 +6,24 @@ use busyhour_record::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What is known about a run beside its numbers.
+/// Facts about a run other than its measurements: where it came from, how it ended, and on which generator it ran.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
-    /// The plan, as it was named; or the result file.
+    /// The path of the plan as given on the command line; or that of the result file.
     pub source: String,
     /// The test plan's name.
     pub plan_name: String,
     /// SHA-256 of the plan.
     pub plan_sha256: String,
-    /// Seed of every random choice; `None` when it is unknown.
+    /// The seed of all random choices; `None` when unknown.
     pub seed: Option<u64>,
-    /// The command.
+    /// The command line of the run.
     pub command_line: Vec<String>,
-    /// The longest time that one HTTP request could take; `None` when unknown.
+    /// The maximum time that one HTTP request was allowed to take; `None` when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_deadline: Option<RequestDeadline>,
-    /// Version of the program that made the run.
+    /// Version of Busyhour that made the run.
     pub busyhour: String,
     /// The generator's host.
     pub hostname: String,
@@ -31,55 +31,55 @@ pub struct RunFacts {
     pub cpus: u32,
     /// Start of the run in ms since 1970.
     pub wall_anchor_ms: i64,
-    /// Length of the run in seconds; `None` when it is unknown: then that of its samples counts.
+    /// Length of the run in seconds; `None` when unknown, in which case the span of its samples is used.
     pub duration_s: Option<f64>,
-    /// Why it ended; `None` when it was cut off or is unknown.
+    /// How the run ended; `None` when it was cut off or the end is unknown.
     pub end: Option<RunEnd>,
-    /// The threshold that stopped it.
+    /// The threshold that stopped the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
-    /// The error that stopped it.
+    /// The error that stopped the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Users that were started; `None` when unknown.
     pub users_started: Option<u64>,
     /// Users that finished; `None` when unknown.
     pub users_finished: Option<u64>,
-    /// Users among those started that made no part of the load: of setUp and tearDown thread groups, and of groups that sent
-    /// nothing.
+    /// Started users that were not part of the load: those of setUp and tearDown thread groups, and of groups that sent no
+    /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_apart: Option<u64>,
-    /// What became of the arrivals of open workloads; `None` when the run had none.
+    /// Counts of the arrivals of open workloads by outcome; `None` for a run without open workloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalCounts>,
     /// The open workloads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<OpenFacts>,
-    /// What somebody did to it while it went on, in order of time.
+    /// Changes that users made to the load during the run, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<ControlEvent>,
-    /// What is known about the generator.
+    /// Facts about the generator.
     pub generator: GeneratorFacts,
-    /// What went wrong while writing.
+    /// Errors of the recorder.
     pub recorder_events: Vec<RecorderEvent>,
-    /// Doubts about the plan.
+    /// Caveats about the plan, found when it was compiled.
     pub notes: Vec<PlanNote>,
     /// Whether the record's tail is missing.
     pub record_cut: bool,
-    /// How far the record of a run reaches that did not write how it ended.
+    /// Where the record ends, for a run that was cut off before it recorded its outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_end: Option<RecordEnd>,
-    /// What was read, where it was given as files.
+    /// The files that were read, for results that were given as files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<InputFound>,
-    /// Whether intended starts were recorded: without them response times are service times.
+    pub inputs: Vec<InputSummary>,
+    /// Whether intended starts are missing from the record, so that response times equal service times.
     pub one_clock: bool,
-    /// Whether the run has a manifest that should say how it ended.
+    /// Whether the run has a manifest, which should contain the outcome.
     pub has_manifest: bool,
 }
 
 impl RunFacts {
-    /// What a manifest tells.
+    /// Reads the facts from the manifest of a run.
     #[must_use]
     pub fn from_manifest(manifest: &Manifest) -> RunFacts {
         let outcome = manifest.outcome.as_ref();
@@ -115,15 +115,15 @@ impl RunFacts {
         }
     }
 
-    /// Where the order to stop came from: the program's screen or its page; `None` when it came another way or none was given.
+    /// Whether the run was stopped from the terminal view or from the live page; `None` when it was stopped in another way or not at all.
     #[must_use]
     pub fn stopped_from(&self) -> Option<ChangedFrom> {
         let stop = self.events.iter().find(|event| event.change == LoadChange::Stop);
         stop.map(|event| event.from)
     }
 
-    /// Users that made the load: without those of setUp and tearDown thread groups and of groups that sent nothing, and without the sessions of open workloads,
-    /// each of which counts as a user that started. `None` when unknown.
+    /// Number of users that were part of the load. Excludes the users of setUp and tearDown thread groups and of groups that sent
+    /// no request, and the sessions of open workloads, each of which counts as a started user. `None` when unknown.
     #[must_use]
     pub fn load_users(&self) -> Option<u64> {
         let sessions = self.arrivals.map_or(0, |counts| counts.begun);
@@ -131,7 +131,7 @@ impl RunFacts {
         self.users_started.map(|users| users.saturating_sub(sessions).saturating_sub(apart))
     }
 
-    /// What results tell that may come from several files.
+    /// The facts of results that were read from one or several files.
     #[must_use]
     pub fn from_results(replay: &Replay) -> RunFacts {
         RunFacts {
@@ -140,7 +140,7 @@ impl RunFacts {
         }
     }
 
-    /// What the inputs of a test tell that began `wall_anchor_ms` ms after 1970.
+    /// The facts of the inputs of a test that started `wall_anchor_ms` ms after 1970.
     #[must_use]
     pub fn from_inputs(inputs: &[InputFacts], wall_anchor_ms: i64) -> RunFacts {
         let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
@@ -153,19 +153,19 @@ impl RunFacts {
             source,
             wall_anchor_ms,
             record_cut: inputs.iter().any(|input| input.cut_at.is_some()),
-            inputs: inputs.iter().map(InputFound::of).collect(),
+            inputs: inputs.iter().map(InputSummary::of).collect(),
             one_clock: inputs.iter().any(|input| input.form != LogForm::Run),
             ..RunFacts::default()
         }
     }
 }
 
-/// How far the record of a run reaches.
+/// The end of the record of a run that was cut off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordEnd {
-    /// The last end of a sample in it, in seconds from the start of the run.
+    /// The last end of a sample in the record, in seconds from the start of the run.
     pub at_s: f64,
-    /// A results file beside the record with samples that ended later, and how many.
+    /// A results file of the same run with samples that ended later, and their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later: Option<LaterRows>,
 }
@@ -175,33 +175,33 @@ pub struct RecordEnd {
 pub struct LaterRows {
     /// The file.
     pub file: String,
-    /// How many.
+    /// Number of samples.
     pub rows: u64,
 }
 
-/// One of the files that a summary was made of.
+/// One of the files from which a summary was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct InputFound {
-    /// As the person called it.
+pub struct InputSummary {
+    /// Its name as given by the user.
     pub name: String,
-    /// What it is: CSV, XML, a run directory; packed or not.
+    /// Its format, such as CSV, XML or a run directory, and its compression, if any.
     pub form: String,
-    /// Samples in it.
+    /// Number of samples.
     pub samples: u64,
-    /// Rows that could not be understood.
+    /// Number of rows that could not be parsed.
     pub bad_rows: u64,
-    /// The first of them, with their places.
+    /// The first of these rows, with their positions.
     pub first_bad: Vec<String>,
-    /// Whether it ends within a row.
+    /// Whether the file ends within a row.
     pub cut_off: bool,
-    /// From the first to the last end in it, in seconds from the start of the run; `None` without samples.
+    /// First and last end of a sample, in seconds from the start of the run; `None` without samples.
     pub span_s: Option<(f64, f64)>,
 }
 
-impl InputFound {
-    fn of(input: &InputFacts) -> InputFound {
+impl InputSummary {
+    fn of(input: &InputFacts) -> InputSummary {
         let packed = input.packing.map(|packing| format!(", {packing}")).unwrap_or_default();
-        InputFound {
+        InputSummary {
             name: input.name.clone(),
             form: format!("{}{packed}", input.form),
             samples: input.samples,

@@ -1,4 +1,4 @@
-//! The results of each thread group, and when totals mix groups that should be read apart.
+//! The results of each thread group, and the detection of totals that mix groups which should be read separately.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize};
 use crate::rounding::round;
 use crate::row::Row;
 
-/// Groups with a smaller share of the requests, and of their time, change no total that matters.
+/// Groups with a smaller share of the requests and of the total response time do not change the totals noticeably.
 const SHARE_MIN: f64 = 0.01;
 
-/// Groups that overlap by no more than this share of the shorter one ran one after the other.
+/// Groups that overlap by at most this share of the shorter one count as consecutive.
 const OVERLAP_MAX: f64 = 0.05;
 
-/// Thread groups, and labels, that a caveat names.
+/// Maximum number of thread groups or labels that a caveat lists.
 const NAMED_MAX: usize = 4;
 
 /// The results of one thread group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupRows {
-    /// Its name in the plan.
+    /// The group's name in the plan.
     pub name: String,
     /// Its number, from 1, as in the names of its threads; 0 when unknown.
     pub number: u32,
-    /// Whether it is a setUp or tearDown thread group. JMeter's result files do not tell.
+    /// Whether it is a setUp or tearDown thread group. JMeter's result files do not contain this information.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub set_up_or_tear_down: bool,
     /// First start of a request, in seconds from the start of the run.
     pub from_s: f64,
-    /// Last end of a request, likewise.
+    /// Last end of a request, in seconds from the start of the run.
     pub to_s: f64,
-    /// All its requests. Rates are over the time from `from_s` to `to_s`, or over the window of the summary.
+    /// All requests of the group. Rates are computed over the time from `from_s` to `to_s`, or over the window of the summary.
     pub total: Row,
     /// Its requests and transactions by label.
     pub labels: Vec<Row>,
 }
 
 impl GroupRows {
-    /// The rows of each group of a run; `window_s` is the length of the part that counts, where it is one.
+    /// The rows of each group of a run; `window_s` is the length of the measured part, unless that is the whole run.
     pub(crate) fn of(totals: &RunTotals, window_s: Option<f64>) -> Vec<GroupRows> {
         totals.groups.iter().map(|group| GroupRows::of_group(group, window_s, totals.apdex)).collect()
     }
@@ -47,7 +47,7 @@ impl GroupRows {
         let (from_s, to_s) = span_s(group).unwrap_or_default();
         let over_s = window_s.unwrap_or(to_s - from_s);
         let row = |label: &str, kind, totals| {
-            // The distribution of a label is that of all groups.
+            // The rows of all groups together hold the distribution of a label.
             Row { distribution: Vec::new(), ..Row::of(label, kind, totals, over_s, apdex) }
         };
         GroupRows {
@@ -62,7 +62,7 @@ impl GroupRows {
     }
 }
 
-/// First start and last end of a group's requests in seconds from the start of the run.
+/// First start and last end of a group's requests, in seconds from the start of the run.
 fn span_s(group: &GroupTotals) -> Option<(f64, f64)> {
     group.span().map(|(first, last)| (first.as_secs_f64(), last.as_secs_f64()))
 }
@@ -74,14 +74,14 @@ pub struct GroupPhase {
     pub name: String,
     /// First start of a request, in seconds from the start of the run.
     pub from_s: f64,
-    /// Last end of a request, likewise.
+    /// Last end of a request, in seconds from the start of the run.
     pub to_s: f64,
-    /// Its requests.
+    /// Number of its requests.
     pub requests: u64,
 }
 
-/// The groups in order of time, where some ran before or after others and the totals are of all of them; `None` where they
-/// ran side by side, or where but one matters.
+/// The groups in order of time when some of them ran before or after others; `None` when they ran at the same time, or when only
+/// one of them has a noticeable share of the requests.
 pub(crate) fn mixed_phases(totals: &RunTotals) -> Option<Vec<GroupPhase>> {
     let all_ns = totals.total.response.sum_ns as f64;
     let matters = |group: &&GroupTotals| {
@@ -96,15 +96,15 @@ pub(crate) fn mixed_phases(totals: &RunTotals) -> Option<Vec<GroupPhase>> {
     groups.sort_by_key(|group| group.total.first_start);
     let mut end_s = 0.0_f64;
     let mut shortest_s = f64::INFINITY;
-    let one_after_another =
+    let are_consecutive =
         groups.iter().filter_map(|group| span_s(group)).enumerate().any(|(at, (from, to))| {
             shortest_s = shortest_s.min(to - from);
-            // The last request of one may still be under way when the next one begins.
+            // The last request of one group may still be in flight when the next group starts.
             let is_after = at > 0 && from >= end_s - OVERLAP_MAX * shortest_s;
             end_s = end_s.max(to);
             is_after
         });
-    if !one_after_another && !groups.iter().any(|group| group.is_set_up_or_tear_down) {
+    if !are_consecutive && !groups.iter().any(|group| group.is_set_up_or_tear_down) {
         return None;
     }
     let phase = |group: &&GroupTotals| {
@@ -115,7 +115,7 @@ pub(crate) fn mixed_phases(totals: &RunTotals) -> Option<Vec<GroupPhase>> {
     Some(groups.iter().filter_map(phase).collect())
 }
 
-/// Labels of which several thread groups made samples, in order of first appearance.
+/// Labels that occur in the samples of several thread groups, in order of first appearance.
 pub(crate) fn shared_labels(totals: &RunTotals) -> Vec<String> {
     let mut parts: BTreeMap<(&str, SampleKind), Vec<u64>> = BTreeMap::new();
     for label in totals.groups.iter().flat_map(|group| &group.labels) {
@@ -131,24 +131,24 @@ pub(crate) fn shared_labels(totals: &RunTotals) -> Vec<String> {
 }
 
 /// `Data Injection (0.0 s to 12.3 s, 10213 requests), Throughput test (…)`
-pub(crate) fn phases_words(phases: &[GroupPhase]) -> String {
-    let words = |phase: &GroupPhase| {
+pub(crate) fn describe_phases(phases: &[GroupPhase]) -> String {
+    let describe = |phase: &GroupPhase| {
         let GroupPhase { name, from_s, to_s, requests } = phase;
-        format!("{} ({from_s:.1} s to {to_s:.1} s, {requests} requests)", shortened(name))
+        format!("{} ({from_s:.1} s to {to_s:.1} s, {requests} requests)", shorten_name(name))
     };
-    some(phases.len(), phases.iter().map(words))
+    join_names(phases.len(), phases.iter().map(describe))
 }
 
 /// `a, b, c and 3 more`
-pub(crate) fn some(count: usize, names: impl Iterator<Item = String>) -> String {
+pub(crate) fn join_names(count: usize, names: impl Iterator<Item = String>) -> String {
     let named: Vec<String> = names.take(NAMED_MAX).collect();
     let more = count.saturating_sub(NAMED_MAX);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     named.join(", ") + &more
 }
 
-/// A name that a sentence has room for.
-pub(crate) fn shortened(name: &str) -> String {
+/// Truncates a name to a length that fits into a sentence.
+pub(crate) fn shorten_name(name: &str) -> String {
     const CHARS_MAX: usize = 60;
     match name.char_indices().nth(CHARS_MAX) {
         None => name.to_owned(),

@@ -7,12 +7,12 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (recorder, writers) = Recorder::start(RecorderConfig::default())?;
 //! drop(writers);
-//! // Of a run that has just ended: `RunFacts::from_manifest` tells about the run and its generator.
+//! // `RunFacts::from_manifest` reads the facts of a run that has ended; this example has none.
 //! let summary = Summary::new(RunFacts::default(), &recorder.finish());
 //! let json = summary.to_json();
 //! assert_eq!(Summary::from_json(&json)?, summary);
-//! for told in &summary.caveats {
-//!     assert!(!told.message.is_empty() && !told.advice.is_empty());
+//! for caveat in &summary.caveats {
+//!     assert!(!caveat.message.is_empty() && !caveat.advice.is_empty());
 //! }
 //! # Ok(())
 //! # }
@@ -38,9 +38,9 @@ mod web_log;
 mod window;
 
 pub use apdex::Apdex;
-pub use caveat::{Caveat, Told, late_ms};
+pub use caveat::{Caveat, ReportedCaveat, late_ms};
 pub use comparison::Comparison;
-pub use facts::{InputFound, LaterRows, RecordEnd, RunFacts};
+pub use facts::{InputSummary, LaterRows, RecordEnd, RunFacts};
 pub use groups::{GroupPhase, GroupRows};
 pub use over_time::{HeatMap, RowSeries};
 pub use plateaus::{Plateau, plateaus};
@@ -53,4 +53,4 @@ pub use web_log::{
     CellCounts, CellHistogram, CountFrequency, LogTableRow, LogWindow, QuantileRule, TOTAL, ThreadGroupRow,
     WebLog, WebLogOptions, WebLogTables,
 };
-pub use window::{Window, WindowHow};
+pub use window::{Window, WindowChoice};

@@ -1,47 +1,47 @@
-//! How response times went over a run, in slices of equal length: of all requests as a heat map, of each label as a series.
+//! Response times over the run, in slices of equal length: a heat map of all requests, and one series per label.
 
 use busyhour_record::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;
 
-/// How many requests ended in each slice of the run with a response time in each band.
+/// The number of requests by the slice of the run in which they ended and the band of their response time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeatMap {
-    /// Where the first slice begins, in seconds from the start of the run.
+    /// Start of the first slice, in seconds from the start of the run.
     pub from_s: f64,
     /// Length of a slice in seconds.
     pub step_s: f64,
-    /// The edges of the bands in ms, one more than there are bands, 16 to a decade; band `b` is from `edges_ms[b]`
-    /// (within) to `edges_ms[b + 1]` (without). Only the range in which there are requests. What lasted less than a
-    /// microsecond counts in the lowest band.
+    /// The edges of the bands in ms, one more than there are bands, with 16 bands per decade. Band `b` starts at `edges_ms[b]`
+    /// (inclusive) and ends at `edges_ms[b + 1]` (exclusive). The bands cover only the range of times that occurred. Times
+    /// below a microsecond count in the lowest band.
     pub edges_ms: Vec<f64>,
-    /// For each slice the bands in which requests ended, in ascending order, and how many.
+    /// For each slice, the bands that contain requests, in ascending order, and their number of requests.
     pub columns: Vec<Vec<(u16, u64)>>,
 }
 
-/// One label over time, in slices of equal length.
+/// The series of one label, in slices of equal length.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowSeries {
-    /// Where the first slice begins, in seconds from the start of the run.
+    /// Start of the first slice, in seconds from the start of the run.
     pub from_s: f64,
     /// Length of a slice in seconds.
     pub step_s: f64,
     /// Samples that ended in each slice.
     pub requests: Vec<u64>,
-    /// Failed ones among them.
+    /// Failed samples among them.
     pub errors: Vec<u64>,
-    /// Mean response time in ms; `None` where none ended.
+    /// Mean response time in ms; `None` for slices in which no sample ended.
     pub response_mean: Vec<Option<f64>>,
-    /// 95th percentile of the response time in ms, from bands 3.7 % wide: within 1.9 % of the sample's own; `None`
-    /// where none ended.
+    /// 95th percentile of the response time in ms, within 1.9 % of the exact one because it is computed from bands 3.7 % wide;
+    /// `None` for slices in which no sample ended.
     pub response_p95: Vec<Option<f64>>,
 }
 
 impl HeatMap {
-    /// The quantile `share` (0 to 1) of the response times in ms that ended in slice number `slice`: the time of rank
-    /// ⌈share·n⌉, placed in its band as if times lay evenly on its logarithmic scale, so within 15.5 % of the sample's own.
-    /// `None` when none ended.
+    /// The quantile `share` (0 to 1) of the response times in slice number `slice`, in ms: the time of rank ⌈share·n⌉,
+    /// interpolated within its band on a logarithmic scale, and therefore within 15.5 % of the exact quantile. `None` when no
+    /// request ended in the slice.
     #[must_use]
     pub fn quantile_ms(&self, slice: usize, share: f64) -> Option<f64> {
         let column = self.columns.get(slice)?;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_an_empty_slice_nothing_is_known() {
+    fn an_empty_slice_has_no_quantile() {
         let heat = HeatMap {
             from_s: 0.0,
             step_s: 2.0,
@@ -106,17 +106,17 @@ mod tests {
         };
         assert_eq!([heat.quantile_ms(0, 0.5), heat.quantile_ms(2, 0.5)], [None, None]);
         let found = [0.0, 0.34, 1.0].map(|share| heat.quantile_ms(1, share).unwrap());
-        let wanted = [10f64.powf(0.5), 10f64.powf(1.25), 10f64.powf(1.75)];
+        let expected = [10f64.powf(0.5), 10f64.powf(1.25), 10f64.powf(1.75)];
         assert!(
-            found.iter().zip(wanted).all(|(found, wanted)| (found / wanted - 1.0).abs() < 1e-9),
+            found.iter().zip(expected).all(|(found, expected)| (found / expected - 1.0).abs() < 1e-9),
             "{found:?}"
         );
     }
 
     proptest! {
-        /// A quantile read from the bands lies in the band of the sample's own.
+        /// A quantile computed from the bands lies in the band of the exact quantile.
         #[test]
-        fn a_quantile_is_that_of_the_times_within_a_band(
+        fn a_quantile_differs_from_the_exact_one_by_less_than_a_band(
             mut times_us in prop::collection::vec(1u64..100_000_000, 1..200),
             share in 0.0f64..=1.0,
         ) {
@@ -132,9 +132,9 @@ mod tests {
             let heat = Heat { from_second: 0, step_s: 1, columns: vec![column] };
             let found = HeatMap::of(&heat).unwrap().quantile_ms(0, share).unwrap();
             let rank = ((times_us.len() as f64 * share).ceil() as usize).max(1);
-            let own = times_us[rank - 1] as f64 / 1e3;
+            let exact = times_us[rank - 1] as f64 / 1e3;
             let width = 10f64.powf(1.0 / HEAT_BANDS_PER_DECADE as f64) * (1.0 + 1e-9);
-            prop_assert!(found / own < width && own / found < width, "{found} for {own}");
+            prop_assert!(found / exact < width && exact / found < width, "{found} for {exact}");
         }
     }
 }

@@ -1,43 +1,42 @@
-//! The loads of a run whose users go in steps: where their number stood still.
+//! Finds the plateaus of a run whose number of users changes in steps.
 //!
-//! A plateau is a time in which the number of users that requests saw stayed within 2 % of where it began, for ten seconds and a
-//! thirtieth of the run at least. Its first tenth, a second at least, is left out, in which the system still feels the step, and so
-//! is its last second, in which the next step may begin. Ramps have no such time, unless they are so slow that each of their steps
-//! is a load of its own.
+//! A plateau is an interval in which the number of active users stays within 2 % of its first value, for at least ten seconds and
+//! at least a thirtieth of the run. The first tenth of it (at least one second) is excluded because the system may not have settled
+//! after the step; the last second is excluded because the next step may begin in it. A ramp has no plateaus unless it is so slow
+//! that each of its steps lasts that long.
 
 use std::ops::Range;
 
 use crate::series::Series;
 
-/// A plateau's users differ by no more than this share.
+/// The number of users in a plateau deviates from its first value by at most this share.
 const LEVEL_WIDTH: f64 = 0.02;
 
-/// A shorter plateau says too little, in seconds.
+/// Minimum length of a plateau, in seconds.
 const LENGTH_MIN: usize = 10;
 
-/// And one that is a smaller part of the run.
+/// Minimum length of a plateau, as a share of the run.
 const SHARE_MIN: f64 = 1.0 / 30.0;
 
-/// So much of its beginning is left out.
+/// Share of a plateau that is excluded at its beginning.
 const SETTLING: f64 = 0.1;
 
-/// Plateaus whose users differ by less than this share are one load.
+/// Plateaus whose numbers of users differ by less than this share count as the same load.
 const STEP_MIN: f64 = 0.05;
 
-/// A time in which the number of users stood still.
+/// An interval with a constant number of users.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plateau {
-    /// The users: the most frequent number.
+    /// The most frequent number of users.
     pub users: u32,
-    /// From where to where, in seconds from the start of the run, without what is left out.
+    /// Start and end without the excluded seconds, in seconds from the start of the run.
     pub window_s: (f64, f64),
 }
 
-/// The plateaus of the run of which `series` tells; empty when its users do not go in steps: fewer than two plateaus, or all of
-/// one load.
+/// Finds the plateaus in `series`. Returns none when there are fewer than two, or when all have about the same number of users.
 #[must_use]
 pub fn plateaus(series: &Series) -> Vec<Plateau> {
-    // Seconds in which nothing ended tell nothing, and break nothing.
+    // The number of users is unknown in seconds in which no request ended. Such seconds do not end a plateau.
     let known: Vec<(u64, u32)> = series
         .second
         .iter()
@@ -62,16 +61,16 @@ pub fn plateaus(series: &Series) -> Vec<Plateau> {
     }
 }
 
-/// Stretches of the seconds in which the users stay near the first number.
+/// Splits the seconds into ranges in which the number of users stays near that of the range's first second.
 fn levels(known: &[(u64, u32)]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
     for at in 1..=known.len() {
-        let stays = known.get(at).is_some_and(|(_, users)| {
+        let is_same_level = known.get(at).is_some_and(|(_, users)| {
             let first = f64::from(known[from].1);
             (f64::from(*users) - first).abs() <= LEVEL_WIDTH * first
         });
-        if !stays {
+        if !is_same_level {
             found.push(from..at);
             from = at;
         }
@@ -79,11 +78,11 @@ fn levels(known: &[(u64, u32)]) -> Vec<Range<usize>> {
     found
 }
 
-/// The plateau of a stretch, and how many seconds it was before anything was left out.
-fn plateau(stretch: &[(u64, u32)]) -> Option<(Plateau, usize)> {
-    let (first, last) = (stretch.first()?.0, stretch.last()?.0);
+/// The plateau of a range of seconds, and the full length of that range in seconds.
+fn plateau(range: &[(u64, u32)]) -> Option<(Plateau, usize)> {
+    let (first, last) = (range.first()?.0, range.last()?.0);
     let seconds = (last - first + 1) as usize;
-    let mut users: Vec<u32> = stretch.iter().map(|(_, users)| *users).collect();
+    let mut users: Vec<u32> = range.iter().map(|(_, users)| *users).collect();
     users.sort_unstable();
     let most = users.chunk_by(|a, b| a == b).max_by_key(|chunk| chunk.len())?[0];
     let settling = (SETTLING * seconds as f64).ceil().max(1.0);
@@ -99,37 +98,37 @@ mod tests {
         Series { second: (5..).take(users.len()).collect(), users, ..Series::default() }
     }
 
-    /// So many seconds with so many users each.
-    fn steps(of: &[(usize, u32)]) -> Vec<Option<u32>> {
-        of.iter().flat_map(|&(seconds, users)| vec![Some(users); seconds]).collect()
+    /// The series of steps, each given as (seconds, users).
+    fn steps(steps: &[(usize, u32)]) -> Vec<Option<u32>> {
+        steps.iter().flat_map(|&(seconds, users)| vec![Some(users); seconds]).collect()
     }
 
     #[test]
-    fn steps_are_loads_and_ramps_are_none() {
+    fn steps_are_plateaus_and_ramps_are_not() {
         let mut run = steps(&[(30, 10)]);
         run.extend((11..40).map(Some));
         run.extend(steps(&[(40, 40), (20, 80), (5, 60)]));
         let found = plateaus(&series(run));
-        let told: Vec<(u32, (f64, f64))> =
+        let plateaus: Vec<(u32, (f64, f64))> =
             found.iter().map(|plateau| (plateau.users, plateau.window_s)).collect();
-        // They begin at 5, 64 and 104 s.
-        assert_eq!(told, [(10, (8.0, 34.0)), (40, (68.0, 103.0)), (80, (106.0, 123.0))]);
+        // The steps begin at 5, 64 and 104 s.
+        assert_eq!(plateaus, [(10, (8.0, 34.0)), (40, (68.0, 103.0)), (80, (106.0, 123.0))]);
     }
 
     #[test]
-    fn one_load_is_no_stair() {
+    fn a_run_with_one_load_has_no_plateaus() {
         assert_eq!(plateaus(&series(steps(&[(60, 50)]))), []);
         // A ramp, a plateau, a ramp.
         let run = (1..50).map(Some).chain(steps(&[(60, 50)])).chain((1..50).rev().map(Some));
         assert_eq!(plateaus(&series(run)), []);
-        // Two times the same load.
+        // The same load twice.
         assert_eq!(plateaus(&series(steps(&[(60, 50), (5, 20), (60, 50)]))), []);
         assert_eq!(plateaus(&Series::default()), []);
         assert_eq!(plateaus(&series([None; 60])), []);
     }
 
     #[test]
-    fn silent_seconds_and_stragglers_break_nothing() {
+    fn seconds_without_samples_and_small_deviations_do_not_end_a_plateau() {
         let mut run = steps(&[(30, 100), (30, 200)]);
         run[7] = None;
         run[11] = Some(99);
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_beside_the_run_is_part_of_a_ramp() {
+    fn a_step_that_is_short_compared_to_the_run_is_not_a_plateau() {
         let run = steps(&[(600, 10), (15, 20), (600, 30)]);
         let found = plateaus(&series(run));
         assert_eq!(found.iter().map(|plateau| plateau.users).collect::<Vec<_>>(), [10, 30]);

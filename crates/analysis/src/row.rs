@@ -8,14 +8,14 @@ use crate::over_time::RowSeries;
 use crate::rounding::round;
 use crate::series::{DistributionPoint, short_distribution};
 
-/// The distribution of one clock, in ms. Quantiles come from a histogram of three significant digits.
+/// Mean, extremes and quantiles of a time, in ms. Quantiles are computed from a histogram with three significant digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Mean, from the exact sum.
+    /// Mean, computed from the exact sum.
     pub mean: f64,
-    /// Standard deviation (divisor n − 1), from exact sums.
+    /// Standard deviation (divisor n − 1), computed from exact sums.
     pub stddev: f64,
-    /// Least, exact.
+    /// Minimum, exact.
     pub min: f64,
     /// 25th percentile: the lower end of the interquartile range.
     pub p25: f64,
@@ -31,7 +31,7 @@ pub struct Times {
     pub p99: f64,
     /// 99.9th percentile.
     pub p99_9: f64,
-    /// Largest, exact.
+    /// Maximum, exact.
     pub max: f64,
 }
 
@@ -59,9 +59,9 @@ impl Times {
 pub struct ElapsedSummary {
     /// Mean.
     pub mean: f64,
-    /// Least.
+    /// Minimum.
     pub min: i64,
-    /// Largest.
+    /// Maximum.
     pub max: i64,
 }
 
@@ -70,13 +70,13 @@ pub struct ElapsedSummary {
 pub struct Row {
     /// The label.
     pub label: String,
-    /// What was counted.
+    /// Kind of the samples.
     pub kind: SampleKind,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Failed ones.
+    /// Number of failed samples.
     pub errors: u64,
-    /// Failed ones in per cent.
+    /// Failed samples in per cent.
     pub error_percent: f64,
     /// Samples per second of the run's span (first start to last end over all requests), so that the rates of labels
     /// add up to the total's.
@@ -93,19 +93,19 @@ pub struct Row {
     pub response: Times,
     /// Service time: end − actual start.
     pub service: Times,
-    /// JMeter's view.
+    /// JMeter's `elapsed` times.
     pub elapsed: ElapsedSummary,
     /// First start, in seconds from the start of the run.
     pub first_start_s: f64,
-    /// Last end, likewise.
+    /// Last end, in seconds from the start of the run.
     pub last_end_s: f64,
     /// The Application Performance Index; `None` without samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apdex: Option<Apdex>,
-    /// The quantile function, in some 40 points.
+    /// The quantile function, in about 40 points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<DistributionPoint>,
-    /// The label over time; `None` for totals and where nobody recorded it.
+    /// The label over time; `None` for totals, and when it was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<RowSeries>,
 }
@@ -150,7 +150,7 @@ impl Row {
     }
 }
 
-/// A request, as one of the slowest.
+/// One of the slowest requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowSample {
     /// Its label.
@@ -163,9 +163,9 @@ pub struct SlowSample {
     pub service_ms: f64,
     /// Response code.
     pub code: String,
-    /// Response message, or that of the first failed assertion.
+    /// Response message, or the message of the first failed assertion.
     pub message: String,
-    /// Whether it passed.
+    /// Whether the request succeeded.
     pub success: bool,
 }
 
@@ -183,22 +183,22 @@ impl SlowSample {
     }
 }
 
-/// One way in which requests failed.
+/// One kind of error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRow {
     /// Response code.
     pub code: String,
     /// Message of the first failed assertion, or of the response.
     pub message: String,
-    /// How many.
+    /// Number of errors of this kind.
     pub count: u64,
-    /// Their part of all errors, in per cent.
+    /// Share of all errors, in per cent.
     pub percent_of_errors: f64,
-    /// Label of the first.
+    /// Label of the first request with this error.
     pub example_label: String,
-    /// End of the first, in seconds from the start of the run.
+    /// End of the first request with this error, in seconds from the start of the run.
     pub first_s: f64,
-    /// End of the last, likewise.
+    /// End of the last request with this error, in seconds from the start of the run.
     pub last_s: f64,
 }
 

@@ -1,31 +1,31 @@
-//! Finds the caveats of a run in its facts and totals.
+//! Derives the caveats of a run from its facts and totals.
 
 use busyhour_record::{CoreFacts, RecorderEvent, RunEnd, RunTotals, Stall};
 
 use crate::caveat::{Caveat, late_ms};
-use crate::facts::{InputFound, RunFacts};
+use crate::facts::{InputSummary, RunFacts};
 use crate::groups::{mixed_phases, shared_labels};
 use crate::stalls::reported_stalls;
 
-/// From this share of stolen CPU time on, steal is visible in every measured time.
+/// Share of stolen CPU time above which steal is visible in every measured time.
 const STOLEN_SHARE_MIN: f64 = 0.02;
 
 /// A core that was busy for this share of the run may have started requests late.
 const BUSY_SHARE_MIN: f64 = 0.80;
 
-/// The same for the busiest second of a core.
+/// A core that was busy for this share of its busiest second may have started requests late.
 const BUSY_SECOND_SHARE_MIN: f64 = 0.95;
 
-/// In a shorter run, in s, the CPU time of a core is mostly that of starting up.
+/// In a run shorter than this, in seconds, most of a core's CPU time is spent on starting up.
 const BUSY_LENGTH_MIN_S: f64 = 1.0;
 
-/// A percentile with fewer samples beyond it is hardly more than an extreme value.
+/// A percentile with fewer samples above it is little more than an extreme value.
 const TAIL_SAMPLES_MIN: u64 = 10;
 
-/// A smaller share of sessions without a request raises no caveat.
+/// Minimum share of sessions without a request that raises a caveat.
 const IDLE_SHARE_MIN: f64 = 0.01;
 
-/// How many stalls a caveat names: the longest.
+/// Maximum number of stalls that a caveat lists; it lists the longest.
 const STALLS_MAX: usize = 3;
 
 /// The caveats of a run, in the order of the report.
@@ -45,7 +45,7 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     found
 }
 
-/// How the run ended.
+/// Caveats about how the run ended.
 fn find_in_outcome(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>) {
     if totals.total.samples == 0 {
         found.push(Caveat::NoSamples);
@@ -65,14 +65,14 @@ fn find_in_outcome(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>
     }
 }
 
-/// Whether the generator kept up.
+/// Caveats about whether the generator kept up with the load.
 fn find_in_generator(facts: &RunFacts, found: &mut Vec<Caveat>) {
     let generator = &facts.generator;
-    found.extend(stalled(&generator.stalls));
+    found.extend(stall_caveat(&generator.stalls));
     if !generator.abandoned.is_empty() {
         found.push(Caveat::CoresAbandoned { cores: generator.abandoned.clone() });
     }
-    // A core without figures is not called busy: the report shows them as unknown.
+    // A core with unknown CPU time is not reported as busy; the report shows its CPU time as unknown.
     let busy = |core: &&CoreFacts| {
         core.busy.is_some_and(|share| share >= BUSY_SHARE_MIN)
             || core.busy_second_max.is_some_and(|share| share >= BUSY_SECOND_SHARE_MIN)
@@ -107,7 +107,7 @@ fn find_in_generator(facts: &RunFacts, found: &mut Vec<Caveat>) {
     );
 }
 
-/// Arrivals that waited, and sessions without a request.
+/// Caveats about arrivals that waited and about sessions without a request.
 fn find_in_arrivals(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>) {
     let (total, generator) = (&totals.total, &facts.generator);
     if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
@@ -115,17 +115,17 @@ fn find_in_arrivals(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat
     }
     if let Some(counts) = facts.arrivals {
         // Interrupted and lost samples belong to sessions that sent a request.
-        let begun = counts.begun;
+        let started = counts.begun;
         let requests =
             total.samples + totals.warmup_samples + generator.interrupted_samples + generator.lost_samples;
-        let sessions = begun.saturating_sub(requests);
-        if sessions as f64 > IDLE_SHARE_MIN * begun as f64 {
-            found.push(Caveat::IdleSessions { sessions, begun });
+        let sessions = started.saturating_sub(requests);
+        if sessions as f64 > IDLE_SHARE_MIN * started as f64 {
+            found.push(Caveat::IdleSessions { sessions, started });
         }
     }
 }
 
-/// Whether the record and the files are complete.
+/// Caveats about whether the record and the files are complete.
 fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>) {
     let events = if facts.recorder_events.is_empty() { &totals.events } else { &facts.recorder_events };
     found.extend(events.iter().cloned().map(|event| match event {
@@ -141,7 +141,7 @@ fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>)
         rows: input.bad_rows,
         first: input.first_bad.clone(),
     }));
-    if not_together(&facts.inputs) {
+    if has_disjoint_inputs(&facts.inputs) {
         found.push(Caveat::NotTogether);
     }
     if facts.one_clock {
@@ -149,7 +149,7 @@ fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>)
     }
 }
 
-/// Whether the times can be trusted.
+/// Caveats about whether the times can be trusted.
 fn find_in_times(totals: &RunTotals, found: &mut Vec<Caveat>) {
     let total = &totals.total;
     found.extend(
@@ -170,7 +170,7 @@ fn find_in_times(totals: &RunTotals, found: &mut Vec<Caveat>) {
     }
 }
 
-/// What the rows of the table mix.
+/// Caveats about rows of the table that mix different kinds of samples.
 fn find_in_labels(totals: &RunTotals, found: &mut Vec<Caveat>) {
     found.extend(mixed_phases(totals).map(|groups| Caveat::MixedPhases { groups }));
     let labels = shared_labels(totals);
@@ -186,7 +186,7 @@ fn find_in_labels(totals: &RunTotals, found: &mut Vec<Caveat>) {
 }
 
 /// Whether some of the inputs ended before all the others began.
-fn not_together(inputs: &[InputFound]) -> bool {
+fn has_disjoint_inputs(inputs: &[InputSummary]) -> bool {
     let mut spans: Vec<(f64, f64)> = inputs.iter().filter_map(|input| input.span_s).collect();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut end = f64::INFINITY;
@@ -199,8 +199,8 @@ fn not_together(inputs: &[InputFound]) -> bool {
     false
 }
 
-/// The caveat about the stalls of a run.
-fn stalled(stalls: &[Stall]) -> Option<Caveat> {
+/// The caveat about the stalls of a run, if any is long enough to be reported.
+fn stall_caveat(stalls: &[Stall]) -> Option<Caveat> {
     let mut named: Vec<Stall> = reported_stalls(stalls).copied().collect();
     if named.is_empty() {
         return None;
@@ -217,17 +217,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_stalls_are_named_in_order_of_time() {
+    fn the_longest_stalls_are_listed_in_order_of_time() {
         let stall =
             |core, at_s: u64, ms: u64| Stall { core, at_ns: at_s * 1_000_000_000, length_ns: ms * 1_000_000 };
-        assert_eq!(stalled(&[stall(None, 3, 199)]), None);
+        assert_eq!(stall_caveat(&[stall(None, 3, 199)]), None);
         let stalls = [
             stall(Some(2), 7, 1_300),
             stall(None, 12, 5_000),
             stall(Some(0), 20, 250),
             stall(Some(0), 3_725, 400),
         ];
-        let message = stalled(&stalls).unwrap().to_string();
+        let message = stall_caveat(&stalls).unwrap().to_string();
         assert_eq!(
             message,
             "core 2 was blocked for 1.3 s at 00:07; this process did not run for 5.0 s at 00:12; core 0 was blocked for \

@@ -1,4 +1,4 @@
-//! What happened second by second, and the whole distribution.
+//! The time series of a run in seconds, and the quantile functions of its times.
 
 use std::collections::BTreeSet;
 
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;
 
-/// The run by the second, in columns of equal length. Seconds in which no request started or
-/// ended are missing. Times in ms; `None` in seconds in which none ended.
+/// One entry per second of the run, in columns of equal length. Seconds in which no request started or
+/// ended are missing. Times are in ms, and `None` in seconds in which no request ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Number of the second, from 0.
     pub second: Vec<u64>,
     /// Requests that ended.
     pub requests: Vec<u64>,
-    /// Failed ones among them.
+    /// Requests that ended with a failure.
     pub errors: Vec<u64>,
     /// Bytes received.
     pub bytes: Vec<u64>,
     /// Bytes sent.
     pub sent_bytes: Vec<u64>,
-    /// Requests that started; empty when nobody counted them.
+    /// Requests that started; empty when starts were not counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub started: Vec<u64>,
-    /// Arrivals of open workloads that were scheduled for the second; empty where there are none.
+    /// Arrivals of open workloads that were offered in the second; empty for a run without open workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<u64>,
-    /// Most active users that a request that ended saw.
+    /// Maximum number of active users, as recorded by the requests that ended.
     pub users: Vec<Option<u32>>,
     /// Mean response time.
     pub response_mean: Vec<Option<f64>>,
@@ -46,7 +46,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Of the seconds in which requests ended, those in which they started, and those for which arrivals were scheduled.
+    /// Joins the seconds in which requests ended, the counts of starts and the counts of offered arrivals.
     pub(crate) fn of(
         ended: &[SecondPoint],
         started: Option<&SecondCounts>,
@@ -54,9 +54,9 @@ impl Series {
     ) -> Series {
         let mut series = Series::default();
         let counted = [started, offered].into_iter().flatten();
-        let begun = counted.flat_map(|counts| (counts.first..).zip(&counts.counts));
-        let begun = begun.filter(|(_, count)| **count > 0).map(|(second, _)| second);
-        let seconds: BTreeSet<u64> = begun.chain(ended.iter().map(|point| point.second)).collect();
+        let nonzero = counted.flat_map(|counts| (counts.first..).zip(&counts.counts));
+        let nonzero = nonzero.filter(|(_, count)| **count > 0).map(|(second, _)| second);
+        let seconds: BTreeSet<u64> = nonzero.chain(ended.iter().map(|point| point.second)).collect();
         let mut points = ended.iter().peekable();
         let count = |counts: &SecondCounts, second: u64| {
             let at = second.checked_sub(counts.first).and_then(|at| usize::try_from(at).ok());
@@ -84,7 +84,7 @@ impl Series {
         series
     }
 
-    /// How many seconds there are.
+    /// Number of seconds.
     #[must_use]
     pub fn len(&self) -> usize {
         self.second.len()
@@ -97,7 +97,7 @@ impl Series {
     }
 }
 
-/// One point of the quantile function.
+/// One point of the quantile functions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DistributionPoint {
     /// The percentile, 0 to 100.
@@ -108,20 +108,20 @@ pub struct DistributionPoint {
     pub service_ms: f64,
 }
 
-/// The quantile functions of the two clocks, denser towards the tail, up to the last percentile that the number of
-/// samples supports, and the maximum.
+/// The quantile functions of response and service time: denser towards the tail, up to the last percentile that the number of
+/// samples supports, followed by the maximum.
 pub(crate) fn distribution(response: &Clock, service: &Clock) -> Vec<DistributionPoint> {
-    // The part of the samples beyond each point: twentieths, then seven steps per decade.
+    // Shares of the samples above each point: twentieths, then seven steps per decade.
     let twentieths = (3..=20).rev().map(|step| f64::from(step) * 0.05);
     points(response, service, twentieths, &[1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2])
 }
 
-/// The same in some 40 points at most: tenths, then three steps per decade.
+/// The quantile functions in at most about 40 points: tenths, then three steps per decade.
 pub(crate) fn short_distribution(response: &Clock, service: &Clock) -> Vec<DistributionPoint> {
     points(response, service, (2..=9).rev().map(|step| f64::from(step) * 0.1), &[1.0, 0.5, 0.2])
 }
 
-/// The points at which so large parts of the samples lie beyond, and in each decade from a tenth down those of `steps`.
+/// The quantiles above which the shares `beyond` of the samples lie, and in each decade below a tenth the shares `steps` of it.
 fn points(
     response: &Clock,
     service: &Clock,

@@ -1,8 +1,8 @@
-//! Texts about stalls of the generator.
+//! Describes stalls of the generator.
 
 use busyhour_record::{AbandonedCore, Stall};
 
-/// A shorter stall is recorded but neither raises a caveat nor is marked in plots, in nanoseconds.
+/// Minimum length of a stall that raises a caveat and is marked in plots, in nanoseconds.
 const REPORTED_MIN_NS: u64 = 200_000_000;
 
 /// The stalls that are long enough to be reported.
@@ -44,7 +44,7 @@ pub(crate) fn abandoned_text(cores: &[AbandonedCore]) -> String {
     parts.join("; ")
 }
 
-/// Time since the run's start as minutes and seconds, with hours where there are any.
+/// Time since the start of the run as `mm:ss`, or as `h:mm:ss` from one hour on.
 fn clock(at_ns: u64) -> String {
     let seconds = at_ns / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

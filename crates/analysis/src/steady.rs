@@ -1,18 +1,18 @@
-//! Which part of a run was steady: where users were all there, and rate and response times had settled.
+//! Finds the steady part of a run: all users are active, and rate and response times have settled.
 //!
-//! Two rules, one after the other:
+//! Two rules are applied in this order:
 //!
-//! 1. **Users.** Where the record tells how many users were active, and their number stood at its level (the median over
-//!    the run, or more than 95 % of it) over a third of the run without a break, the steady part lies within that time.
+//! 1. **Users.** The steady part is limited to the longest interval in which the number of active users is at least 95 % of its
+//!    median over the run. The rule is skipped when the number is unknown or the interval is shorter than a third of the run.
 //! 2. **MSER-5** (White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997;
-//!    White, Cobb and Spratt, 2000) on the starts and on the response times by the second, in batches of five: the
-//!    first d batches are left out, where d, at most half of them, makes the standard error of the mean of the rest,
-//!    Σ (Yᵢ − mean)² / (n − d)², least. The end is treated likewise, from the end; both are repeated until neither moves,
-//!    because a ramp at one end hides the other.
+//!    White, Cobb and Spratt, 2000) on starts and mean response times per second, in batches of five seconds. The
+//!    first d batches are truncated, where d (at most half of them) minimizes the standard error of the mean of the rest,
+//!    Σ (Yᵢ − mean)² / (n − d)². The end is truncated in the same way on the reversed series. Both steps are repeated until
+//!    neither changes, because a ramp at one end can hide the ramp at the other.
 //!
-//! MSER leaves out too much by chance. So batches are taken back, beginning at the steady part, as long as they differ from
-//! it by less than 5 %, or by less than three standard deviations of a batch: leaving those out would change no conclusion.
-//! A series whose rest still rises or falls by more than that from its first to its last third never settled.
+//! MSER truncates too much by chance. Truncated batches next to the steady part are therefore restored as long as they differ
+//! from it by less than 5 %, or by less than three standard deviations of a batch: to exclude them would change no conclusion.
+//! A series whose remaining part still rises or falls by more than that between its first and its last third never settled.
 
 use std::ops::Range;
 
@@ -21,34 +21,35 @@ use crate::series::Series;
 /// Seconds in a batch.
 const BATCH: usize = 5;
 
-/// Runs of fewer batches are too short to tell.
+/// Minimum number of batches in a run whose steady part can be found.
 const BATCHES_MIN: usize = 6;
 
-/// A level of users is one where they are so near it.
+/// The number of users is at its level from this share of the level on.
 const LEVEL_SHARE: f64 = 0.95;
 
-/// So much of a run must be steady.
+/// Minimum length of the steady part, as a share of the run.
 const STEADY_SHARE_MIN: f64 = 1.0 / 3.0;
 
-/// What differs by less than this share of the mean changes no conclusion.
+/// A difference below this share of the mean changes no conclusion.
 const IMMATERIAL: f64 = 0.05;
 
-/// Standard deviations of a batch that are no ramp: of two neighbours each, and of the first or last batch alone.
+/// A batch belongs to a ramp when it deviates from the mean by more than this many standard deviations: for two adjacent
+/// batches, and for a single batch at either end of the run.
 const DEVIATIONS: (f64, f64) = (3.0, 5.0);
 
-/// Both ends are looked at so often at most.
+/// Maximum number of times that both ends are truncated.
 const ROUNDS_MAX: usize = 8;
 
-/// The part of a run that was steady.
+/// The steady part of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyPart {
-    /// From where to where, in seconds from the start of the run; `None` when nothing is to be left out.
+    /// Start and end in seconds from the start of the run; `None` when no part of the run is excluded.
     pub window_s: Option<(f64, f64)>,
-    /// Why, in a sentence.
-    pub words: String,
+    /// How the part was found, as a clause for reports.
+    pub reason: String,
 }
 
-/// The run by the second, without gaps.
+/// The time series of a run, with an entry for every second.
 struct Seconds {
     first: u64,
     rate: Vec<f64>,
@@ -57,10 +58,10 @@ struct Seconds {
     users: Vec<Option<f64>>,
 }
 
-/// Finds the steady part of the run of which `series` tells.
+/// Finds the steady part of the run with this time series.
 #[must_use]
 pub fn steady_part(series: &Series) -> SteadyPart {
-    let whole = |words: &str| SteadyPart { window_s: None, words: words.to_owned() };
+    let whole = |reason: &str| SteadyPart { window_s: None, reason: reason.to_owned() };
     let Some(seconds) = Seconds::of(series) else { return whole("nothing is left out: no request started") };
     let all = 0..seconds.rate.len();
     if all.len() < BATCHES_MIN * BATCH {
@@ -81,12 +82,12 @@ pub fn steady_part(series: &Series) -> SteadyPart {
     };
     let (from, to) = match found {
         Ok(range) => range,
-        // Where the users are known, their ramps are known as well.
+        // The users rule alone still excludes the ramps of the number of users.
         Err(why) if within != all => {
             let (from_s, to_s) = (seconds.first + within.start as u64, seconds.first + within.end as u64);
             return SteadyPart {
                 window_s: Some((from_s as f64, to_s as f64)),
-                words: format!(
+                reason: format!(
                     "from {from_s} s to {to_s} s the users were all there, although the run was never steady: {why}"
                 ),
             };
@@ -104,7 +105,7 @@ pub fn steady_part(series: &Series) -> SteadyPart {
     };
     SteadyPart {
         window_s: Some((from_s as f64, to_s as f64)),
-        words: format!("from {from_s} s to {to_s} s {by}"),
+        reason: format!("from {from_s} s to {to_s} s {by}"),
     }
 }
 
@@ -128,12 +129,12 @@ impl Seconds {
         Some(seconds)
     }
 
-    /// Where the users stood at their level; `None` when that is unknown, or nowhere long enough.
+    /// The longest range in which the number of users was at its level; `None` when it is unknown or the range is too short.
     fn level(&self) -> Option<Range<usize>> {
         let mut known: Vec<f64> = self.users.iter().copied().flatten().filter(|users| *users > 0.0).collect();
         known.sort_unstable_by(f64::total_cmp);
         let level = *known.get(known.len() / 2)?;
-        // Ramps are seconds below the level: those in which nothing ended tell nothing, and break nothing.
+        // Seconds in which no request ended have no number of users; they do not end the range.
         let below = |users: &Option<f64>| users.is_some_and(|users| users < LEVEL_SHARE * level);
         let (mut best, mut from) = (0..0, 0);
         for at in 0..=self.users.len() {
@@ -152,14 +153,14 @@ fn mean_of(values: &mut [f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Of response times, where one slow request must not make a second stand out.
+/// Used for response times, so that one slow request does not make its second an outlier.
 fn median_of(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// The part of a series that has settled; `None` when it never does. `of_batch` is never given an empty batch.
+/// The part of a series that has settled; `None` when it never settles. `of_batch` is never called with an empty batch.
 fn settled(series: &[Option<f64>], of_batch: fn(&mut [f64]) -> f64) -> Option<Range<usize>> {
     let all = 0..series.len();
     let batches: Vec<f64> = series
@@ -169,12 +170,12 @@ fn settled(series: &[Option<f64>], of_batch: fn(&mut [f64]) -> f64) -> Option<Ra
             (!known.is_empty()).then(|| of_batch(&mut known))
         })
         .collect();
-    // Batches in which nothing ended would move all the others.
+    // A batch in which no request ended would shift the index of every later batch.
     if batches.len() < BATCHES_MIN || batches.len() != series.len() / BATCH {
         return Some(all);
     }
     let (front, back) = both_ends(&batches);
-    let steady = taken_back(&batches, front..batches.len() - back);
+    let steady = restore_batches(&batches, front..batches.len() - back);
     if !is_level(&batches[steady.clone()]) {
         return None;
     }
@@ -182,8 +183,8 @@ fn settled(series: &[Option<f64>], of_batch: fn(&mut [f64]) -> f64) -> Option<Ra
     Some(steady.start * BATCH..to)
 }
 
-/// How many batches MSER leaves out at the beginning and at the end, repeated until neither moves. Of the two orders that
-/// which leaves more.
+/// The number of batches that MSER truncates at the beginning and at the end, repeated until neither changes. Both orders are
+/// tried; the one that truncates less is used.
 fn both_ends(batches: &[f64]) -> (usize, usize) {
     let n = batches.len();
     let repeated = |front_first: bool| {
@@ -209,7 +210,7 @@ fn both_ends(batches: &[f64]) -> (usize, usize) {
     if first.0 + first.1 <= second.0 + second.1 { first } else { second }
 }
 
-/// What a batch of a steady part may be away from its mean, when so many standard deviations are allowed.
+/// The maximum distance of a batch from the mean of the steady part, given the number of standard deviations allowed.
 fn tolerance(steady: &[f64], deviations: f64) -> f64 {
     let mean = steady.iter().sum::<f64>() / steady.len() as f64;
     let mut steps: Vec<f64> = steady.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
@@ -221,14 +222,14 @@ fn tolerance(steady: &[f64], deviations: f64) -> f64 {
     (IMMATERIAL * mean.abs()).max(deviations * deviation)
 }
 
-/// The steady part with the batches beside it that do not differ from it.
-fn taken_back(batches: &[f64], mut steady: Range<usize>) -> Range<usize> {
+/// Extends the steady part by the adjacent batches that do not differ from it.
+fn restore_batches(batches: &[f64], mut steady: Range<usize>) -> Range<usize> {
     let rest = &batches[steady.clone()];
     let mean = rest.iter().sum::<f64>() / rest.len().max(1) as f64;
     let (of_two, of_one) = (tolerance(rest, DEVIATIONS.0), tolerance(rest, DEVIATIONS.1));
     let differs = |at: usize| (batches[at] - mean).abs() > of_two;
     let differs_alone = |at: usize| (batches[at] - mean).abs() > of_one;
-    // One batch that stands out is no ramp, unless it is the first or last of all and stands out far.
+    // A single outlying batch is not a ramp, unless it is the first or last of the run and deviates strongly.
     while steady.start > 0 {
         let at = steady.start - 1;
         if differs(at) && (at > 0 && differs(at - 1) || at == 0 && differs_alone(at)) {
@@ -247,25 +248,25 @@ fn taken_back(batches: &[f64], mut steady: Range<usize>) -> Range<usize> {
     steady
 }
 
-/// Whether the first and the last third of a part are as good as the same.
+/// Whether the first and the last third of a part differ by no more than chance explains.
 fn is_level(steady: &[f64]) -> bool {
     let third = steady.len() / 3;
     if third == 0 {
         return false;
     }
     let (mut first, mut last) = (steady[..third].to_vec(), steady[steady.len() - third..].to_vec());
-    // A mean of k batches varies less than one of them.
+    // The mean of k batches varies less than a single batch.
     let chance = tolerance(steady, DEVIATIONS.0) * (2.0 / third as f64).sqrt();
     let mean = steady.iter().sum::<f64>() / steady.len() as f64;
     (median_of(&mut first) - median_of(&mut last)).abs() <= chance.max(2.0 * IMMATERIAL * mean.abs())
 }
 
-/// How many values MSER leaves out at the beginning: half of them at most.
+/// The number of values that MSER truncates at the beginning: at most half of them.
 fn truncation(values: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator) -> usize {
     let total = values.len();
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
-    // From the end: each value adds one to what is kept. Welford's recurrence keeps the digits.
+    // From the end, so that each value extends the remaining part by one. Welford's recurrence avoids cancellation.
     for (kept, value) in (1..=total).zip(values.rev()) {
         count += 1.0;
         let step: f64 = value - mean;

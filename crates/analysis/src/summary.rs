@@ -1,10 +1,10 @@
-//! The summary of a run, as `summary.json` holds it.
+//! The summary of a run, as written to `summary.json`.
 
 use busyhour_record::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;
-use crate::caveat::Told;
+use crate::caveat::ReportedCaveat;
 use crate::facts::RunFacts;
 use crate::groups::GroupRows;
 use crate::over_time::HeatMap;
@@ -12,80 +12,80 @@ use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
 use crate::series::{DistributionPoint, Series, distribution};
 use crate::thresholds::ThresholdResult;
-use crate::window::{Window, WindowHow};
+use crate::window::{Window, WindowChoice};
 
-/// Version of the summary that is written, and the only one that is read.
+/// Version of the summary format that is written, and the only one that is accepted on reading.
 pub const SUMMARY_VERSION: u32 = 3;
 
-/// What a run came to.
+/// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// [`SUMMARY_VERSION`].
+    /// The format version, [`SUMMARY_VERSION`].
     pub version: u32,
-    /// The run.
+    /// Facts about the run.
     pub run: RunFacts,
-    /// From the first start to the last end of a request, in seconds: what rates are over.
+    /// From the first start to the last end of a request, in seconds. Rates are computed over this time.
     pub span_s: f64,
-    /// Most active users seen.
+    /// Maximum number of active users.
     pub users_max: u32,
-    /// All requests: without samples of transaction controllers and without sub-results.
+    /// All requests, without transactions and sub-results.
     pub total: Row,
-    /// Per label, in order of first appearance: requests and transactions.
+    /// Requests and transactions per label, in order of first appearance.
     pub labels: Vec<Row>,
-    /// Per label: results inside requests (redirects, embedded resources), which are not in the total.
+    /// Sub-results per label (redirects, embedded resources), which are not included in the total.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sub_results: Vec<Row>,
-    /// Requests and sub-results together, as JMeter's dashboard adds up its result file; `None` without sub-results.
+    /// Total of requests and sub-results, as JMeter's dashboard computes it from a result file; `None` without sub-results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_with_sub_results: Option<Row>,
-    /// The same by thread group, in the order of the plan, where requests of several count; empty otherwise.
+    /// Rows per thread group, in the order of the plan; empty unless several thread groups sent requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupRows>,
-    /// How requests failed, most frequent first.
+    /// Kinds of errors, most frequent first.
     pub errors: Vec<ErrorRow>,
-    /// Errors of further kinds.
+    /// Number of errors of kinds that are not listed.
     pub errors_other: u64,
-    /// What is in doubt.
-    pub caveats: Vec<Told>,
-    /// Whether the arrivals were those that were asked for: of each open workload, then of the groups with users of their
-    /// own, in total and by group. Empty when nobody has judged them.
+    /// Reasons to doubt the results.
+    pub caveats: Vec<ReportedCaveat>,
+    /// Verdicts on whether arrivals followed the requested process: first each open workload, then the closed groups in total
+    /// and one by one. Empty when arrivals were not judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<ArrivalVerdict>,
-    /// How the run fared by its thresholds, in their order; empty when it has none.
+    /// The results of the run's thresholds, in their order; empty for a run without thresholds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdResult>,
     /// The quantile function of all requests.
     pub distribution: Vec<DistributionPoint>,
-    /// Second by second.
+    /// The time series in seconds.
     pub series: Series,
-    /// Response times of requests over time; `None` when nobody recorded them, or no request ended.
+    /// Response times of requests over time; `None` when they were not recorded or no request ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heat: Option<HeatMap>,
     /// The slowest requests by response time, slowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slowest: Vec<SlowSample>,
-    /// The part of the run that the tables are of; `None` for all of it.
+    /// The measured part of the run, which the tables cover; `None` for the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// How far a percentile can lie from the sample's own, as a share of it: the width of the histograms' cells.
+    /// Maximum relative error of a percentile: the width of the histogram's buckets.
     pub percentile_error: f64,
 }
 
-/// A summary that cannot be read.
+/// Why a summary cannot be read.
 #[derive(Debug)]
 pub enum SummaryError {
-    /// The text is no summary.
+    /// The text is not a valid summary.
     Json(serde_json::Error),
-    /// It is of another version.
+    /// The summary has another format version.
     Version(u32),
 }
 
 impl std::fmt::Display for SummaryError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            SummaryError::Json(_) => f.write_str("the text is no summary of a run"),
+            SummaryError::Json(_) => f.write_str("the text is not a summary of a run"),
             SummaryError::Version(version) => {
-                write!(f, "the summary is of version {version}; this program reads version {SUMMARY_VERSION}")
+                write!(f, "the summary has version {version}; this program reads version {SUMMARY_VERSION}")
             }
         }
     }
@@ -101,21 +101,21 @@ impl std::error::Error for SummaryError {
 }
 
 impl Summary {
-    /// Sums up a run.
+    /// Computes the summary of a run.
     #[must_use]
     pub fn new(run: RunFacts, totals: &RunTotals) -> Summary {
-        let window = totals.window.map(|left_out| Window::asked(&left_out, totals.total.last_end));
+        let window = totals.window.map(|left_out| Window::requested(&left_out, totals.total.last_end));
         let span_s = match &window {
             _ if totals.total.samples == 0 => 0.0,
-            // What started in the window is the load of the whole window.
+            // Requests that started in the window are the load of the whole window, not only of the time from first start to last end.
             Some(window) => window.to_s - window.from_s,
             None => totals.total.span_s(),
         };
         let apdex = totals.apdex;
         let of_kind = |sub: bool| {
-            let wanted =
+            let labels =
                 totals.labels.iter().filter(move |label| (label.kind == SampleKind::SubResult) == sub);
-            wanted.map(|label| Row::of_label(label, span_s, apdex)).collect::<Vec<_>>()
+            labels.map(|label| Row::of_label(label, span_s, apdex)).collect::<Vec<_>>()
         };
         let sub_results = of_kind(true);
         let total_with_sub_results = (!sub_results.is_empty()).then(|| {
@@ -124,7 +124,7 @@ impl Summary {
             subs.for_each(|label| all.merge(&label.totals));
             Row::of("Total", SampleKind::Request, &all, span_s, apdex)
         });
-        let caveats = run_caveats::find(&run, totals).into_iter().map(Told::from).collect();
+        let caveats = run_caveats::find(&run, totals).into_iter().map(ReportedCaveat::from).collect();
         Summary {
             version: SUMMARY_VERSION,
             span_s,
@@ -149,46 +149,46 @@ impl Summary {
         }
     }
 
-    /// Adds the verdicts on the run's arrivals, and what is in doubt about them.
+    /// Adds the verdicts on the run's arrivals, and their caveats.
     pub fn add_arrivals(&mut self, verdicts: Vec<ArrivalVerdict>) {
-        for told in verdicts.iter().flat_map(|verdict| &verdict.caveats) {
-            // Groups share most doubts with the whole.
+        for caveat in verdicts.iter().flat_map(|verdict| &verdict.caveats) {
+            // Most caveats of a group repeat those of the total.
             if !self.caveats.iter().any(|known| {
-                std::mem::discriminant(&known.caveat) == std::mem::discriminant(&told.caveat)
-                    && known.advice == told.advice
+                std::mem::discriminant(&known.caveat) == std::mem::discriminant(&caveat.caveat)
+                    && known.advice == caveat.advice
             }) {
-                self.caveats.push(told.clone());
+                self.caveats.push(caveat.clone());
             }
         }
         self.arrivals = verdicts;
     }
 
-    /// Says how the part of the run was chosen that the tables are of, and why.
-    pub fn tell_window(&mut self, how: WindowHow, words: String) {
+    /// Records how the measured part of the run was chosen, and why.
+    pub fn set_window_reason(&mut self, how: WindowChoice, reason: String) {
         match &mut self.window {
-            Some(window) => (window.how, window.words) = (how, words),
+            Some(window) => (window.how, window.reason) = (how, reason),
             None => {
                 let total = &self.total;
                 let (from_s, to_s) = (total.first_start_s, total.last_end_s);
                 self.window =
-                    Some(Window { from_s, to_s, how: WindowHow::Whole, before: 0, after: 0, words });
+                    Some(Window { from_s, to_s, how: WindowChoice::Whole, before: 0, after: 0, reason });
             }
         }
     }
 
-    /// The text of `summary.json`.
+    /// Serializes the summary as `summary.json`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // The summary holds strings, numbers and lists: every one has a JSON form.
+        // Cannot fail: the summary consists of strings, numbers and lists.
         let mut text = serde_json::to_string(self).unwrap_or_default();
         text.push('\n');
         text
     }
 
-    /// Reads what [`Summary::to_json`] wrote.
+    /// Parses the output of [`Summary::to_json`].
     ///
     /// # Errors
-    /// The text is no summary, or one of another version.
+    /// The text is not a summary, or has another format version.
     pub fn from_json(text: &str) -> Result<Summary, SummaryError> {
         #[derive(Deserialize)]
         struct Version {

@@ -1,7 +1,7 @@
-//! Thresholds: what a run must keep, or what ends it.
+//! Thresholds: conditions that a run must meet, or that stop it.
 //!
-//! A [`Criterion`] is one line of text, the same on a command line, in a file and in Taurus's pass/fail lists. A [`Judge`]
-//! looks at the seconds of a run, as they close or from its record, and says at the end how each criterion fared.
+//! A [`Criterion`] is one line of text in the same notation on the command line, in a file and in Taurus's pass/fail lists. A
+//! [`Judge`] evaluates the criteria on the seconds of a run, live or from its record, and returns the result of each at the end.
 //!
 //! ```
 //! use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
@@ -10,8 +10,8 @@
 //! let judge = Judge::new(vec![criterion]);
 //! // `judge.second(&snapshot)` for each second of the run, then:
 //! let results = judge.finish(&RunMeasures::default());
-//! assert_eq!(results[0].passed, None, "a label that nobody has seen says nothing");
-//! assert!(results[0].fails_run, "and that is a failure unless the criterion ends in `, if any`");
+//! assert_eq!(results[0].passed, None, "a criterion on a label without samples is undecided");
+//! assert!(results[0].fails_run, "an undecided criterion fails the run unless it ends in `, if any`");
 //! # Ok::<(), busyhour_analysis::thresholds::CriterionError>(())
 //! ```
 

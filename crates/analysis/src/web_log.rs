@@ -1,10 +1,13 @@
-//! The arrival statistics of a log: the tables of the web-generator-toolkit.
+//! Arrival statistics of a log: the tables of the web-generator-toolkit.
 //!
 //! Definitions (J. F. Brady, N. J. Gunther: *How to Emulate Web Traffic Using Standard Load Testing Tools*, CMG 2016,
-//! arXiv:1607.05356, and the toolkit that belongs to it): inter-arrival times are the differences of start stamps in
-//! order, per label and over all; standard deviations have n−1; *cv* is the standard deviation over the mean, *vmr*
-//! the variance over the mean; a rate is n over *dt*, the time from the first start to the end of the record that
-//! started last; a KB is 1000 bytes.
+//! arXiv:1607.05356, and its toolkit):
+//!
+//! - Inter-arrival times are the differences of consecutive start times, per label and over all labels.
+//! - Standard deviations have the divisor n − 1.
+//! - *cv* is the standard deviation divided by the mean, *vmr* the variance divided by the mean.
+//! - A rate is n divided by *dt*, the time from the first start to the end of the sample that started last.
+//! - A KB is 1000 bytes.
 //!
 //! ```
 //! use busyhour_analysis::{WebLog, WebLogOptions};
@@ -28,7 +31,7 @@
 //! let tables = log.finish(&["home".to_owned()]);
 //! let total = tables.inter_arrival.last().unwrap();
 //! assert_eq!((total.n, total.mean, total.label.as_str()), (2, Some(15.0), "Total"));
-//! assert_eq!(tables.first_byte, None, "the log does not tell");
+//! assert_eq!(tables.first_byte, None, "the log has no latencies");
 //! ```
 
 mod cells;
@@ -53,47 +56,47 @@ pub use histogram::CellHistogram;
 pub use table::LogTableRow;
 pub use threads::ThreadGroupRow;
 
-use cells::Ladder;
+use cells::CellCounters;
 use counted::{Budget, Counted};
 use pace::Pace;
 use table::Labelled;
 use threads::ThreadGroups;
 
-/// Most users that are told apart.
+/// Maximum number of distinct users that are counted.
 const USERS_MAX: usize = 1 << 20;
 
 /// The label of the last row of each table.
 pub const TOTAL: &str = "Total";
 
-/// Which part of a log counts, by start stamps; both ends are inclusive.
+/// The evaluated part of a log, by start times; both ends are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LogWindow {
-    /// Seconds after the smallest start stamp at which it begins.
+    /// Start of the part, in seconds after the first start time.
     pub before_s: f64,
-    /// How many seconds it lasts.
+    /// Length of the part, in seconds.
     pub duration_s: f64,
 }
 
-/// What to make of a log.
+/// Options for the tables.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WebLogOptions {
-    /// The part that counts; all of it by default.
+    /// The evaluated part; the whole log by default.
     pub window: Option<LogWindow>,
-    /// Thread-group sizes k for which the arrivals of the threads up to number k are looked at.
+    /// Thread-group sizes k, for each of which the arrivals of the threads with numbers up to k are evaluated.
     pub threads: Vec<u32>,
-    /// How quantiles are read off.
+    /// The definition of quantiles.
     pub quantiles: QuantileRule,
-    /// Width of the histograms' cells in ms; chosen by the data by default.
+    /// Width of the histograms' cells in ms; by default chosen from the data.
     pub cell_ms: Option<f64>,
 }
 
-/// Takes the rows of a log, in the order of their starts.
+/// Computes the tables from the rows of a log, in the order of their starts.
 #[derive(Debug)]
 pub struct WebLog {
     options: WebLogOptions,
     tick_ns: u64,
     first_ns: Option<i64>,
-    /// The window in ns since 1970, once the first stamp is known.
+    /// The window in ns since 1970, once the first start time is known.
     from_ns: i64,
     to_ns: i64,
     rows: u64,
@@ -101,7 +104,7 @@ pub struct WebLog {
     labels: Vec<Option<Box<Labelled>>>,
     pace: Pace,
     gaps: Counted,
-    ladder: Ladder,
+    counters: CellCounters,
     threads: ThreadGroups,
     users: FxHashSet<NonZeroU64>,
 }
@@ -109,45 +112,44 @@ pub struct WebLog {
 /// The tables of a log. Times are in ms, sizes in bytes, rates per second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WebLogTables {
-    /// Smallest start stamp of the log, in ms since 1970; `None` without rows.
+    /// First start time of the log, in ms since 1970; `None` without rows.
     pub first_start_ms: Option<f64>,
-    /// The part that counts.
+    /// The evaluated part.
     pub window: Option<LogWindow>,
-    /// Rows of the log.
+    /// Number of rows of the log.
     pub rows: u64,
-    /// Rows that count.
+    /// Number of evaluated rows.
     pub selected: u64,
-    /// From the first start to the end of the record that started last, in ms.
+    /// Time from the first start to the end of the sample that started last, in ms.
     pub duration_ms: Option<f64>,
-    /// How many users (threads) the rows that count are of; `None` when the log does not tell, or of more than a
-    /// million.
+    /// Number of users (threads) in the evaluated rows; `None` if unknown, or more than a million.
     pub users: Option<u64>,
-    /// The step of the log's clock, in ms.
+    /// Resolution of the log's times, in ms.
     pub tick_ms: f64,
-    /// How quantiles were read off.
+    /// The definition of quantiles.
     pub quantiles: QuantileRule,
-    /// Inter-arrival times, one row per label in order, then [`TOTAL`]; so are the others.
+    /// Inter-arrival times: one row per label in alphabetical order, then [`TOTAL`], as in the other tables.
     pub inter_arrival: Vec<LogTableRow>,
     /// Times from the actual start to the end: JMeter's `elapsed`.
     pub response_time: Vec<LogTableRow>,
-    /// Bytes received; `None` when the log does not tell.
+    /// Bytes received; `None` if the log does not contain them.
     pub size: Option<Vec<LogTableRow>>,
-    /// Times from the actual start to the first byte; `None` when the log does not tell.
+    /// Times from the actual start to the first byte; `None` if the log does not contain them.
     pub first_byte: Option<Vec<LogTableRow>>,
     /// Inter-arrival times by thread-group size.
     pub by_threads: Vec<ThreadGroupRow>,
-    /// Rows that count and whose thread has no number: no thread group has them.
+    /// Number of evaluated rows without a thread number, which are not in `by_threads`.
     pub threads_unknown: u64,
-    /// Arrivals counted in cells of several widths.
+    /// Counts of arrivals in cells of several widths.
     pub counts: Vec<CellCounts>,
-    /// Inter-arrival times over all.
+    /// Histogram of all inter-arrival times.
     pub gap_histogram: Option<CellHistogram>,
-    /// Response times over all.
+    /// Histogram of all response times.
     pub response_histogram: Option<CellHistogram>,
 }
 
 impl WebLog {
-    /// For a log whose stamps and times are multiples of `tick_ns`.
+    /// Creates empty tables for a log whose times are multiples of `tick_ns`.
     #[must_use]
     pub fn new(options: WebLogOptions, tick_ns: u64) -> WebLog {
         WebLog {
@@ -162,24 +164,24 @@ impl WebLog {
             labels: Vec::new(),
             pace: Pace::default(),
             gaps: Counted::default(),
-            ladder: Ladder::default(),
+            counters: CellCounters::default(),
             users: FxHashSet::default(),
         }
     }
 
-    /// Takes the next row; one that is not `wanted` only tells when the log begins. Gives whether it counts.
-    pub fn add(&mut self, row: &LogRow, wanted: bool) -> bool {
+    /// Adds the next row. A row that is not `selected` only determines the start of the log. Returns whether the row is evaluated.
+    pub fn add(&mut self, row: &LogRow, selected: bool) -> bool {
         if self.first_ns.is_none() {
             self.begin(row.start_ns);
         }
         self.rows += 1;
-        if !wanted || row.start_ns < self.from_ns || row.start_ns > self.to_ns {
+        if !selected || row.start_ns < self.from_ns || row.start_ns > self.to_ns {
             return false;
         }
         if let Some(gap_ns) = self.pace.next(row) {
             self.gaps.add(gap_ns / self.tick_ns, &mut self.budget);
         }
-        self.ladder.add(row.start_ns);
+        self.counters.add(row.start_ns);
         self.threads.add(row, self.tick_ns);
         let at = row.label as usize;
         if self.labels.len() <= at {
@@ -201,11 +203,11 @@ impl WebLog {
             let ns = |s: f64| (s * 1e9).round() as i64;
             self.from_ns = first_ns.saturating_add(ns(window.before_s));
             self.to_ns = self.from_ns.saturating_add(ns(window.duration_s));
-            self.ladder.begin(self.from_ns);
+            self.counters.begin(self.from_ns);
         }
     }
 
-    /// The tables, with the labels' `names` by their numbers.
+    /// The tables. `names` are the labels by number.
     #[must_use]
     pub fn finish(mut self, names: &[String]) -> WebLogTables {
         let tick_ms = self.tick_ns as f64 / 1e6;
@@ -242,7 +244,7 @@ impl WebLog {
             first_byte: (total.latency.n() > 0).then_some(tables.first_byte),
             by_threads: self.threads.rows(tick_ms),
             threads_unknown: self.threads.unknown(),
-            counts: self.ladder.finish(),
+            counts: self.counters.finish(),
             gap_histogram: histogram(&total.gaps),
             response_histogram: histogram(&total.elapsed),
         }

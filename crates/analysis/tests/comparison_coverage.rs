@@ -1,5 +1,5 @@
-//! The intervals of comparisons hold the true effect as often as they say, on runs whose samples depend on each other and
-//! which differ from run to run; and where they cannot, it is known.
+//! Tests the coverage of the confidence intervals of comparisons with simulated runs, whose samples are autocorrelated and which
+//! vary from run to run.
 
 use busyhour_analysis::RunFacts;
 use busyhour_analysis::comparison::{
@@ -12,14 +12,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 type Random = Xoshiro256PlusPlus;
 
-/// What runs are like.
+/// Parameters of simulated runs.
 #[derive(Clone, Copy)]
 struct System {
-    /// All times are multiplied by this.
+    /// Factor of all times.
     factor: f64,
     /// Standard deviation of the logarithm of times from run to run.
     between: f64,
-    /// Correlation of the load of neighbouring seconds, which moves times and rate together.
+    /// Correlation of the load in consecutive seconds; the load affects times and rate.
     correlation: f64,
     length_s: f64,
     labels: u32,
@@ -27,7 +27,7 @@ struct System {
 
 const SYSTEM: System = System { factor: 1.0, between: 0.0, correlation: 0.6, length_s: 120.0, labels: 1 };
 
-/// A run of some 20 requests a second: the logarithm of a time is that of the run, plus that of the second, plus its own.
+/// A run with about 20 requests per second. The logarithm of a time is the sum of effects of the run, the second and the request.
 fn run(system: &System, random: &mut Random, bootstrap: bool) -> MeasuredRun {
     let normal = |random: &mut Random| random.sample::<f64, _>(StandardNormal);
     let of_run = system.between * normal(random);
@@ -71,53 +71,54 @@ fn compare(base: &System, new: &System, runs: (usize, usize), bootstrap: bool, s
     Comparison::new(&base, &new, ComparisonSettings::default(), Vec::new()).unwrap()
 }
 
-/// What is looked at: the 99th percentile needs longer runs than many of these are.
+/// The tested measures, without the 99th percentile, for which many of these runs are too short.
 const MEASURES: [Measure; 5] =
     [Measure::Mean, Measure::P50, Measure::P95, Measure::Throughput, Measure::ErrorShare];
 
-/// Share of replicates in which the 95 % interval of each measure of the total holds "no difference", which is the truth.
-fn held(system: &System, runs: (usize, usize), bootstrap: bool, replicates: u64) -> Vec<(Measure, f64)> {
-    let mut held = [0_u64; MEASURES.len()];
+/// The coverage of the 95 % interval of each measure of the total: the share of replicates in which it contains the true effect,
+/// which is no difference.
+fn coverage(system: &System, runs: (usize, usize), bootstrap: bool, replicates: u64) -> Vec<(Measure, f64)> {
+    let mut covered = [0_u64; MEASURES.len()];
     for seed in 0..replicates {
         let comparison = compare(system, system, runs, bootstrap, seed);
-        for (held, measure) in held.iter_mut().zip(MEASURES) {
+        for (covered, measure) in covered.iter_mut().zip(MEASURES) {
             let p = comparison.total.effect(measure).and_then(|effect| effect.p_value);
-            *held += u64::from(p.unwrap_or_else(|| panic!("{measure:?} cannot be compared")) > 0.05);
+            *covered += u64::from(p.unwrap_or_else(|| panic!("{measure:?} cannot be compared")) > 0.05);
         }
     }
-    MEASURES.into_iter().zip(held.map(|held| held as f64 / replicates as f64)).collect()
+    MEASURES.into_iter().zip(covered.map(|covered| covered as f64 / replicates as f64)).collect()
 }
 
-/// Three standard errors of a share of 0.95 of so many replicates.
+/// Three standard errors of a share of 0.95 estimated from `replicates` replicates.
 fn monte_carlo(replicates: u64) -> f64 {
     3.0 * (0.95 * 0.05 / replicates as f64).sqrt()
 }
 
 #[test]
-fn one_run_each_is_covered_as_far_as_runs_do_not_differ() {
+fn intervals_from_one_run_each_cover_the_effect_if_runs_do_not_vary() {
     let replicates = 100;
-    for (measure, share) in held(&SYSTEM, (1, 1), true, replicates) {
+    for (measure, share) in coverage(&SYSTEM, (1, 1), true, replicates) {
         assert!(share >= 0.95 - monte_carlo(replicates), "{measure:?} {share}");
     }
 }
 
 #[test]
-fn one_run_each_is_not_covered_when_runs_differ_and_that_is_said() {
+fn intervals_from_one_run_each_miss_the_effect_if_runs_vary_and_a_caveat_is_raised() {
     let system = System { between: 0.1, ..SYSTEM };
-    let held = held(&system, (1, 1), true, 40);
-    let mean = held.iter().find(|(measure, _)| *measure == Measure::Mean).unwrap().1;
+    let coverage = coverage(&system, (1, 1), true, 40);
+    let mean = coverage.iter().find(|(measure, _)| *measure == Measure::Mean).unwrap().1;
     assert!(mean < 0.75, "{mean}");
     let comparison = compare(&system, &system, (1, 1), true, 1);
-    assert!(comparison.caveats.iter().any(|doubt| doubt.message.contains("one run on each side")));
+    assert!(comparison.caveats.iter().any(|caveat| caveat.message.contains("one run on each side")));
 }
 
 #[test]
-fn several_runs_are_covered_whether_they_differ_much_or_little() {
+fn intervals_from_several_runs_cover_the_effect_whether_or_not_runs_vary() {
     let replicates = 250;
     for between in [0.0, 0.1] {
         for runs in [(2, 2), (5, 3)] {
             let system = System { between, length_s: 30.0, ..SYSTEM };
-            for (measure, share) in held(&system, runs, false, replicates) {
+            for (measure, share) in coverage(&system, runs, false, replicates) {
                 assert!(share >= 0.95 - monte_carlo(replicates), "{between} {runs:?} {measure:?} {share}");
             }
         }
@@ -125,38 +126,38 @@ fn several_runs_are_covered_whether_they_differ_much_or_little() {
 }
 
 #[test]
-fn one_run_against_several_is_covered() {
+fn intervals_from_one_run_against_several_cover_the_effect() {
     let replicates = 250;
     let system = System { between: 0.1, length_s: 30.0, ..SYSTEM };
-    for (measure, share) in held(&system, (4, 1), false, replicates) {
+    for (measure, share) in coverage(&system, (4, 1), false, replicates) {
         assert!(share >= 0.95 - monte_carlo(replicates), "{measure:?} {share}");
     }
 }
 
 #[test]
-fn a_true_effect_is_held_by_the_intervals_that_are_shown() {
+fn reported_intervals_cover_a_true_effect() {
     let (replicates, factor) = (200, 1.12);
     let base = System { between: 0.03, length_s: 30.0, ..SYSTEM };
     let new = System { factor, ..base };
     let measures = [Measure::Mean, Measure::P50, Measure::P95];
-    let (mut held, mut promised) = ([0_u64; 3], [0.0; 3]);
+    let (mut covered, mut confidence) = ([0_u64; 3], [0.0; 3]);
     for seed in 0..replicates {
         let comparison = compare(&base, &new, (4, 4), false, seed);
         for (at, measure) in measures.into_iter().enumerate() {
             let effect = comparison.total.effect(measure).unwrap();
             let ratio = effect.ratio.unwrap();
-            held[at] += u64::from(ratio.low.unwrap() <= factor && factor <= ratio.high.unwrap());
-            promised[at] += effect.confidence / replicates as f64;
+            covered[at] += u64::from(ratio.low.unwrap() <= factor && factor <= ratio.high.unwrap());
+            confidence[at] += effect.confidence / replicates as f64;
         }
     }
-    for (held, promised) in held.into_iter().zip(promised) {
-        let share = held as f64 / replicates as f64;
-        assert!(share >= promised - monte_carlo(replicates), "{share} {promised}");
+    for (covered, confidence) in covered.into_iter().zip(confidence) {
+        let share = covered as f64 / replicates as f64;
+        assert!(share >= confidence - monte_carlo(replicates), "{share} {confidence}");
     }
 }
 
 #[test]
-fn a_slower_system_is_found_slower_and_an_equal_one_alike() {
+fn a_slower_system_is_reported_as_slower_and_an_equal_one_as_alike() {
     let base = System { between: 0.01, ..SYSTEM };
     let slower = compare(&base, &System { factor: 1.3, ..base }, (5, 5), false, 7);
     let verdict = |comparison: &Comparison, measure| comparison.total.effect(measure).unwrap().verdict;
@@ -164,23 +165,23 @@ fn a_slower_system_is_found_slower_and_an_equal_one_alike() {
     assert_eq!(verdict(&slower, Measure::P95), Verdict::Worse);
     let faster = compare(&System { factor: 1.3, ..base }, &base, (5, 5), false, 7);
     assert_eq!(verdict(&faster, Measure::Mean), Verdict::Better);
-    // Of equal systems nothing is claimed, and with enough runs that they are alike.
+    // Equal systems show no difference, and with enough runs they are alike.
     let equal = compare(&base, &base, (12, 12), false, 7);
     assert_eq!(equal.count(Verdict::Worse) + equal.count(Verdict::Better), 0);
     assert_eq!(verdict(&equal, Measure::Mean), Verdict::Alike);
 }
 
 #[test]
-fn with_many_labels_hardly_any_difference_is_claimed_where_there_is_none() {
+fn with_many_labels_false_differences_are_rare() {
     let system = System { between: 0.03, length_s: 30.0, labels: 12, ..SYSTEM };
     let replicates = 80;
-    let claimed = (0..replicates)
+    let false_alarms = (0..replicates)
         .filter(|seed| {
             let comparison = compare(&system, &system, (3, 3), false, *seed);
-            comparison.asked_of_labels.differences > 0
+            comparison.label_tests.differences > 0
         })
         .count();
-    // Where nothing is true, a false claim in one comparison of twenty is what was promised: more than 11 of 80 come with a
-    // probability below one in five hundred.
-    assert!(claimed <= 11, "{claimed}");
+    // Without any true difference, at most one of twenty comparisons may report one. More than 11 of 80 do so with a probability
+    // below one in five hundred.
+    assert!(false_alarms <= 11, "{false_alarms}");
 }

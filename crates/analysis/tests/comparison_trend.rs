@@ -1,4 +1,4 @@
-//! Histories: a step is found where it is, between runs that have the measure, and named for what it is.
+//! Tests the detection of changepoints in a history of runs.
 
 use busyhour_analysis::RunFacts;
 use busyhour_analysis::comparison::{
@@ -7,11 +7,11 @@ use busyhour_analysis::comparison::{
 use busyhour_record::SampleKind;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A run on day `day` of 400 requests in 20 s, of about `time_ms`.
+/// A run on day `day` with `samples` requests, 20 per second, with times of about `time_ms`.
 fn run(day: usize, time_ms: f64, samples: u64) -> MeasuredRun {
     let mut tally = RunTally::new(None);
     for at in 0..samples {
-        // From -10 % to +10 %, and a little that differs from day to day.
+        // A spread from -10 % to +10 %, and a small variation from day to day.
         let spread = (at * 7 % 21) as f64 / 100.0 - 0.1 + (day * 5 % 7) as f64 / 1_000.0;
         let time_ns = (time_ms * 1e6 * (1.0 + spread)) as u64;
         let end_ns = (at as i64 + 1) * 50_000_000;
@@ -32,7 +32,7 @@ fn run(day: usize, time_ms: f64, samples: u64) -> MeasuredRun {
 }
 
 fn trend(mut runs: Vec<MeasuredRun>) -> Trend {
-    // In no order.
+    // Out of order.
     runs.reverse();
     Trend::new(runs, TrendSettings::default()).unwrap()
 }
@@ -42,8 +42,8 @@ fn of(trend: &Trend, measure: Measure) -> &TrendSeries {
 }
 
 #[test]
-fn a_step_is_found_between_runs_that_have_the_measure() {
-    // The percentile of the thirteenth run is unknown.
+fn a_step_next_to_a_run_without_the_measure_is_found() {
+    // The thirteenth run has too few samples for a percentile.
     let runs = (0..25).map(|day| match day {
         0..12 => run(day, 10.0, 400),
         12 => run(day, 10.0, 9),
@@ -62,7 +62,7 @@ fn a_step_is_found_between_runs_that_have_the_measure() {
 }
 
 #[test]
-fn what_was_put_right_is_no_regression() {
+fn a_regression_that_was_fixed_is_not_reported() {
     let runs = (0..40).map(|day| run(day, if (15..30).contains(&day) { 15.0 } else { 10.0 }, 400));
     let trend = trend(runs.collect());
     let verdicts: Vec<Verdict> = of(&trend, Measure::Mean).changes.iter().map(|c| c.verdict).collect();
@@ -71,7 +71,7 @@ fn what_was_put_right_is_no_regression() {
 }
 
 #[test]
-fn a_small_step_is_seen_but_no_regression() {
+fn a_small_step_is_a_change_but_not_a_regression() {
     let runs = (0..30).map(|day| run(day, if day < 15 { 10.0 } else { 10.2 }, 400));
     let trend = trend(runs.collect());
     assert_eq!(of(&trend, Measure::Mean).changes[0].verdict, Verdict::PerhapsWorse);
@@ -79,22 +79,25 @@ fn a_small_step_is_seen_but_no_regression() {
 }
 
 #[test]
-fn runs_that_depend_on_each_other_are_told() {
-    // Ten days a little slower, ten days a little faster, by less than the margin, and so on.
+fn autocorrelated_runs_raise_a_caveat() {
+    // A slow oscillation by less than the margin.
     let trend = trend((0..40).map(|day| run(day, 10.0 + (day as f64 / 6.0).sin() / 10.0, 400)).collect());
-    let told: Vec<&str> = trend.caveats.iter().map(|doubt| doubt.message.as_str()).collect();
-    assert!(told.iter().any(|message| message.contains("neighbouring runs resemble")), "{told:?}");
+    let messages: Vec<&str> = trend.caveats.iter().map(|caveat| caveat.message.as_str()).collect();
+    assert!(
+        messages.iter().any(|message| message.contains("consecutive runs are correlated")),
+        "{messages:?}"
+    );
     assert_eq!(trend.regressions().count(), 0);
 }
 
 #[test]
 fn a_short_history_is_not_judged() {
-    // A step of 60 % in six runs: far too few at 5 % false alarms in 100 runs.
+    // Six runs are too few for any step at 5 % false alarms in 100 runs.
     let trend = trend((0..6).map(|day| run(day, if day < 3 { 10.0 } else { 16.0 }, 400)).collect());
     let TrendOutcome::NotJudged { runs: 6, needed: Some(needed) } = trend.outcome else {
         panic!("{:?}", trend.outcome)
     };
     assert!((15..=25).contains(&needed), "{needed}");
-    let told: Vec<&str> = trend.caveats.iter().map(|doubt| doubt.message.as_str()).collect();
-    assert_eq!(told, [format!("too few runs to judge: {needed} are needed, there are 6")]);
+    let messages: Vec<&str> = trend.caveats.iter().map(|caveat| caveat.message.as_str()).collect();
+    assert_eq!(messages, [format!("too few runs to judge: {needed} are needed, there are 6")]);
 }

@@ -1,4 +1,4 @@
-//! Summaries and caveats of small runs.
+//! Tests summaries and caveats with small runs.
 
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{
@@ -6,7 +6,7 @@ use busyhour_record::{
     RecorderConfig, RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
 };
 
-/// Samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, changed by `change`.
+/// A run with samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, modified by `change`.
 fn run(n: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
     let labels = Labels::new();
     let label = labels.intern("page");
@@ -25,11 +25,11 @@ fn run(n: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
 }
 
 fn caveats(facts: RunFacts, totals: &RunTotals) -> Vec<Caveat> {
-    Summary::new(facts, totals).caveats.into_iter().map(|told| told.caveat).collect()
+    Summary::new(facts, totals).caveats.into_iter().map(|reported| reported.caveat).collect()
 }
 
 #[test]
-fn numbers_of_a_known_run() {
+fn the_figures_of_a_known_run_are_exact() {
     let totals = run(1000, |i, sample| {
         if i % 2 == 0 {
             sample.success = false;
@@ -45,7 +45,7 @@ fn numbers_of_a_known_run() {
     assert!((total.rate_per_s - 90.992).abs() < 1e-9 && (total.received_kib_per_s - 90.992).abs() < 1e-9);
     let times = total.response;
     assert_eq!((times.mean, times.min, times.max), (500.5, 1.0, 1000.0));
-    // Σ(x − mean)² / (n − 1) of 1..=n is n(n + 1)/12.
+    // For the values 1..=n, Σ(x − mean)² / (n − 1) is n(n + 1)/12.
     assert!((times.stddev - (1000.0f64 * 1001.0 / 12.0).sqrt()).abs() < 1e-3);
     for (value, exact) in [(times.p50, 500.0), (times.p90, 900.0), (times.p95, 950.0), (times.p99, 990.0)] {
         assert!((value / exact - 1.0).abs() < 2e-3, "{value} for {exact}");
@@ -78,7 +78,7 @@ fn an_unremarkable_run_has_no_caveats() {
 }
 
 #[test]
-fn doubts_are_found() {
+fn caveats_are_found() {
     let calm = run(10_000, |_, _| {});
     let facts = |change: fn(&mut RunFacts)| {
         let mut facts = RunFacts { has_manifest: true, end: Some(RunEnd::Completed), ..RunFacts::default() };
@@ -97,8 +97,8 @@ fn doubts_are_found() {
     assert_eq!(caveats(facts(|f| f.one_clock = true), &calm), [Caveat::OneClock]);
     let core = |busy, busy_second_max| CoreFacts { busy, busy_second_max, ..CoreFacts::default() };
     let busy = |cores| {
-        let told = Summary::new(generator(GeneratorFacts { cores, ..Default::default() }), &calm).caveats;
-        told.into_iter().map(|told| told.message).collect::<Vec<_>>()
+        let caveats = Summary::new(generator(GeneratorFacts { cores, ..Default::default() }), &calm).caveats;
+        caveats.into_iter().map(|caveat| caveat.message).collect::<Vec<_>>()
     };
     assert_eq!(
         busy(vec![core(Some(0.2), Some(0.5)), core(Some(0.9), None)]),
@@ -110,8 +110,8 @@ fn doubts_are_found() {
     );
     assert!(busy(vec![core(None, None), core(Some(0.5), Some(0.6))]).is_empty(), "unknown is not busy");
     let cores = vec![core(Some(1.0), None)];
-    let told = Summary::new(generator(GeneratorFacts { cores, ..Default::default() }), &calm).caveats;
-    assert!(told[0].advice.contains("upper bounds"));
+    let reported = Summary::new(generator(GeneratorFacts { cores, ..Default::default() }), &calm).caveats;
+    assert!(reported[0].advice.contains("upper bounds"));
     let behind = GeneratorFacts {
         recorder_stalls: 3,
         recorder_stall_ns: 1_500_000_000,
@@ -130,13 +130,13 @@ fn doubts_are_found() {
         ]
     );
     let limits = [("XPath steps".to_owned(), 3)].into_iter().collect();
-    let gave_up = GeneratorFacts { exceeded_limits: limits, ..Default::default() };
-    let told = Summary::new(generator(gave_up), &calm).caveats;
-    assert_eq!(told[0].message, "a limit of the generator was exceeded 3 times: XPath steps");
+    let exceeded = GeneratorFacts { exceeded_limits: limits, ..Default::default() };
+    let reported = Summary::new(generator(exceeded), &calm).caveats;
+    assert_eq!(reported[0].message, "a limit of the generator was exceeded 3 times: XPath steps");
     let lost = RecorderEvent::LostOutput { file: "x.jtl".into(), error: "No space left".into(), lost: 9 };
     let facts = RunFacts { recorder_events: vec![lost], ..RunFacts::default() };
-    let told = Summary::new(facts, &calm).caveats;
-    assert_eq!(told[0].message, "x.jtl lacks 9 rows: No space left");
+    let reported = Summary::new(facts, &calm).caveats;
+    assert_eq!(reported[0].message, "x.jtl lacks 9 rows: No space left");
 
     let late = run(10_000, |_, sample| sample.intended = sample.start - 700_000_000);
     assert!(matches!(
@@ -156,7 +156,7 @@ fn doubts_are_found() {
 }
 
 #[test]
-fn sub_results_are_told_apart() {
+fn sub_results_are_counted_separately() {
     let totals = run(20, |i, sample| {
         if i % 2 == 0 {
             sample.flags = SampleFlags::SUB_RESULT;
@@ -170,7 +170,7 @@ fn sub_results_are_told_apart() {
     assert_eq!(Summary::new(RunFacts::default(), &run(5, |_, _| {})).total_with_sub_results, None);
 }
 
-/// Two groups: `injection` for the first `first` samples, `load` for the others.
+/// A run with two groups: `injection` for the first `first` samples, `load` for the others.
 fn run_of_groups(n: u64, first: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
     let labels = Labels::new();
     let label = labels.intern("Add booking");
@@ -192,7 +192,7 @@ fn run_of_groups(n: u64, first: u64, change: impl Fn(u64, &mut Sample<'_>)) -> R
 }
 
 #[test]
-fn thread_groups_that_ran_one_after_another_are_told_apart() {
+fn consecutive_thread_groups_are_reported_separately() {
     let summary = Summary::new(RunFacts::default(), &run_of_groups(20_000, 5_000, |_, _| {}));
     let found: Vec<_> = summary
         .groups
@@ -200,12 +200,12 @@ fn thread_groups_that_ran_one_after_another_are_told_apart() {
         .map(|group| (group.name.as_str(), group.total.samples, group.labels[0].response.mean))
         .collect();
     assert_eq!(found, [("injection", 5_000, 1.0), ("load", 15_000, 2.0)]);
-    // Rates of a group are over its own time: 5,000 requests from 10 ms to 50,001 ms.
+    // Rates of a group are computed over its own time: 5,000 requests from 10 ms to 50,001 ms.
     assert!((summary.groups[0].total.rate_per_s - 100.018).abs() < 1e-9);
     assert_eq!((summary.total.response.p25, summary.total.response.p75), (1.0, 2.0));
-    let told: Vec<&str> = summary.caveats.iter().map(|told| told.message.as_str()).collect();
+    let messages: Vec<&str> = summary.caveats.iter().map(|caveat| caveat.message.as_str()).collect();
     assert_eq!(
-        told,
+        messages,
         [
             "the totals mix thread groups that ran at different times: injection (0.0 s to 50.0 s, 5000 requests), load \
              (50.0 s to 200.0 s, 15000 requests)",
@@ -216,23 +216,23 @@ fn thread_groups_that_ran_one_after_another_are_told_apart() {
 }
 
 #[test]
-fn groups_side_by_side_and_groups_that_do_not_matter_are_no_caveat() {
+fn concurrent_groups_and_negligible_groups_raise_no_caveat() {
     let no_labels_shared = |i: u64, sample: &mut Sample<'_>| {
         sample.label.0 = u32::from(i.is_multiple_of(2));
         sample.group = sample.label.0;
     };
     assert_eq!(caveats(RunFacts::default(), &run_of_groups(20_000, 0, no_labels_shared)), []);
-    // A login before the load, of 0.1 % of the requests.
+    // A login before the load with 0.1 % of the requests.
     assert_eq!(caveats(RunFacts::default(), &run_of_groups(20_000, 20, |_, _| {})), []);
 }
 
 #[test]
-fn a_run_stopped_from_its_own_terminal_says_so() {
+fn the_caveat_of_a_run_stopped_from_the_terminal_view_names_it() {
     let stop = ControlEvent { at_ns: Nanos(5), change: LoadChange::Stop, from: ChangedFrom::Terminal };
-    let told = |events: Vec<ControlEvent>| {
+    let message = |events: Vec<ControlEvent>| {
         let facts = RunFacts { end: Some(RunEnd::Interrupted), events, ..RunFacts::default() };
         Summary::new(facts, &run(10_000, |_, _| {})).caveats[0].message.clone()
     };
-    assert_eq!(told(vec![stop]), "the run was stopped from the terminal before its planned end");
-    assert_eq!(told(Vec::new()), "the run was stopped from outside before its planned end");
+    assert_eq!(message(vec![stop]), "the run was stopped from the terminal before its planned end");
+    assert_eq!(message(Vec::new()), "the run was stopped from outside before its planned end");
 }

@@ -1,4 +1,4 @@
-//! The tables of a published log, cell by cell as the web-generator-toolkit prints them.
+//! Compares the tables of a published log with the output of the web-generator-toolkit.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -34,7 +34,7 @@ fn threads(row: &ThreadGroupRow) -> String {
     format!("{},{},{cells}", row.threads, row.n)
 }
 
-/// As the oracle's file has them, without its headings.
+/// The tables in the format of the reference file, without its headings.
 fn printed(tables: &WebLogTables) -> String {
     let mut out = String::new();
     for row in &tables.inter_arrival {
@@ -51,10 +51,10 @@ fn printed(tables: &WebLogTables) -> String {
 }
 
 #[test]
-fn every_cell_of_run_1830_is_the_published_one() {
+fn every_cell_of_run_1830_equals_the_published_one() {
     let (data, oracle) = (shared("data/1830_AggRpt.csv"), shared("oracles/wgt/expected_1830.txt"));
     let Ok(expected) = std::fs::read_to_string(oracle) else {
-        // Shown by `cargo test -- --nocapture`, and when the test fails.
+        // Visible with `cargo test -- --nocapture`, and when the test fails.
         std::io::stderr().write_all(b"SKIPPED: the published log and its tables are not here\n").unwrap();
         return;
     };
@@ -97,10 +97,11 @@ fn every_cell_of_run_1830_is_the_published_one() {
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
     assert_eq!(expected.len(), 4 * 7 + 24);
 
-    // The gaps of a log stamped in whole ms: 690 are 0.
+    // 690 gaps of the log, whose start times are in whole ms, are 0.
     let histogram = tables.gap_histogram.unwrap();
     assert_eq!((histogram.cells[0], histogram.cells.iter().sum::<u64>() + histogram.beyond), (690, 38_072));
-    // Up to a second the counts are a Poisson's; beyond the think time of 6.25 s the closed loop of 200 threads shows.
+    // In windows of up to a second, counts are those of a Poisson process. In windows longer than the think time of 6.25 s, the
+    // closed loop of 200 threads makes them vary less.
     let dispersion = |width_s: f64| {
         tables
             .counts
@@ -112,7 +113,7 @@ fn every_cell_of_run_1830_is_the_published_one() {
     assert!((0.97..1.03).contains(&dispersion(0.1)) && dispersion(10.0) < 0.5);
 }
 
-/// The tables of rows of start, elapsed, label and thread, written in this order.
+/// The tables of a log with the given rows of start, elapsed, label and thread, in this order.
 fn tables_of(rows: &[(u32, u16, u8, u8)]) -> WebLogTables {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.jtl");
@@ -142,7 +143,7 @@ proptest::proptest! {
     fn the_order_of_a_log_does_not_matter(
         mut rows in proptest::collection::vec((0u32..3_000, 0u16..500, 0u8..3, 1u8..4), 2..80)
     ) {
-        // As loggers write them, as samples began, and backwards.
+        // In order of ends, as JMeter writes them, in order of starts, and reversed.
         rows.sort_by_key(|row| row.0 + u32::from(row.1));
         let by_end = tables_of(&rows);
         rows.sort();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparisonSettings, Margins, MeasuredRun, PowerPlan, Unlike, Verdict, differences,
+    ComparisonSettings, Margins, MeasuredRun, PowerPlan, RunDifference, Verdict, differences,
 };
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
@@ -133,7 +133,7 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
         return Exit::Refused;
     };
     let unlike = differences(&base, &new);
-    if !args.allow_unlike && unlike.iter().any(Unlike::forbids) {
+    if !args.allow_unlike && unlike.iter().any(RunDifference::prevents_comparison) {
         say(&refusal(&unlike).to_string());
         return Exit::Refused;
     }
@@ -216,9 +216,9 @@ fn tell_bad_rows(run: &MeasuredRun) {
     }
 }
 
-fn refusal(unlike: &[Unlike]) -> Diagnostic {
+fn refusal(unlike: &[RunDifference]) -> Diagnostic {
     let mut diagnostic = Diagnostic::error("unlike", "these runs are too different to compare".to_owned());
-    for unlike in unlike.iter().filter(|unlike| unlike.forbids()) {
+    for unlike in unlike.iter().filter(|unlike| unlike.prevents_comparison()) {
         diagnostic = diagnostic.with_cause(unlike.to_string());
     }
     diagnostic.with_hint("--allow-unlike compares them anyway and lists the differences as caveats")

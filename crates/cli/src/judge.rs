@@ -112,7 +112,7 @@ fn tell_what_is_missing(paths: &[PathBuf], summary: &Summary) {
         say(&format!("warning: {} unreadable rows of {} were skipped{first}", input.bad_rows, input.name));
     }
     if let Some(window) = &summary.window {
-        say(&format!("evaluated only a part of the run: {}", window.words));
+        say(&format!("evaluated only a part of the run: {}", window.reason));
     }
 }
 

@@ -155,8 +155,10 @@ pub fn threshold_lines(course: &Course) -> Vec<[String; 3]> {
             Some(false) => "✗",
         };
         let what = threshold.name.clone().unwrap_or_else(|| threshold.text.clone());
-        let seen =
-            threshold.observed_text.as_ref().map_or_else(|| "nothing yet".to_owned(), |_| threshold.seen());
+        let seen = threshold
+            .observed_text
+            .as_ref()
+            .map_or_else(|| "nothing yet".to_owned(), |_| threshold.describe_observed());
         [mark.to_owned(), what, seen]
     };
     course.thresholds().iter().map(line).collect()

@@ -193,7 +193,7 @@ pub(crate) fn points(difference: f64) -> String {
 }
 
 pub(crate) fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
-    if effect.measure.by_ratio() {
+    if effect.measure.is_compared_by_ratio() {
         (effect.ratio.as_ref(), change)
     } else {
         (effect.difference.as_ref(), points)
@@ -244,7 +244,7 @@ fn effects(row: &ComparedRow, look: Look) -> String {
             value(effect.measure, effect.new),
             change_cell(effect),
             interval_cell(effect),
-            effect.verdict.words(effect.measure).into(),
+            effect.verdict.describe(effect.measure).into(),
         ]);
     }
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
@@ -334,8 +334,12 @@ fn listed(comparison: &Comparison, look: Look) -> String {
     });
     let mut out = format!("\n{}\n", look.bold("Differences by label"));
     for (row, effect) in found.iter().take(LISTED) {
-        let text =
-            format!("{}: {} {}", row_label(row), effect.measure.name(), effect.verdict.words(effect.measure));
+        let text = format!(
+            "{}: {} {}",
+            row_label(row),
+            effect.measure.name(),
+            effect.verdict.describe(effect.measure)
+        );
         let numbers = format!(
             "{} → {}, {} ({})",
             value(effect.measure, effect.base),
@@ -370,15 +374,15 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
         }
         EffectMethod::Blocks => "stationary block bootstrap within each run (Politis and Romano 1994)",
     };
-    let asked = &comparison.asked_of_labels;
+    let asked = &comparison.label_tests;
     let mut lines = vec![format!("Intervals: {how}.")];
-    let (total, single) = (&comparison.asked_of_total, percent_of(1.0 - settings.false_rate));
+    let (total, single) = (&comparison.total_tests, percent_of(1.0 - settings.false_rate));
     lines.push(format!(
         "Asked at once: {} questions of the total, {} of labels; of the differences claimed at most {} are false on average, \
          for which their intervals are at {} and {} (Benjamini, Hochberg and Yekutieli). All others are at {single}, or as \
          much wider as it takes to hold zero.",
-        total.questions,
-        asked.questions,
+        total.tests,
+        asked.tests,
         percent_of(settings.false_rate),
         percent_of(total.confidence),
         percent_of(asked.confidence),
@@ -424,7 +428,10 @@ fn caveats(comparison: &Comparison, look: Look) -> String {
 }
 
 /// Doubts as a list.
-pub(crate) fn doubts(caveats: &[busyhour_analysis::comparison::ComparisonDoubt], look: Look) -> String {
+pub(crate) fn doubts(
+    caveats: &[busyhour_analysis::comparison::ReportedComparisonCaveat],
+    look: Look,
+) -> String {
     if caveats.is_empty() {
         return String::new();
     }

@@ -119,13 +119,13 @@ fn plot(series: &TrendSeries, look: Look) -> String {
 }
 
 fn change_line(trend: &Trend, series: &TrendSeries, change: &TrendChange, look: Look) -> String {
-    let words = change.verdict.words(series.measure);
+    let words = change.verdict.describe(series.measure);
     let painted = match change.verdict {
         Verdict::Worse => look.paint(BOLD_RED, words),
         Verdict::Better => look.paint(GREEN, words),
         _ => words.to_owned(),
     };
-    let size = match (series.measure.by_ratio(), change.before > 0.0) {
+    let size = match (series.measure.is_compared_by_ratio(), change.before > 0.0) {
         (true, true) => shown_change(change.after / change.before),
         (true, false) => "–".to_owned(),
         (false, _) => points(change.after - change.before),

@@ -34,7 +34,7 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<Strin
     if let Some(waits) = verdict.waits {
         line += &format!(" ({} at the median, {} at most)", span(waits.p50_ns), span(waits.max_ns));
     }
-    line += &arrivals(verdict.drops, "dropped");
+    line += &arrivals(verdict.discarded, "dropped");
     if let Some(cov) = verdict.schedule.as_ref().and_then(|schedule| schedule.cov) {
         line += &format!("; the schedule's own CoV is {:.2}", cov.value);
     }

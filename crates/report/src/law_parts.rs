@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use busyhour_analysis::arrivals::{
-    ArrivalTally, ArrivalVerdict, Asked, Circumstances, KnownRate, Resolution, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, RequestedProcess, Resolution, Scope,
+    TallySettings, judge,
 };
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Law};
 use rand::Rng;
@@ -104,15 +105,15 @@ impl LawParts {
             let [from_s, to_s] = [start, end].map(|ns| (ns as f64 / 1e8).round() / 10.0);
             let name = format!("{} from {from_s} to {to_s} s", part.stretch.law);
             let schedule = part.scheduled.finish(random);
-            let circumstances = Circumstances {
+            let circumstances = ArrivalContext {
                 of: Some(of.map_or(name.clone(), |of| format!("{of}, {name}"))),
                 scope: Scope::SessionStarts,
-                asked_per_s: Some(part.asked_per_s),
+                requested_per_s: Some(part.asked_per_s),
                 schedule: Some(&schedule),
                 generator_busy,
-                ..Circumstances::default()
+                ..ArrivalContext::default()
             };
-            judge(part.delivered.finish(random), Asked::from(part.stretch.law), &circumstances)
+            judge(part.delivered.finish(random), RequestedProcess::from(part.stretch.law), &circumstances)
         };
         self.parts.into_iter().map(verdict).collect()
     }

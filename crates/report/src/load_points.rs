@@ -136,7 +136,7 @@ fn measure_load(
         part: summary
             .window
             .as_ref()
-            .map_or_else(|| "all of the run".to_owned(), |window| window.words.clone()),
+            .map_or_else(|| "all of the run".to_owned(), |window| window.reason.clone()),
         window_s,
         wall_anchor_ms: summary.run.wall_anchor_ms,
         is_open,

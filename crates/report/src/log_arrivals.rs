@@ -1,7 +1,7 @@
 //! From the rows of a log to its tables and the verdict on its arrivals.
 
 use busyhour_analysis::arrivals::{
-    ArrivalTally, ArrivalVerdict, Asked, Circumstances, Resolution, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, Scope, TallySettings, judge,
 };
 use busyhour_analysis::{WebLog, WebLogOptions, WebLogTables};
 use busyhour_record::{LogFacts, LogForm, LogRow};
@@ -69,15 +69,15 @@ impl LogTally {
         let tables = self.web_log.finish(&facts.labels);
         let response = tables.response_time.last().and_then(|total| total.mean);
         let asked = match load {
-            LogLoad::Open => Asked::Unknown,
-            LogLoad::Closed => Asked::Closed {
+            LogLoad::Open => RequestedProcess::Unknown,
+            LogLoad::Closed => RequestedProcess::Closed {
                 users: tables.users.map(|users| users as f64),
                 response_s: response.map(|ms| ms / 1e3),
                 think_s: None,
             },
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        let circumstances = Circumstances { scope: Scope::SamplerStarts, ..Circumstances::default() };
+        let circumstances = ArrivalContext { scope: Scope::SamplerStarts, ..ArrivalContext::default() };
         let verdict = judge(self.arrivals.finish(&mut random), asked, &circumstances);
         LogReport { name, facts, tables, verdicts: vec![verdict] }
     }

@@ -1,10 +1,10 @@
 //! From results of any kind to a summary: files, streams and run directories, whole or a part of the time.
 
 use busyhour_analysis::arrivals::{
-    ArrivalTally, ArrivalVerdict, Asked, Circumstances, Resolution, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, Scope, TallySettings, judge,
 };
 use busyhour_analysis::thresholds::Criterion;
-use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowHow, steady_part};
+use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowChoice, steady_part};
 use busyhour_record::{
     AddUpSettings, ApdexLimits, Manifest, Nanos, ReadSettings, RecordReading, Replay, Results, ResultsError,
     ResultsFrom, ResultsInput, RunDir,
@@ -146,7 +146,7 @@ fn summarised(
     let again = RecordReading { read, window_s: window };
     let mut summary = Summary::new(facts(&reading.replay), &reading.replay.totals);
     if let Some(steady) = steady {
-        summary.tell_window(WindowHow::Steady, steady.words);
+        summary.set_window_reason(WindowChoice::Steady, steady.reason);
     }
     match (&run, &manifest, window) {
         // A run knows its workloads, their schedules and its thresholds; a part of it is judged as any log.
@@ -235,16 +235,16 @@ impl Reading {
         }
         let open = load == LogLoad::Open || !summary.run.open.is_empty();
         let asked = if open {
-            Asked::Unknown
+            RequestedProcess::Unknown
         } else {
-            Asked::Closed {
+            RequestedProcess::Closed {
                 users: (summary.users_max > 0).then_some(f64::from(summary.users_max)),
                 response_s: Some(summary.total.service.mean / 1e3),
                 think_s: None,
             }
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        let circumstances = Circumstances { scope: Scope::SamplerStarts, ..Circumstances::default() };
+        let circumstances = ArrivalContext { scope: Scope::SamplerStarts, ..ArrivalContext::default() };
         vec![judge(tally.finish(&mut random), asked, &circumstances)]
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use busyhour_analysis::RunFacts;
 use busyhour_analysis::arrivals::{
-    ArrivalTally, ArrivalVerdict, Asked, Circumstances, KnownRate, LatenessTally, Observed, Resolution,
-    Scope, StallRule, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, LatenessTally, Observed, RequestedProcess,
+    Resolution, Scope, StallRule, TallySettings, judge,
 };
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
 use busyhour_record::{
@@ -135,20 +135,21 @@ fn judge_open(
         tally.finish(&mut random)
     };
     let several = load.facts.open.len() > 1 || !open_takes_all(load, names);
-    let circumstances = Circumstances {
+    let circumstances = ArrivalContext {
         of: several.then(|| {
             open.groups.iter().map(|group| group_name(names, *group)).collect::<Vec<_>>().join(" + ")
         }),
         scope: Scope::SessionStarts,
-        asked_per_s: rate.as_ref().and_then(|rate| mean_rate(rate, end_ns)),
+        requested_per_s: rate.as_ref().and_then(|rate| mean_rate(rate, end_ns)),
         schedule: Some(&schedule),
         lateness: lateness.finish(),
-        drops: Some(drops),
+        discarded: Some(drops),
         waited: Some(waited),
         waits: waits.finish(),
         generator_busy: generator_busy(load.facts),
     };
-    let mut verdicts = vec![judge(delivered.finish(&mut random), Asked::from(law), &circumstances)];
+    let mut verdicts =
+        vec![judge(delivered.finish(&mut random), RequestedProcess::from(law), &circumstances)];
     if let Some(parts) = parts {
         verdicts.extend(parts.verdicts(
             circumstances.of.as_deref(),
@@ -267,26 +268,27 @@ fn judge_closed(
     if tallies[total].arrivals() == 0 {
         return Ok(Vec::new());
     }
-    let asked = Asked::Closed {
+    let asked = RequestedProcess::Closed {
         // Beside an open workload the numbers of users and the times are those of both.
         users: (load.facts.open.is_empty() && load.users_max > 0).then(|| f64::from(load.users_max)),
         response_s: load.service_mean_s.filter(|_| load.facts.open.is_empty()),
         think_s: None,
     };
-    let verdict = |tally: usize, of: Option<String>, asked: Asked, random: &mut Xoshiro256PlusPlus| {
-        let circumstances = Circumstances {
-            of,
-            scope: Scope::SamplerStarts,
-            generator_busy: generator_busy(load.facts),
-            ..Circumstances::default()
+    let verdict =
+        |tally: usize, of: Option<String>, asked: RequestedProcess, random: &mut Xoshiro256PlusPlus| {
+            let circumstances = ArrivalContext {
+                of,
+                scope: Scope::SamplerStarts,
+                generator_busy: generator_busy(load.facts),
+                ..ArrivalContext::default()
+            };
+            judge(tallies[tally].finish(random), asked, &circumstances)
         };
-        judge(tallies[tally].finish(random), asked, &circumstances)
-    };
     let of_total = (!load.facts.open.is_empty()).then(|| "groups with users of their own".to_owned());
     let mut verdicts = vec![verdict(total, of_total, asked, &mut random)];
     if busy.len() > 1 {
         // Users and response times are known for all groups together only.
-        let asked = Asked::Closed { users: None, response_s: None, think_s: None };
+        let asked = RequestedProcess::Closed { users: None, response_s: None, think_s: None };
         for group in busy {
             verdicts.push(verdict(group, Some(group_name(names, group as u32)), asked, &mut random));
         }

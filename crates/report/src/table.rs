@@ -65,7 +65,7 @@ impl Look {
 pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Look) -> String {
     let mut out = heading(summary, look);
     if let Some(window) = &summary.window {
-        out += &format!("Part: {}", window.words);
+        out += &format!("Part: {}", window.reason);
         if window.before + window.after > 0 {
             let (before, after) = (thousands(window.before), thousands(window.after));
             out += &format!("; {before} before and {after} after it are left out");

@@ -71,7 +71,7 @@ pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
             (false, _) => look.dim("·"),
         };
         let what = printable(&named(threshold));
-        out += &format!("{mark} {what}  {}\n", look.dim(&printable(&threshold.seen())));
+        out += &format!("{mark} {what}  {}\n", look.dim(&printable(&threshold.describe_observed())));
         if threshold.stopped_run {
             out += "  it stopped the run\n";
         }
@@ -138,7 +138,7 @@ pub fn summary_markdown(summary: &Summary) -> String {
                 (false, _) => "➖",
             };
             let stopped = if threshold.stopped_run { "; **it stopped the run**" } else { "" };
-            let (what, seen) = (cell(&named(threshold)), cell(&threshold.seen()));
+            let (what, seen) = (cell(&named(threshold)), cell(&threshold.describe_observed()));
             out += &format!("| {mark} | {what} | {seen}{stopped} |\n");
         }
         out.push('\n');

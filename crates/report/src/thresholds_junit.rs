@@ -36,7 +36,7 @@ pub fn thresholds_junit(summary: &Summary) -> String {
     for threshold in &summary.thresholds {
         let case = attribute(threshold.name.as_ref().unwrap_or(&threshold.text));
         let _ = write!(out, "    <testcase classname=\"{suite}\" name=\"{case}\" time=\"{seconds:.3}\"");
-        let seen = threshold.seen();
+        let seen = threshold.describe_observed();
         match (threshold.fails_run, threshold.passed) {
             (true, passed) => {
                 let kind = if passed.is_none() { "no data" } else { "threshold" };

@@ -1,12 +1,12 @@
-//! A bounded subsample of gaps, in blocks of consecutive ones.
+//! A subsample of gaps of bounded size, in blocks of consecutive gaps.
 
-/// Consecutive gaps in a block.
+/// Number of gaps in a block.
 const LENGTH: usize = 512;
 
-/// Blocks kept: every second one is dropped when they are full.
+/// Maximum number of blocks; when it is exceeded, every second block is removed.
 const BLOCKS_MAX: usize = 64;
 
-/// Gaps that followed one another.
+/// Consecutive gaps.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     /// End of its first gap, ns.
@@ -17,11 +17,11 @@ pub(super) struct Block {
     pub(super) gaps_ns: Vec<f64>,
 }
 
-/// Blocks spread evenly over all gaps: at most 64 of 512 gaps each, a quarter of a MiB.
+/// Blocks spread evenly over all gaps: at most 64 blocks of 512 gaps, a quarter of a MiB.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
-    /// One of so many blocks is kept: a power of two.
+    /// One of this many blocks is stored; a power of two.
     stride: u64,
     seen: u64,
 }
@@ -37,7 +37,7 @@ impl Blocks {
         self.add_many(end_ns, gap_ns, 1);
     }
 
-    /// Adds so many equal gaps, the last of which ends at `end_ns`.
+    /// Adds `count` equal gaps, the last of which ends at `end_ns`.
     #[inline]
     pub(super) fn add_many(&mut self, end_ns: u64, gap_ns: f64, count: u64) {
         let mut left = count;
@@ -47,13 +47,13 @@ impl Blocks {
             left -= here;
             self.seen += here;
             if number & (self.stride - 1) == 0 {
-                self.keep(within == 0, end_ns, gap_ns, here as usize);
+                self.store(within == 0, end_ns, gap_ns, here as usize);
             }
         }
     }
 
-    /// Adds equal gaps to the last block, or to a new one.
-    fn keep(&mut self, first: bool, end_ns: u64, gap_ns: f64, count: usize) {
+    /// Adds equal gaps to the last block, or to a new block.
+    fn store(&mut self, first: bool, end_ns: u64, gap_ns: f64, count: usize) {
         if first {
             if self.blocks.len() == BLOCKS_MAX {
                 self.stride *= 2;
@@ -63,7 +63,7 @@ impl Blocks {
                     index % 2 == 1
                 });
             }
-            // BLOCKS_MAX is even, so the block that filled the store is one that the doubled stride keeps.
+            // BLOCKS_MAX is even, so the number of this block is a multiple of the doubled stride.
             self.blocks.push(Block { from_ns: end_ns, to_ns: end_ns, gaps_ns: Vec::with_capacity(LENGTH) });
         }
         if let Some(block) = self.blocks.last_mut() {
@@ -72,7 +72,7 @@ impl Blocks {
         }
     }
 
-    /// The blocks that lie inside (from, to] and overlap none of the times left out.
+    /// The blocks inside (from, to] that overlap none of the excluded intervals.
     pub(super) fn within(&self, from_ns: u64, to_ns: u64, left_out: &[(u64, u64)]) -> Vec<&[f64]> {
         let inside = |block: &&Block| {
             let overlaps = |(from, to): &(u64, u64)| block.from_ns <= *to && block.to_ns > *from;
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_run_is_kept_whole() {
+    fn all_gaps_of_a_short_run_are_stored() {
         let mut blocks = Blocks::new();
         for i in 1..=700_u64 {
             blocks.add(i, 1.0);

@@ -1,75 +1,83 @@
-//! What the measures come to, in a word and in a line.
+//! The result of judging arrivals: a category and a one-line summary.
 
 use busyhour_stats::Decision;
 use serde::{Deserialize, Serialize};
 
-use super::asked::Asked;
+use super::format;
 use super::measures::{Measure, Quantity};
 use super::observed::Observed;
+use super::requested::RequestedProcess;
 use super::steady::Part;
-use super::words;
 
-/// With fewer gaps there is no measure worth a sentence.
+/// Minimum number of gaps for any statement.
 const GAPS_MIN: u64 = 30;
 
-/// Fewer gaps than this resolve a CoV no better than ± 0.16: they are never taken for a Poisson process.
+/// Minimum number of gaps for accepting a Poisson process: fewer gaps resolve the CoV no better than ± 0.16.
 pub(super) const GAPS_ACCEPT_MIN: u64 = 500;
 
-/// From so many gaps on the narrow bands hold.
+/// Number of gaps from which the narrow bands apply.
 const GAPS_NARROW: u64 = 5_200;
 
-/// A part of the cycle spent in responses from which on a closed workload follows the system under test.
+/// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
 
-/// In which way arrivals are, or are not, what was asked for.
+/// The result of comparing arrivals with the requested process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// Every measure that decides is inside its band.
-    AsAsked,
-    /// The same apart from stalls, at least one of which is no trifle.
+    /// All deciding measures are inside their bands.
+    #[serde(rename = "as_asked")]
+    AsRequested,
+    /// All deciding measures are inside their bands, but there was a stall of at least 0.1 s.
     ExceptStalls,
-    /// Too uneven gaps, or too many short ones.
+    /// Gaps vary too much, or too many are short.
     Bunched,
-    /// Too even gaps.
+    /// Gaps vary too little.
     TooEven,
-    /// Gaps as asked, but counts in windows vary too little.
+    /// Gaps follow the process, but counts in windows vary too little.
     CountsTooEven,
-    /// Gaps as asked, but counts in windows vary too much.
+    /// Gaps follow the process, but counts in windows vary too much.
     CountsTooUneven,
-    /// Not the process asked for, where that is not a Poisson process.
-    NotAsAsked,
-    /// An interval holds an edge of its band.
+    /// The arrivals differ from a requested process other than Poisson.
+    #[serde(rename = "not_as_asked")]
+    NotAsRequested,
+    /// A confidence interval contains an edge of its band.
     Undecided,
-    /// Hardly any arrivals.
+    /// There are too few arrivals.
     TooFew,
-    /// All stamps are equal.
+    /// All start times are equal.
     AllAtOnce,
-    /// No part with a steady rate.
+    /// There is no part with a steady rate.
     NeverSteady,
-    /// Stamps too coarse for the rate.
+    /// The resolution of the start times is too coarse for the rate.
     Coarse,
-    /// No law and no schedule to compare with.
+    /// The process requires a schedule for comparison, and there is none.
     NothingToCompare,
 }
 
-pub(super) fn is_compared_with_poisson(asked: &Asked) -> bool {
-    matches!(asked, Asked::Unknown | Asked::Poisson | Asked::FixedCount | Asked::Closed { .. })
+pub(super) fn is_compared_with_poisson(requested: &RequestedProcess) -> bool {
+    matches!(
+        requested,
+        RequestedProcess::Unknown
+            | RequestedProcess::Poisson
+            | RequestedProcess::FixedCount
+            | RequestedProcess::Closed { .. }
+    )
 }
 
 impl Finding {
     pub(super) fn new(
         observed: &Observed,
-        asked: &Asked,
+        requested: &RequestedProcess,
         measures: &[Measure],
         decision: Decision,
         agrees: bool,
     ) -> Finding {
         match decision {
-            Decision::Inside => Finding::AsAsked,
+            Decision::Inside => Finding::AsRequested,
             Decision::Outside if agrees => Finding::ExceptStalls,
-            Decision::Outside if is_compared_with_poisson(asked) => Finding::against_poisson(measures),
-            Decision::Outside => Finding::NotAsAsked,
+            Decision::Outside if is_compared_with_poisson(requested) => Finding::against_poisson(measures),
+            Decision::Outside => Finding::NotAsRequested,
             Decision::Inconclusive if observed.gaps >= GAPS_MIN && observed.span_s == 0.0 => {
                 Finding::AllAtOnce
             }
@@ -98,10 +106,10 @@ impl Finding {
     }
 }
 
-/// The plain line.
+/// The one-line summary.
 pub(super) fn line(
     observed: &Observed,
-    asked: &Asked,
+    requested: &RequestedProcess,
     measures: &[Measure],
     finding: Finding,
     r_over_r_plus_z: Option<f64>,
@@ -111,103 +119,108 @@ pub(super) fn line(
         return match observed.arrivals {
             0 => "Arrivals: none".to_owned(),
             n if finding == Finding::AllAtOnce => {
-                format!("Arrivals: {}, all at one instant", words::count(n))
+                format!("Arrivals: {}, all at one instant", format::count(n))
             }
-            n => format!("Arrivals: {}: too few to judge", words::count(n)),
+            n => format!("Arrivals: {}: too few to judge", format::count(n)),
         };
     };
-    let cov = observed.cov.map_or_else(|| "unavailable".to_owned(), |cov| words::with_interval(&cov));
-    let said = sentence(observed, asked, measures, finding, r_over_r_plus_z, run_for_s);
+    let cov = observed.cov.map_or_else(|| "unavailable".to_owned(), |cov| format::with_interval(&cov));
+    let sentence = sentence(observed, requested, measures, finding, r_over_r_plus_z, run_for_s);
     let stalls = match finding {
-        Finding::AsAsked | Finding::ExceptStalls => String::new(),
-        _ => stalls(observed).map_or_else(String::new, |stalls| format!("; besides, {stalls}")),
+        Finding::AsRequested | Finding::ExceptStalls => String::new(),
+        _ => stalls(observed).map_or_else(String::new, |stalls| format!("; in addition, {stalls}")),
     };
-    format!("Arrivals: {}, CoV {cov}: {said}{stalls}", words::rate(rate.value))
+    format!("Arrivals: {}, CoV {cov}: {sentence}{stalls}", format::rate(rate.value))
 }
 
 fn sentence(
     observed: &Observed,
-    asked: &Asked,
+    requested: &RequestedProcess,
     measures: &[Measure],
     finding: Finding,
     r_over_r_plus_z: Option<f64>,
     run_for_s: Option<f64>,
 ) -> String {
-    let dispersion = |wanted: fn(&Measure) -> bool| {
+    let dispersion = |is_selected: fn(&Measure) -> bool| {
         measures.iter().find_map(|measure| match measure.quantity {
-            Quantity::Dispersion { scale_s } if wanted(measure) => Some((scale_s, measure.estimate.value)),
+            Quantity::Dispersion { scale_s } if is_selected(measure) => {
+                Some((scale_s, measure.estimate.value))
+            }
             _ => None,
         })
     };
-    let closed = matches!(asked, Asked::Closed { .. } | Asked::Unknown);
-    let follows = r_over_r_plus_z.filter(|ratio| *ratio > RESPONSE_IN_CYCLE);
-    let thicken = follows.map(|ratio| format!("; R/(R+Z) {ratio:.2}: a slower server would lower this load"));
-    // Too regular users are too few; what bunches them, if not the responses, is the generator.
+    let closed = matches!(requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
+    let ratio = r_over_r_plus_z.filter(|ratio| *ratio > RESPONSE_IN_CYCLE);
+    let dependence =
+        ratio.map(|ratio| format!("; R/(R+Z) {ratio:.2}: a slower server would lower this load"));
+    // More users make arrivals less regular. They do not help against bursts, which responses or the generator cause.
     let more_users =
         if closed { ": use more users with longer think times".to_owned() } else { String::new() };
-    let more_users = thicken.clone().unwrap_or(more_users);
-    let thicken = thicken.unwrap_or_default();
+    let more_users = dependence.clone().unwrap_or(more_users);
+    let dependence = dependence.unwrap_or_default();
     match finding {
-        Finding::AsAsked | Finding::ExceptStalls => {
-            let how_far = if is_compared_with_poisson(asked) && observed.gaps < GAPS_NARROW {
-                format!(", as far as {} arrivals can tell", words::count(observed.gaps + 1))
+        Finding::AsRequested | Finding::ExceptStalls => {
+            let how_far = if is_compared_with_poisson(requested) && observed.gaps < GAPS_NARROW {
+                format!(", as far as {} arrivals can tell", format::count(observed.gaps + 1))
             } else {
                 String::new()
             };
-            as_asked(measures, asked) + &how_far + &except(observed) + &thicken
+            as_requested(measures, requested) + &how_far + &except(observed) + &dependence
         }
         Finding::Bunched => {
-            let mut said = "burstier than independent users".to_owned();
+            let mut sentence = "burstier than independent users".to_owned();
             if let Some(short) =
                 observed.short_gaps.filter(|short| short.share.value > 1.5 * short.share_poisson)
             {
-                let (length, share) = (words::span(short.shorter_than_s), words::share(short.share.value));
-                let poisson = words::share(short.share_poisson);
-                said += &format!(" ({share} of the gaps are below {length}, {poisson} expected)");
+                let (length, share) = (format::span(short.shorter_than_s), format::share(short.share.value));
+                let poisson = format::share(short.share_poisson);
+                sentence += &format!(" ({share} of the gaps are below {length}, {poisson} expected)");
             }
             if let Some((scale_s, index)) = dispersion(Measure::is_low) {
-                let scale = words::span(scale_s);
-                said += &format!(", but counts per {scale} are too even (dispersion {index:.2})");
+                let scale = format::span(scale_s);
+                sentence += &format!(", but counts per {scale} are too even (dispersion {index:.2})");
             }
-            said + &thicken
+            sentence + &dependence
         }
         Finding::TooEven => format!("more even than independent users{more_users}"),
         Finding::CountsTooEven => {
             let (scale_s, index) = dispersion(Measure::is_low).unwrap_or_default();
             let up_to = poisson_up_to(measures).map_or_else(
-                || "gaps like Poisson's".to_owned(),
-                |up_to| format!("Poisson up to {}", words::span(up_to)),
+                || "gaps as in a Poisson process".to_owned(),
+                |up_to| format!("Poisson up to {}", format::span(up_to)),
             );
-            format!("{up_to}, more even over {} (dispersion {index:.2}){more_users}", words::span(scale_s))
+            format!("{up_to}, more even over {} (dispersion {index:.2}){more_users}", format::span(scale_s))
         }
         Finding::CountsTooUneven => {
             let (scale_s, index) = dispersion(Measure::is_high).unwrap_or_default();
-            format!("the rate varies: counts per {} have dispersion {index:.2}", words::span(scale_s))
+            format!("the rate varies: counts per {} have dispersion {index:.2}", format::span(scale_s))
         }
-        Finding::NotAsAsked => {
-            format!("{} was requested, and not delivered{}", asked.name(), first_outside(measures))
+        Finding::NotAsRequested => {
+            format!("{} was requested, and not delivered{}", requested.name(), first_outside(measures))
         }
         Finding::Undecided => match run_for_s {
-            Some(run_for_s) => format!("inconclusive: run for about {}", words::span(run_for_s)),
+            Some(run_for_s) => format!("inconclusive: run for about {}", format::span(run_for_s)),
             None => "inconclusive: a longer run alone is unlikely to decide".to_owned(),
         },
         Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
-        Finding::Coarse => "inconclusive: stamps in milliseconds are too coarse for this rate".to_owned(),
+        Finding::Coarse => {
+            "inconclusive: start times in milliseconds are too coarse for this rate".to_owned()
+        }
         Finding::NothingToCompare | Finding::TooFew | Finding::AllAtOnce => {
-            format!("inconclusive: {} without its schedule to compare with", asked.name())
+            format!("inconclusive: {} without its schedule to compare with", requested.name())
         }
     }
 }
 
-/// What the stalls were, in a few words: `a stall of 2.0 s at 00:42`.
+/// Describes the stalls: `a stall of 2.0 s at 00:42`.
 pub(super) fn stalls(observed: &Observed) -> Option<String> {
     let longest = observed.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
-    let (length, at) = (words::span(longest.length_s), words::clock(longest.at_s));
+    let (length, at) = (format::span(longest.length_s), format::clock(longest.at_s));
     Some(match observed.stalls.len() {
         1 => format!("a stall of {length} at {at}"),
         n => {
             let in_all: f64 = observed.stalls.iter().map(|stall| stall.length_s).sum();
-            format!("{n} stalls of {} in all, the longest of {length} at {at}", words::span(in_all))
+            format!("{n} stalls of {} in total, the longest of {length} at {at}", format::span(in_all))
         }
     })
 }
@@ -216,18 +229,20 @@ fn except(observed: &Observed) -> String {
     stalls(observed).map_or_else(String::new, |stalls| format!(", except {stalls}"))
 }
 
-fn as_asked(measures: &[Measure], asked: &Asked) -> String {
-    match asked {
-        Asked::Closed { .. } => match poisson_up_to(measures) {
-            Some(up_to_s) => format!("Poisson up to {}", words::span(up_to_s)),
+fn as_requested(measures: &[Measure], requested: &RequestedProcess) -> String {
+    match requested {
+        RequestedProcess::Closed { .. } => match poisson_up_to(measures) {
+            Some(up_to_s) => format!("Poisson up to {}", format::span(up_to_s)),
             None => "Poisson".to_owned(),
         },
-        Asked::Unknown | Asked::Poisson | Asked::FixedCount => "Poisson".to_owned(),
-        _ => format!("{}, as requested", asked.name()),
+        RequestedProcess::Unknown | RequestedProcess::Poisson | RequestedProcess::FixedCount => {
+            "Poisson".to_owned()
+        }
+        _ => format!("{}, as requested", requested.name()),
     }
 }
 
-/// The widest window inside its band below the first one that is not.
+/// The widest window up to which all dispersions are inside their bands.
 fn poisson_up_to(measures: &[Measure]) -> Option<f64> {
     measures
         .iter()
@@ -251,14 +266,14 @@ fn first_outside(measures: &[Measure]) -> String {
         }
         Quantity::Dispersion { scale_s } => {
             let (low, high) = (measure.band.low.max(0.0), measure.band.high);
-            format!(" (dispersion {value:.2} over {}, expected {low:.2} to {high:.2})", words::span(scale_s))
+            format!(" (dispersion {value:.2} over {}, expected {low:.2} to {high:.2})", format::span(scale_s))
         }
         Quantity::ShortGaps { shorter_than_s } => {
-            let most = words::share(measure.band.high);
+            let most = format::share(measure.band.high);
             format!(
                 " ({} of the gaps below {}, expected at most {most})",
-                words::share(value),
-                words::span(shorter_than_s)
+                format::share(value),
+                format::span(shorter_than_s)
             )
         }
     }

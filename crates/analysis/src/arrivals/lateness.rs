@@ -1,52 +1,52 @@
-//! How late starts were against their schedule.
+//! Lateness: actual start minus intended start.
 
 use std::fmt;
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Significant digits that quantiles of lateness keep.
+/// Significant digits of the quantiles.
 const DIGITS: u8 = 2;
 
-/// Delivered minus scheduled start, over many arrivals, in bounded memory. Tallies of several cores are merged.
+/// Accumulates the lateness of arrivals in bounded memory. Tallies of several cores can be merged.
 #[derive(Clone)]
 pub struct LatenessTally {
     histogram: Histogram<u64>,
     early: u64,
 }
 
-/// How late starts were.
+/// Statistics of the lateness.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// Arrivals it is about.
+    /// Number of arrivals.
     pub arrivals: u64,
-    /// Half of them were later than this, in ns, to two digits.
+    /// Median in ns, to two digits.
     pub p50_ns: u64,
-    /// One in a hundred was later than this, in ns, to two digits.
+    /// 99th percentile in ns, to two digits.
     pub p99_ns: u64,
-    /// The latest, in ns, to two digits.
+    /// Maximum in ns, to two digits.
     pub max_ns: u64,
-    /// Mean, in ns.
+    /// Mean in ns.
     pub mean_ns: f64,
-    /// Arrivals that were delivered before their time, which count as not late.
+    /// Number of arrivals that started before their intended start; their lateness counts as 0.
     pub early: u64,
 }
 
 impl LatenessTally {
-    /// Nothing yet.
+    /// Creates an empty tally.
     #[must_use]
     pub fn new() -> LatenessTally {
-        // Only the number of digits could be refused, and two are accepted.
+        // Only an invalid number of digits is an error.
         let histogram =
             Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} digits are accepted"));
         LatenessTally { histogram, early: 0 }
     }
 
-    /// Adds one arrival: both times in ns of one clock.
-    pub fn add(&mut self, scheduled_ns: u64, delivered_ns: u64) {
-        self.early += u64::from(delivered_ns < scheduled_ns);
-        // It grows by itself up to any time a run can last: half of u64 is 292 years.
-        let _ = self.histogram.record(delivered_ns.saturating_sub(scheduled_ns).min(u64::MAX / 2));
+    /// Adds one arrival; both times in ns on the same clock.
+    pub fn add(&mut self, intended_ns: u64, actual_ns: u64) {
+        self.early += u64::from(actual_ns < intended_ns);
+        // Cannot fail: the histogram resizes itself, and the value is limited to 292 years.
+        let _ = self.histogram.record(actual_ns.saturating_sub(intended_ns).min(u64::MAX / 2));
     }
 
     /// Adds the arrivals of another core.
@@ -54,12 +54,12 @@ impl LatenessTally {
         self.early += other.early;
         for bar in other.histogram.iter_recorded() {
             let value = bar.value_iterated_to().min(u64::MAX / 2);
-            // It grows by itself, and the other held the value.
+            // Cannot fail: the histogram resizes itself, and the other histogram accepted the value.
             let _ = self.histogram.record_n(value, bar.count_at_value());
         }
     }
 
-    /// The quantiles; `None` without arrivals.
+    /// The statistics; `None` without arrivals.
     #[must_use]
     pub fn finish(&self) -> Option<Lateness> {
         (!self.histogram.is_empty()).then(|| Lateness {

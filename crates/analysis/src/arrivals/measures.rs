@@ -1,69 +1,71 @@
-//! Each measure against its band.
+//! Compares each measure with its band.
 //!
-//! | asked for | CoV of gaps | dispersion of counts | share of short gaps |
+//! | requested | CoV of gaps | dispersion of counts | share of short gaps |
 //! |---|---|---|---|
 //! | Poisson, closed, unknown | Poisson's ± 0.05 | 0.8 to 1.25 | 2/3 to 3/2 of Poisson's |
 //! | even | at most 0.1 | at most 0.1 | at most 1 % |
 //! | renewal, jittered | its own ± 0.05 (of itself when above 1) | – | – |
-//! | renewal, jittered, bursty, replay, mixed, with their schedule | the schedule's ± 0.05 (5 % when above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | 2/3 to 3/2 of the schedule's, ± 0.01 |
+//! | renewal, jittered, bursty, replay, mixed, with schedule | the schedule's ± 0.05 (5 % when above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | 2/3 to 3/2 of the schedule's, ± 0.01 |
 //!
-//! "Poisson's" is what Poisson arrivals of the same rate show through the same clock.
+//! "Poisson's" is the value for Poisson arrivals of the same rate recorded with the same clock.
 //!
-//! Few arrivals cannot show that a CoV lies within ± 0.05. The band of fewer than some 5,000 gaps is as wide as they can
-//! resolve: ± 3.6/√n, in which a Poisson process is recognised in eight logs of ten; likewise ± 3.6·√(2/m) for m windows. A measure
-//! of Poisson arrivals is outside when its interval is, or when it lies beyond the narrow band and Poisson arrivals show
-//! such a value in at most 3 % of all logs, shared out among the measures.
+//! Few arrivals cannot show that the CoV is within ± 0.05. For fewer than about 5,000 gaps the band is therefore widened to
+//! ± 3.6/√n, in which a Poisson process is recognised in eight of ten logs, and to ± 3.6·√(2/m) for m windows. When arrivals are
+//! compared with Poisson, a measure is outside if its interval is outside the band, or if its value is outside the narrow band and
+//! its p-value is at most 3 %, divided by the number of measures.
 //!
-//! The share of short gaps is a property of delivery. A sender that needs x µs per request has no gaps below that, whatever
-//! its schedule; one that lost the CPU for a moment sends two requests together. Neither makes another process of the
-//! arrivals. Only three times as many short gaps as expected object, which no timer alone explains.
+//! The share of short gaps is a property of the delivery. A generator that needs x µs per request produces no gaps below x,
+//! whatever its schedule; one that lost the CPU briefly sends several requests together. Neither changes the process. Only more
+//! than three times the expected share of short gaps rejects the process, because timers alone do not explain it.
 //!
-//! A scale with few windows could hardly ever be inside its band. It does not hold back the decision, but it can object.
+//! A scale with few windows can hardly ever be inside its band. It is not required for accepting the process, but it can reject it.
 
 use busyhour_stats::{Band, Decision, Estimate, dispersion_p_value, normal_p_value};
 use serde::{Deserialize, Serialize};
 
-use super::asked::Asked;
 use super::observed::{Dispersion, Observed, ShortGaps};
+use super::requested::RequestedProcess;
 use super::settings::Resolution;
 
-/// Half-width of the band of the coefficient of variation.
+/// Half-width of the band of the CoV.
 const COV_HALF: f64 = 0.05;
 
-/// Band of the index of dispersion, for Poisson or relative to a schedule's.
+/// Band of the index of dispersion: for Poisson arrivals, or relative to that of the schedule.
 const DISPERSION: Band = Band { low: 0.8, high: 1.25 };
 
-/// Half-width of a band that few arrivals can resolve, in standard deviations of the measure.
+/// Half-width of the band for few arrivals, in standard deviations of the measure.
 const RESOLVED: f64 = 3.6;
 
 /// Share of Poisson logs that all measures together may reject.
 const SIZE: f64 = 0.03;
 
-/// So many times the expected short gaps are no property of delivery any more.
-const SHORT_OBJECTS: f64 = 3.0;
+/// The process is rejected if the share of short gaps exceeds the expected share by this factor.
+const SHORT_REJECTS: f64 = 3.0;
 
 /// Band of the share of short gaps, relative to Poisson's.
 const SHORT: Band = Band { low: 2.0 / 3.0, high: 1.5 };
 
-/// Highest CoV, dispersion and share of short gaps of even arrivals.
+/// Maximum CoV, dispersion and share of short gaps of even arrivals.
 const EVEN: (f64, f64, f64) = (0.10, 0.10, 0.01);
 
-/// CoV of the gaps between points that are uniform in consecutive cells: √(1/6).
+/// CoV of the gaps between points that are uniformly distributed in consecutive cells: √(1/6).
 const JITTERED_COV: f64 = 0.408_248_290_463_863;
 
-/// With fewer windows the interval of a Poisson process leaves the band in more than 1 of 100 runs.
+/// Minimum number of windows of a deciding scale: with fewer, the interval of a Poisson process exceeds the band in more than 1 of
+/// 100 runs.
 const WINDOWS_DECIDE: u64 = 800;
 
-/// A window with fewer arrivals on average has a dispersion near 1 whatever the process.
+/// Minimum mean count per window: with fewer arrivals the dispersion is near 1 for any process.
 const COUNT_MIN: f64 = 0.5;
 
-/// Even arrivals that do not divide a window's width still vary by one: by 0.25/count at most in dispersion.
+/// Minimum mean count per window for even arrivals: if the gap does not divide the width, counts vary by one, which makes a
+/// dispersion of up to 0.25/count.
 const COUNT_MIN_EVEN: f64 = 5.0;
 
-/// Windows up to this part of a cycle are short against the return of a user.
+/// Windows up to this share of a cycle are short compared to the time until a user returns.
 const CYCLE_PART: f64 = 0.1;
 
-/// What is measured.
+/// The quantity that a measure describes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Quantity {
@@ -74,27 +76,27 @@ pub enum Quantity {
         /// Width of a window, s.
         scale_s: f64,
     },
-    /// Share of gaps that are shorter than this.
+    /// Share of short gaps.
     ShortGaps {
-        /// Length, s.
+        /// Length below which a gap is short, in s.
         shorter_than_s: f64,
     },
 }
 
-/// A measure against its band.
+/// A measure and its band.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// What is measured.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Its value and interval.
+    /// Its value and confidence interval.
     pub estimate: Estimate,
-    /// Values that are as good as the one that was asked for.
+    /// Values that are practically equivalent to the expected one.
     pub band: Band,
-    /// Where the interval lies.
+    /// Whether the interval is inside or outside the band.
     pub decision: Decision,
-    /// Whether the whole decision waits for it; otherwise it can only object.
+    /// Whether the process is accepted only if this measure is inside its band. Otherwise the measure can only reject it.
     pub decides: bool,
-    /// Probability that Poisson arrivals show a value as far off, where that was tested.
+    /// Probability that Poisson arrivals deviate at least as much; `None` if not tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,
 }
@@ -105,20 +107,21 @@ impl Measure {
         Measure { quantity, estimate, band, decision, decides, p_value: None }
     }
 
-    /// The same, outside as well when its value lies beyond `narrow` and its p-value is at most `level`.
-    fn tested(self, p_value: f64, level: f64, narrow: Band) -> Measure {
+    /// Sets the p-value. The measure is outside also if its value is outside `narrow` and its p-value is at most `level`.
+    fn with_test(self, p_value: f64, level: f64, narrow: Band) -> Measure {
         let value = self.estimate.value;
         let is_beyond = value < narrow.low || value > narrow.high;
         let decision = if is_beyond && p_value <= level { Decision::Outside } else { self.decision };
         Measure { decision, p_value: Some(p_value), ..self }
     }
 
-    /// The share of short gaps: missing ones, and up to three times as many as there should be, come from delivery.
+    /// The measure of the share of short gaps. Missing short gaps, and up to three times as many as expected, are attributed to the
+    /// delivery.
     fn of_short_gaps(short: &ShortGaps, estimate: Estimate, band: Band, expected: f64) -> Measure {
         let quantity = Quantity::ShortGaps { shorter_than_s: short.shorter_than_s };
         let measure = Measure::new(quantity, estimate, band, false);
         let decision = match measure.decision {
-            Decision::Outside if estimate.low <= SHORT_OBJECTS * expected => Decision::Inconclusive,
+            Decision::Outside if estimate.low <= SHORT_REJECTS * expected => Decision::Inconclusive,
             decision => decision,
         };
         Measure { decision, ..measure }
@@ -137,50 +140,58 @@ impl Measure {
     }
 }
 
-/// All measures that the process asked for allows; none when there is nothing to compare with.
-pub(super) fn measure(observed: &Observed, asked: &Asked, schedule: Option<&Observed>) -> Vec<Measure> {
-    match (asked, schedule) {
-        (Asked::Unknown | Asked::Poisson | Asked::FixedCount | Asked::Closed { .. }, _) => {
-            against_poisson(observed, asked)
-        }
-        (Asked::Even, _) => against_even(observed),
+/// All measures that apply to the requested process; none if it requires a schedule and there is none.
+pub(super) fn measure(
+    observed: &Observed,
+    requested: &RequestedProcess,
+    schedule: Option<&Observed>,
+) -> Vec<Measure> {
+    match (requested, schedule) {
+        (
+            RequestedProcess::Unknown
+            | RequestedProcess::Poisson
+            | RequestedProcess::FixedCount
+            | RequestedProcess::Closed { .. },
+            _,
+        ) => against_poisson(observed, requested),
+        (RequestedProcess::Even, _) => against_even(observed),
         (_, Some(schedule)) => against_schedule(observed, schedule),
-        (Asked::Renewal { cov }, None) => against_cov(observed, *cov),
-        (Asked::Jittered, None) => against_cov(observed, JITTERED_COV),
-        (Asked::Bursty | Asked::Replay | Asked::Mixed, None) => Vec::new(),
+        (RequestedProcess::Renewal { cov }, None) => against_cov(observed, *cov),
+        (RequestedProcess::Jittered, None) => against_cov(observed, JITTERED_COV),
+        (RequestedProcess::Bursty | RequestedProcess::Replay | RequestedProcess::Mixed, None) => Vec::new(),
     }
 }
 
-/// The longest window in which a closed workload is compared with Poisson; `None` where all are.
-pub(super) fn horizon_s(observed: &Observed, asked: &Asked) -> Option<f64> {
-    asked.cycle_s(observed.rate_per_s?.value).map(|cycle_s| cycle_s * CYCLE_PART)
+/// The longest window in which a closed load is compared with Poisson arrivals; `None` if there is no limit.
+pub(super) fn horizon_s(observed: &Observed, requested: &RequestedProcess) -> Option<f64> {
+    requested.cycle_s(observed.rate_per_s?.value).map(|cycle_s| cycle_s * CYCLE_PART)
 }
 
-fn against_poisson(observed: &Observed, asked: &Asked) -> Vec<Measure> {
+fn against_poisson(observed: &Observed, requested: &RequestedProcess) -> Vec<Measure> {
     let mut measures = Vec::new();
-    let horizon_s = horizon_s(observed, asked).unwrap_or(f64::INFINITY);
-    let telling = |row: &&Dispersion| row.mean_count >= COUNT_MIN && row.scale_s <= horizon_s;
-    let rows: Vec<&Dispersion> = observed.dispersion.iter().filter(telling).collect();
+    let horizon_s = horizon_s(observed, requested).unwrap_or(f64::INFINITY);
+    let is_usable = |row: &&Dispersion| row.mean_count >= COUNT_MIN && row.scale_s <= horizon_s;
+    let rows: Vec<&Dispersion> = observed.dispersion.iter().filter(is_usable).collect();
     let level = SIZE / (rows.len() + usize::from(observed.cov.is_some())) as f64;
     if let Some(cov) = observed.cov {
         let poisson = observed.cov_poisson;
         let root = (observed.gaps.max(1) as f64).sqrt();
         let narrow = Band::around(poisson, COV_HALF);
         let band = Band::around(poisson, COV_HALF.max(RESOLVED / root));
-        // The logarithm of the CoV of n exponential gaps is nearly normal, with a standard deviation of 1/√n.
+        // The logarithm of the CoV of n exponential gaps is approximately normal with standard deviation 1/√n.
         let p_value = normal_p_value((cov.value / poisson).ln() * root);
-        let measure = Measure::new(Quantity::Cov, at_least_exponential(cov, observed.gaps), band, true);
-        measures.push(measure.tested(p_value, level, narrow));
+        let measure = Measure::new(Quantity::Cov, with_exponential_interval(cov, observed.gaps), band, true);
+        measures.push(measure.with_test(p_value, level, narrow));
     }
     for (i, row) in rows.into_iter().enumerate() {
         let windows = row.windows as f64;
-        // One scale must decide, and the finest has the most windows.
+        // At least one scale must decide; the finest has the most windows.
         let decides = i == 0 || row.windows >= WINDOWS_DECIDE;
         let half = if decides { RESOLVED * (2.0 / windows).sqrt() } else { 0.0 };
         let band = Band { low: DISPERSION.low.min(1.0 - half), high: DISPERSION.high.max(1.0 + half) };
         let quantity = Quantity::Dispersion { scale_s: row.scale_s };
         let measure = Measure::new(quantity, row.index, band, decides);
-        measures.push(measure.tested(dispersion_p_value(row.index.value, windows), level, DISPERSION));
+        measures.push(measure.with_test(dispersion_p_value(row.index.value, windows), level, DISPERSION));
     }
     if let Some(short) = &observed.short_gaps {
         let band =
@@ -190,9 +201,9 @@ fn against_poisson(observed: &Observed, asked: &Asked) -> Vec<Measure> {
     measures
 }
 
-/// The estimate with at least the interval that exponential gaps would have, ± 2/√n on the logarithmic scale: few gaps
-/// without a long one among them look even, and surer of it than they can be.
-fn at_least_exponential(cov: Estimate, gaps: u64) -> Estimate {
+/// Widens the interval to at least that of exponential gaps, ± 2/√n on the logarithmic scale. The estimated interval of a few gaps
+/// without a long one is too narrow.
+fn with_exponential_interval(cov: Estimate, gaps: u64) -> Estimate {
     let factor = (2.0 / (gaps.max(1) as f64).sqrt()).exp();
     Estimate { low: cov.low.min(cov.value / factor), high: cov.high.max(cov.value * factor), ..cov }
 }
@@ -200,7 +211,7 @@ fn at_least_exponential(cov: Estimate, gaps: u64) -> Estimate {
 fn against_even(observed: &Observed) -> Vec<Measure> {
     let mut measures = Vec::new();
     if let (Some(cov), Some(rate)) = (observed.cov, observed.rate_per_s) {
-        // Equal gaps of m ticks on a clock that rounds are ⌊m⌋ or ⌈m⌉ ticks: variance f(1 − f), f the fraction of m.
+        // A clock that rounds records equal gaps of m ticks as ⌊m⌋ or ⌈m⌉ ticks: variance f(1 − f), f the fraction of m.
         let rounding = match observed.resolution {
             Resolution::Nanosecond => 0.0,
             Resolution::Millisecond => {
@@ -227,30 +238,32 @@ fn against_cov(observed: &Observed, expected: f64) -> Vec<Measure> {
     observed.cov.map(|cov| Measure::new(Quantity::Cov, cov, band, true)).into_iter().collect()
 }
 
-/// Delivered against scheduled: the same arrivals, so that chance is in both, and the values themselves are compared.
+/// Compares delivered with scheduled arrivals. Both contain the same random variation, so the values are compared directly.
 fn against_schedule(observed: &Observed, schedule: &Observed) -> Vec<Measure> {
     let exact = |estimate: Estimate| Estimate { low: estimate.value, high: estimate.value, ..estimate };
     let mut measures = Vec::new();
-    if let (Some(cov), Some(meant)) = (observed.cov, schedule.cov) {
-        let band = Band::around(meant.value, COV_HALF * meant.value.max(1.0));
+    if let (Some(cov), Some(planned)) = (observed.cov, schedule.cov) {
+        let band = Band::around(planned.value, COV_HALF * planned.value.max(1.0));
         measures.push(Measure::new(Quantity::Cov, exact(cov), band, true));
     }
     for row in &observed.dispersion {
-        if let Some(meant) = schedule.dispersion.iter().find(|meant| meant.scale_s == row.scale_s) {
+        if let Some(planned) = schedule.dispersion.iter().find(|planned| planned.scale_s == row.scale_s) {
             let band = Band {
-                low: DISPERSION.low * meant.index.value - 0.02,
-                high: DISPERSION.high * meant.index.value + 0.02,
+                low: DISPERSION.low * planned.index.value - 0.02,
+                high: DISPERSION.high * planned.index.value + 0.02,
             };
             let quantity = Quantity::Dispersion { scale_s: row.scale_s };
             measures.push(Measure::new(quantity, exact(row.index), band, true));
         }
     }
-    if let (Some(short), Some(meant)) = (&observed.short_gaps, &schedule.short_gaps)
-        && short.shorter_than_s == meant.shorter_than_s
+    if let (Some(short), Some(planned)) = (&observed.short_gaps, &schedule.short_gaps)
+        && short.shorter_than_s == planned.shorter_than_s
     {
-        let band =
-            Band { low: SHORT.low * meant.share.value - 0.01, high: SHORT.high * meant.share.value + 0.01 };
-        let expected = meant.share.value + 0.01 / SHORT_OBJECTS;
+        let band = Band {
+            low: SHORT.low * planned.share.value - 0.01,
+            high: SHORT.high * planned.share.value + 0.01,
+        };
+        let expected = planned.share.value + 0.01 / SHORT_REJECTS;
         measures.push(Measure::of_short_gaps(short, exact(short.share), band, expected));
     }
     measures

@@ -1,4 +1,4 @@
-//! What was observed of a sequence of arrivals.
+//! Statistics of a sequence of arrivals.
 
 use busyhour_stats::{
     Estimate, PowerSums, RandomSource, RoundedExponential, TestResult, anderson_darling_exponential,
@@ -8,70 +8,70 @@ use busyhour_stats::{
 use serde::{Deserialize, Serialize};
 
 use super::settings::{Resolution, TallySettings};
-use super::slices::{RUNGS_NS, Slice};
+use super::slices::{GAP_LIMITS_NS, Slice};
 use super::stalls::{LongGap, Stall};
 use super::steady::{self, Part};
 use super::tally::{ArrivalTally, Stamps};
 
-/// A scale with fewer windows is not reported.
+/// Minimum number of windows of a reported scale.
 const WINDOWS_MIN: f64 = 30.0;
 
-/// Gaps shorter than about this part of the mean are the short ones.
+/// A gap is short if it is below about this share of the mean gap.
 const SHORT: f64 = 0.05;
 
-/// No shorter length is looked at, in ns: one request after another takes a generator's core several µs to send, so gaps
-/// below that are of the generator's making at any rate, and no system under test can tell them.
+/// Minimum length in ns below which gaps count as short. A core of the generator needs several µs to send a request, so the
+/// generator determines all gaps below that; no system under test can distinguish them.
 const SHORT_NS_MIN: u64 = 20_000;
 
-/// When more gaps than this are shorter than the shortest length that the clock can tell, there is no share to compare.
+/// Maximum expected share of short gaps. It is exceeded if the resolution of the clock is too coarse for the rate.
 const SHORT_SHARE_MAX: f64 = 0.5;
 
-/// Number of short gaps that must be expected before their absence is significant.
+/// Minimum expected number of gaps below a length for their absence to be significant.
 const MISSING_MIN: f64 = 20.0;
 
-/// Lags of the serial correlation.
+/// Number of lags of the autocorrelation.
 const LAGS: usize = 5;
 
-/// Gaps that go into the simulated test of rounded stamps, and how often it simulates them.
+/// Number of gaps in the simulated test for rounded start times, and number of simulations.
 const ROUNDED: (usize, u32) = (8_192, 199);
 
-/// Measures of a sequence of arrivals, each with an interval where one is known.
+/// Statistics of a sequence of arrivals, with confidence intervals where available.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
-    /// Arrivals in all.
+    /// Number of arrivals.
     pub arrivals: u64,
-    /// From the first to the last, in s.
+    /// Time from the first to the last arrival, in s.
     pub span_s: f64,
-    /// How fine their stamps are.
+    /// Resolution of the start times.
     pub resolution: Resolution,
-    /// Which part was judged: everything below is about it.
+    /// The judged part, to which all fields below refer.
     pub part: Part,
-    /// Where it begins, in s after the first arrival (on the clock of the known rate, if there is one).
+    /// Start of the judged part, in s after the first arrival (after rescaling by the known rate, if there is one).
     pub judged_from_s: f64,
-    /// How long it is, in s, without stalls.
+    /// Length of the judged part in s, without stalls.
     pub judged_s: f64,
-    /// Times without arrivals that chance does not explain, in order; they are in no measure.
+    /// Stalls, in order of time; they are excluded from all measures.
     #[serde(default)]
     pub stalls: Vec<Stall>,
-    /// Gaps in it.
+    /// Number of gaps.
     pub gaps: u64,
     /// Arrivals per s: the reciprocal of the mean gap.
     pub rate_per_s: Option<Estimate>,
     /// Coefficient of variation of the gaps.
     pub cov: Option<Estimate>,
-    /// What that is for Poisson arrivals of this rate through this clock: a little above 1 for rounded stamps.
+    /// Expected CoV of Poisson arrivals with this rate and resolution: slightly above 1 for rounded start times.
     pub cov_poisson: f64,
-    /// Index of dispersion of counts, per width of window with at least 30 windows.
+    /// Index of dispersion of counts, for each width with at least 30 windows.
     pub dispersion: Vec<Dispersion>,
-    /// How many gaps are short.
+    /// The share of short gaps.
     pub short_gaps: Option<ShortGaps>,
-    /// Correlations of gaps with those 1, 2, … before.
+    /// Autocorrelation of the gaps.
     pub serial: Option<Serial>,
-    /// Tests against independent exponential gaps of unknown mean: with many gaps they find what does not matter.
+    /// Tests against independent exponential gaps of unknown mean. With many gaps they reject on immaterial differences.
     pub tests: Tests,
-    /// Gaps of 0 in all arrivals: equal stamps.
+    /// Number of gaps of length 0 among all arrivals.
     pub equal_stamps: u64,
-    /// Stamps that were not in order in all arrivals.
+    /// Number of start times among all arrivals that were not in order.
     pub disordered: u64,
 }
 
@@ -84,29 +84,29 @@ pub struct Dispersion {
     pub windows: u64,
     /// Mean count of a window.
     pub mean_count: f64,
-    /// Variance of the counts over their mean: 1 for Poisson arrivals, 0 for even ones.
+    /// Variance of the counts divided by their mean: 1 for Poisson arrivals, 0 for even arrivals.
     pub index: Estimate,
 }
 
-/// Gaps much shorter than the mean.
+/// Statistics of gaps that are much shorter than the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ShortGaps {
-    /// Gaps shorter than this, in s: of 1, 2, 5, 10, … the length nearest to 5 % of the mean, but not below 20 µs.
+    /// Length below which a gap is short, in s: of 1, 2, 5, 10, … the length nearest to 5 % of the mean, but at least 20 µs.
     pub shorter_than_s: f64,
-    /// Share of such gaps, 0 to 1.
+    /// Share of short gaps, 0 to 1.
     pub share: Estimate,
-    /// That of Poisson arrivals of the same rate through the same clock.
+    /// Expected share for Poisson arrivals with the same rate and resolution.
     pub share_poisson: f64,
-    /// The longest length, in s, below which fewer than half as many gaps are as Poisson arrivals have: about what the
-    /// sender needs per request. `None` where there is none.
+    /// The maximum length, in s, below which there are fewer than half as many gaps as for Poisson arrivals: about the time that
+    /// the generator needs per request. `None` if there is no such length.
     #[serde(default)]
     pub missing_below_s: Option<f64>,
 }
 
-/// Serial correlation of the gaps.
+/// Autocorrelation of the gaps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Serial {
-    /// For lag 1, 2, ….
+    /// Coefficients for lag 1, 2, ….
     pub coefficients: Vec<f64>,
     /// Half-width of the 95 % band of independent gaps.
     pub band: f64,
@@ -115,20 +115,20 @@ pub struct Serial {
 /// Tests on a bounded subsample of consecutive gaps. `None` where a test does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Tests {
-    /// Lilliefors' D for an exponential of estimated mean; for stamps in milliseconds against simulated arrivals
-    /// through the same clock.
+    /// Lilliefors' D for an exponential distribution with estimated mean. For start times in milliseconds the reference
+    /// distribution is simulated with the same rounding.
     pub lilliefors: Option<TestResult>,
-    /// Anderson and Darling's A² for an exponential of estimated mean; not for rounded stamps or equal ones.
+    /// Anderson and Darling's A² for an exponential distribution with estimated mean. Not computed for rounded or equal start times.
     pub anderson_darling: Option<TestResult>,
     /// Ljung and Box's Q for independence.
     pub ljung_box: Option<TestResult>,
 }
 
-/// Arrivals per tick of the clock from which on gaps cannot be told.
+/// Maximum number of arrivals per tick of the clock at which gaps can be distinguished.
 const PER_TICK_MAX: f64 = 0.5;
 
 impl Observed {
-    /// Whether gaps are too short for the clock of the stamps: more than 500/s in whole milliseconds.
+    /// Whether the gaps are too short for the resolution: more than 500 arrivals/s in whole milliseconds.
     #[must_use]
     pub fn is_too_coarse(&self) -> bool {
         self.resolution == Resolution::Millisecond
@@ -139,7 +139,7 @@ impl Observed {
 }
 
 impl ArrivalTally {
-    /// What was observed so far. Randomness is used for the test of stamps in whole milliseconds only.
+    /// Computes the statistics of the arrivals so far. `random` is used only for the test of start times in whole milliseconds.
     #[must_use]
     pub fn finish(&self, random: &mut (impl RandomSource + ?Sized)) -> Observed {
         observe(self, random)
@@ -176,7 +176,7 @@ fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> O
     observed.part = judged.part;
     observed.judged_from_s = seconds(judged.from_ns - stamps.first_ns);
     let in_judged = |gap: &&LongGap| gap.from_ns >= judged.from_ns && gap.from_ns < judged.to_ns;
-    observed.stalls = stalls.iter().filter(in_judged).map(|gap| gap.told(stamps.given_ns.0)).collect();
+    observed.stalls = stalls.iter().filter(in_judged).map(|gap| gap.to_stall(stamps.given_ns.0)).collect();
     observed.judged_s = seconds(judged.to_ns - judged.from_ns)
         - judged.slices_left_out as f64 * seconds(stamps.slices.width_ns());
     let sums: Vec<PowerSums> = judged.slices.iter().map(|(_, slice)| slice.gaps).collect();
@@ -193,7 +193,7 @@ fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> O
         .zip(&tally.settings.scales_ns)
         .filter_map(|(scale, &width_ns)| dispersion(&judged, scale, width_ns, stamps))
         .collect();
-    // Rounding on a stretched clock is not uniform: no test is right for it.
+    // After rescaling, the rounding of millisecond start times is not uniform, and no test is valid.
     let can_test = tally.settings.known_rate.is_none() || resolution == Resolution::Nanosecond;
     if can_test {
         let blocks = stamps.blocks.within(judged.from_ns, judged.to_ns, &judged.left_out);
@@ -206,18 +206,18 @@ fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> O
     observed
 }
 
-/// The part of the stamps that is judged, on the judging clock.
+/// The judged part of the arrivals. Times are rescaled by the known rate, if there is one.
 struct Judged<'a> {
     part: Part,
-    /// The slices without stalls, each with its number.
+    /// The slices without stalls, each with its index.
     slices: Vec<(usize, &'a Slice)>,
-    /// Slices with stalls.
+    /// Number of excluded slices, which contain stalls.
     slices_left_out: usize,
-    /// Stalls and the arrivals that they delayed.
+    /// Excluded intervals: stalls, and the arrivals that they delayed.
     left_out: Vec<(u64, u64)>,
     from_ns: u64,
     to_ns: u64,
-    /// Whether something before it was left out.
+    /// Whether arrivals before this part are excluded.
     cut: bool,
 }
 
@@ -225,7 +225,7 @@ impl Judged<'_> {
     fn choose<'a>(stamps: &'a Stamps, settings: &TallySettings, stalls: &[LongGap]) -> Judged<'a> {
         let all = stamps.slices.all();
         let width_ns = stamps.slices.width_ns();
-        let begin = |slice: usize| stamps.first_ns.saturating_add(slice as u64 * width_ns);
+        let begin = |slice: usize| stamps.first_ns.saturating_add((slice as u64).saturating_mul(width_ns));
         let left_out: Vec<(u64, u64)> = stalls.iter().map(|gap| (gap.from_ns, gap.recovered_ns)).collect();
         let has_stall =
             |slice: usize| left_out.iter().any(|(from, to)| begin(slice) <= *to && begin(slice + 1) > *from);
@@ -241,7 +241,7 @@ impl Judged<'_> {
             steady::fill_stalls(&mut counts, &is_stall);
             steady::find(&counts)
         };
-        // The slice that is not over yet belongs to what reaches up to it.
+        // A part that reaches the last complete slice also includes the incomplete one after it.
         let to_the_end = chosen.end == over.len();
         let end = if to_the_end { all.len() } else { chosen.end };
         let chosen_slices = (chosen.start..end).zip(&all[chosen.start..end]);
@@ -262,7 +262,7 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// An estimate whose interval is known.
+/// The estimate, if its interval is finite.
 fn known(estimate: Estimate) -> Option<Estimate> {
     [estimate.value, estimate.low, estimate.high].iter().all(|end| end.is_finite()).then_some(estimate)
 }
@@ -280,43 +280,45 @@ fn short_gaps(
     rounded: Option<RoundedExponential>,
 ) -> Option<ShortGaps> {
     let tick_ns = if rounded.is_some() { Resolution::Millisecond.tick_ns() } else { 1 };
-    let off = |rung: usize| (RUNGS_NS[rung] as f64 * rate_per_ns / SHORT).ln().abs();
-    // A length that is no whole number of ticks cannot be told.
-    let rung = (0..RUNGS_NS.len())
-        .filter(|&rung| RUNGS_NS[rung].is_multiple_of(tick_ns) && RUNGS_NS[rung] >= SHORT_NS_MIN)
+    let off = |limit: usize| (GAP_LIMITS_NS[limit] as f64 * rate_per_ns / SHORT).ln().abs();
+    // The clock cannot distinguish lengths that are not a whole number of ticks.
+    let limit = (0..GAP_LIMITS_NS.len())
+        .filter(|&limit| GAP_LIMITS_NS[limit].is_multiple_of(tick_ns) && GAP_LIMITS_NS[limit] >= SHORT_NS_MIN)
         .min_by(|&a, &b| off(a).total_cmp(&off(b)))?;
-    let length_ns = RUNGS_NS[rung];
+    let length_ns = GAP_LIMITS_NS[limit];
     let share_below = |length_ns: u64| match &rounded {
-        // Shorter than k ticks is at most k − 1 of them.
+        // A gap shorter than k ticks has at most k − 1 ticks.
         Some(law) => law.share_up_to(length_ns / tick_ns - 1),
         None => -(-rate_per_ns * length_ns as f64).exp_m1(),
     };
     let share_poisson = share_below(length_ns);
     let parts: Vec<(f64, f64)> =
-        slices.iter().map(|(_, slice)| (slice.shorter(rung), slice.gaps.n)).collect();
+        slices.iter().map(|(_, slice)| (slice.shorter(limit), slice.gaps.n)).collect();
     let share = proportion(&parts).and_then(known)?;
     let gaps: f64 = parts.iter().map(|part| part.1).sum();
-    let is_missing = |rung: &usize| {
-        let expected = gaps * share_below(RUNGS_NS[*rung]);
-        let counted: f64 = slices.iter().map(|(_, slice)| slice.shorter(*rung)).sum();
+    let is_missing = |limit: &usize| {
+        let expected = gaps * share_below(GAP_LIMITS_NS[*limit]);
+        let counted: f64 = slices.iter().map(|(_, slice)| slice.shorter(*limit)).sum();
         expected >= MISSING_MIN && counted < expected / 2.0
     };
-    let missing =
-        (0..RUNGS_NS.len()).filter(|rung| RUNGS_NS[*rung].is_multiple_of(tick_ns)).rev().find(is_missing);
+    let missing = (0..GAP_LIMITS_NS.len())
+        .filter(|limit| GAP_LIMITS_NS[*limit].is_multiple_of(tick_ns))
+        .rev()
+        .find(is_missing);
     (share_poisson <= SHORT_SHARE_MAX).then(|| ShortGaps {
         shorter_than_s: seconds(length_ns),
         share,
         share_poisson,
-        missing_below_s: missing.map(|rung| seconds(RUNGS_NS[rung])),
+        missing_below_s: missing.map(|limit| seconds(GAP_LIMITS_NS[limit])),
     })
 }
 
 fn dispersion(judged: &Judged<'_>, scale: usize, width_ns: u64, stamps: &Stamps) -> Option<Dispersion> {
     let slice_ns = stamps.slices.width_ns();
-    // A window that ends just after the cut began before it.
+    // A window that ends just after the start of the judged part began before it.
     let skipped = if judged.cut { width_ns.div_ceil(slice_ns.max(1)) as usize } else { 0 };
-    // So does one that ends just after a stall.
-    let begin = |slice: usize| stamps.first_ns.saturating_add(slice as u64 * slice_ns);
+    // Likewise, a window that ends just after a stall began before the end of the stall.
+    let begin = |slice: usize| stamps.first_ns.saturating_add((slice as u64).saturating_mul(slice_ns));
     let after_stall = |slice: usize| {
         let begin = begin(slice);
         judged.left_out.iter().any(|(from, to)| begin > *from && begin <= to.saturating_add(width_ns))

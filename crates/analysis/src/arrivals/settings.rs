@@ -1,4 +1,4 @@
-//! What is known beforehand of the stamps that will be tallied.
+//! Settings of a tally of arrivals.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::stalls::StallRule;
 
-/// How fine the clock was that made the stamps.
+/// Resolution of the start times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
-    /// Nanoseconds: gaps are taken as continuous.
+    /// Nanoseconds; gaps are treated as continuous.
     #[default]
     Nanosecond,
-    /// Rounded down to whole milliseconds, as in a JTL: everything is compared with Poisson arrivals seen through the
-    /// same clock.
+    /// Rounded down to whole milliseconds, as in a JTL. Statistics are compared with those of Poisson arrivals that are rounded in
+    /// the same way.
     Millisecond,
 }
 
@@ -30,23 +30,23 @@ impl Resolution {
     }
 }
 
-/// A rate that was known beforehand, as the expected number of arrivals up to each time.
+/// A known rate, given as the expected number of arrivals up to each time.
 ///
 /// By the time-rescaling theorem (Papangelou 1972; Brown and others, "The time-rescaling theorem and its application to
 /// neural spike train data analysis", Neural Computation 14, 2002) the arrivals of a Poisson process with the
-/// cumulative rate Λ(t) are, at the times Λ(t), those of one with the rate 1. A ramp is judged on that clock; it is
-/// scaled to the mean rate, so that windows and gaps keep their units.
+/// cumulative rate Λ(t) form, at the times Λ(t), a Poisson process with rate 1. A ramp is judged in this rescaled time, which is
+/// multiplied by the mean gap so that windows and gaps keep their units.
 #[derive(Clone)]
 pub struct KnownRate {
     cumulative: Arc<dyn Fn(u64) -> f64 + Send + Sync>,
-    /// ns on the new clock per expected arrival.
+    /// Nanoseconds of rescaled time per expected arrival.
     per_arrival_ns: f64,
     end_ns: u64,
 }
 
 impl KnownRate {
-    /// From Λ, the expected number of arrivals in \[0, t) for t in ns since the stamps' origin, and the schedule's end.
-    /// `None` when nothing is expected.
+    /// Creates a known rate from Λ, the expected number of arrivals in \[0, t) for t in ns since the origin of the start times, and
+    /// the end of the schedule. `None` if no arrivals are expected.
     #[must_use]
     pub fn new(cumulative: Arc<dyn Fn(u64) -> f64 + Send + Sync>, end_ns: u64) -> Option<KnownRate> {
         let expected = cumulative(end_ns);
@@ -58,8 +58,8 @@ impl KnownRate {
         })
     }
 
-    /// The stamp on the clock on which the rate is constant, in ns. After the schedule's end the clock goes on as it is:
-    /// arrivals that are late there are not all at one instant.
+    /// Rescales a start time so that the rate is constant, in ns. Time after the end of the schedule is not rescaled, so that late
+    /// arrivals do not all coincide.
     pub(super) fn rescale(&self, stamp_ns: u64) -> u64 {
         let expected = (self.cumulative)(stamp_ns.min(self.end_ns));
         let after_ns = stamp_ns.saturating_sub(self.end_ns);
@@ -73,27 +73,27 @@ impl fmt::Debug for KnownRate {
     }
 }
 
-/// Most widths of windows in one tally.
+/// Maximum number of window widths in a tally.
 pub(super) const SCALES_MAX: usize = 6;
 
-/// What an [`ArrivalTally`](super::ArrivalTally) has to know.
+/// Settings of an [`ArrivalTally`](super::ArrivalTally).
 #[derive(Debug, Clone)]
 pub struct TallySettings {
-    /// How fine the stamps are.
+    /// Resolution of the start times.
     pub resolution: Resolution,
-    /// The rate, where it was known beforehand; otherwise the arrivals are judged where their rate is steady.
+    /// The known rate. Without it, only the part with a steady rate is judged.
     pub known_rate: Option<KnownRate>,
-    /// Whether all arrivals are judged together although their rate is not known: right for delivered arrivals and
-    /// their schedule, which must be compared over the same part.
+    /// Whether all arrivals are judged even if their rate is not steady. Used for delivered arrivals and their schedule, which must
+    /// be compared over the same part.
     pub all: bool,
-    /// Which gaps are stalls, which are left out of the measures and reported on their own.
+    /// Rule for detecting stalls, which are excluded from the measures and reported separately.
     pub stalls: StallRule,
-    /// Widths, in ns, of the windows in which arrivals are counted; six at most.
+    /// Widths, in ns, of the windows in which arrivals are counted; at most six.
     pub scales_ns: Vec<u64>,
 }
 
 impl TallySettings {
-    /// Windows of 10 ms, 100 ms, 1 s and 10 s, and of 1 ms where the clock resolves them; no known rate.
+    /// Default settings: windows of 10 ms, 100 ms, 1 s and 10 s, and of 1 ms for a resolution of nanoseconds; no known rate.
     #[must_use]
     pub fn new(resolution: Resolution) -> TallySettings {
         let mut scales_ns = vec![10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
@@ -103,7 +103,7 @@ impl TallySettings {
         TallySettings { resolution, known_rate: None, all: false, stalls: StallRule::Poisson, scales_ns }
     }
 
-    /// The same, with all arrivals judged together, whether or not their rate is steady.
+    /// Judges all arrivals, whether or not their rate is steady.
     #[must_use]
     pub fn judging_all(mut self) -> TallySettings {
         self.all = true;
@@ -111,14 +111,14 @@ impl TallySettings {
         self
     }
 
-    /// The same with another rule for stalls.
+    /// Sets the rule for stalls.
     #[must_use]
     pub fn with_stall_rule(mut self, rule: StallRule) -> TallySettings {
         self.stalls = rule;
         self
     }
 
-    /// The same, judged on the clock of a known rate.
+    /// Sets the known rate.
     #[must_use]
     pub fn with_known_rate(mut self, rate: KnownRate) -> TallySettings {
         self.known_rate = Some(rate);

@@ -1,43 +1,43 @@
-//! Sums over slices of time.
+//! Sums over time slices.
 //!
-//! Which part of a run has a steady rate is known only at its end, but stamps are not kept. So all sums are made per
-//! slice of time and can be added up over any part; when there are too many slices, neighbours are joined. Slices
-//! are also the batches from which intervals come.
+//! The part of a run with a steady rate is known only at its end, but start times are not stored. All sums are therefore computed
+//! per time slice and can be added up over any part. When there are too many slices, adjacent slices are merged. Slices also serve
+//! as batches for confidence intervals.
 
 use busyhour_stats::PowerSums;
 
 use super::settings::SCALES_MAX;
 
-/// Slices kept at most: joined in pairs when they are full.
+/// Maximum number of slices; when it is exceeded, they are merged in pairs.
 const SLICES_MAX: usize = 512;
 
-/// Width of a slice before any are joined, in ns.
+/// Initial width of a slice, in ns.
 const WIDTH_FIRST_NS: u64 = 1_000;
 
 /// Lengths below which gaps are counted, in ns: 1, 2 and 5 per decade, from 10 ns to 5 s.
-pub(super) const RUNGS_NS: [u64; 27] = rungs();
+pub(super) const GAP_LIMITS_NS: [u64; 27] = gap_limits();
 
-const fn rungs() -> [u64; 27] {
-    let mut rungs = [0; 27];
+const fn gap_limits() -> [u64; 27] {
+    let mut gap_limits = [0; 27];
     let (mut i, mut decade) = (0, 10);
     while i < 27 {
-        rungs[i] = decade * [1, 2, 5][i % 3];
+        gap_limits[i] = decade * [1, 2, 5][i % 3];
         if i % 3 == 2 {
             decade *= 10;
         }
         i += 1;
     }
-    rungs
+    gap_limits
 }
 
 /// Sums over the time (begin, end] of one slice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slice {
-    /// Gaps that end in it, relative to the tally's pivot.
+    /// Gaps that end in the slice, relative to the tally's pivot.
     pub(super) gaps: PowerSums,
-    /// How many of them are below a rung and not below the one before it.
-    pub(super) by_rung: [u32; RUNGS_NS.len()],
-    /// Per scale, the counts of windows that end in it.
+    /// Number of these gaps by the first limit that they are below.
+    pub(super) by_limit: [u32; GAP_LIMITS_NS.len()],
+    /// Per scale, the counts of windows that end in the slice.
     pub(super) windows: [PowerSums; SCALES_MAX],
 }
 
@@ -45,7 +45,7 @@ impl Slice {
     /// Adds the sums of a later slice.
     pub(super) fn merge(&mut self, other: &Slice) {
         self.gaps.merge(&other.gaps);
-        for (mine, theirs) in self.by_rung.iter_mut().zip(&other.by_rung) {
+        for (mine, theirs) in self.by_limit.iter_mut().zip(&other.by_limit) {
             *mine = mine.saturating_add(*theirs);
         }
         for (mine, theirs) in self.windows.iter_mut().zip(&other.windows) {
@@ -53,9 +53,9 @@ impl Slice {
         }
     }
 
-    /// Gaps shorter than the rung with this index.
-    pub(super) fn shorter(&self, rung: usize) -> f64 {
-        self.by_rung[..=rung].iter().map(|&count| f64::from(count)).sum()
+    /// Number of gaps below the limit with this index.
+    pub(super) fn shorter(&self, limit: usize) -> f64 {
+        self.by_limit[..=limit].iter().map(|&count| f64::from(count)).sum()
     }
 }
 
@@ -77,12 +77,12 @@ impl Slices {
         self.width_ns
     }
 
-    /// The slices; the last may not be over yet.
+    /// All slices; the last may be incomplete.
     pub(super) fn all(&self) -> &[Slice] {
         &self.slices
     }
 
-    /// The slice that holds a time after the origin.
+    /// The slice that contains a time after the origin.
     pub(super) fn at(&mut self, stamp_ns: u64) -> &mut Slice {
         let mut index = self.index(stamp_ns);
         while index >= SLICES_MAX {
@@ -112,12 +112,13 @@ impl Slices {
         self.slices = joined.collect();
     }
 
-    /// Adds windows of one scale that ended one after another, each with the same count.
+    /// Adds consecutive windows of one scale with the same count.
     pub(super) fn add_windows(&mut self, scale: usize, width_ns: u64, ended: busyhour_stats::Windows) {
         let (mut left, mut end) = (ended.windows, ended.first_end);
         while left > 0 {
             self.at(end);
-            let slice_end = self.origin_ns.saturating_add((self.index(end) as u64 + 1) * self.width_ns);
+            let slice_end =
+                self.origin_ns.saturating_add((self.index(end) as u64 + 1).saturating_mul(self.width_ns));
             let here = (1 + slice_end.saturating_sub(end) / width_ns).min(left);
             self.at(end).windows[scale].add_many(ended.count as f64, here as f64);
             left -= here;
@@ -131,20 +132,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rungs_are_one_two_five() {
-        assert_eq!(RUNGS_NS[..4], [10, 20, 50, 100]);
-        assert_eq!(RUNGS_NS[26], 5_000_000_000);
+    fn gap_limits_are_one_two_five_per_decade() {
+        assert_eq!(GAP_LIMITS_NS[..4], [10, 20, 50, 100]);
+        assert_eq!(GAP_LIMITS_NS[26], 5_000_000_000);
     }
 
     #[test]
-    fn joining_loses_nothing() {
+    fn merging_slices_preserves_sums() {
         let mut slices = Slices::new(0);
         for i in 1..=10_000_u64 {
             slices.at(i * 1_000_000).gaps.add(1.0);
         }
         assert_eq!(slices.width_ns(), 32_768_000);
         assert_eq!(slices.all().iter().map(|slice| slice.gaps.n).sum::<f64>(), 10_000.0);
-        assert_eq!(slices.all()[0].gaps.n, 32.0, "a slice holds its right end, not its left one");
+        assert_eq!(slices.all()[0].gaps.n, 32.0, "a slice includes its right end, but not its left one");
     }
 
     #[test]

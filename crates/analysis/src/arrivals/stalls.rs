@@ -1,70 +1,70 @@
-//! Times in which nothing arrived although the load went on.
+//! Detects stalls: interruptions of an otherwise continuous load.
 //!
-//! A stall is one gap that chance does not explain: at the rate around it a Poisson process of as many arrivals has one as
-//! long with a probability of at most 1 in 10,000. What was held back often arrives together afterwards; both are left out
-//! of the measures and reported on their own, because one outlier in a sum of squares hides everything else.
+//! A stall is a gap that is too long to be explained by chance: a Poisson process with as many arrivals, at the rate around the gap,
+//! contains a gap of this length with a probability of at most 1 in 10,000. Delayed arrivals often start together afterwards.
+//! Both are excluded from the measures and reported separately, because a single outlier dominates a sum of squares.
 
 use serde::{Deserialize, Serialize};
 
-/// Arrivals before and after a gap from which the rate around it comes, at most and at least.
+/// Maximum and minimum number of arrivals before and after a gap from which the rate around it is estimated.
 const AROUND: usize = 256;
 const AROUND_MIN: usize = 32;
 
-/// A gap is looked at from so many mean gaps on.
+/// Minimum length of a candidate gap, in mean gaps.
 const MEANS_MIN: f64 = 14.0;
 
-/// No shorter gap is a stall, in ns.
+/// Minimum length of a stall, in ns.
 const LENGTH_NS_MIN: u64 = 10_000_000;
 
-/// ln of 10,000: one false stall in so many logs.
+/// ln of 10,000: at most one in 10,000 logs contains a false stall.
 const LN_LOGS: f64 = 9.21;
 
-/// The rate from 256 gaps may be that much too high.
+/// Correction of the rate, whose estimate from 256 gaps may be too high.
 const RATE_CAUTION: f64 = 0.85;
 
-/// Even arrivals have no gap of so many mean gaps.
+/// Minimum length of a stall of even arrivals, in mean gaps.
 const EVEN_MEANS: f64 = 10.0;
 
-/// After a stall the backlog has arrived when so many arrivals take at least this part of the time they usually take.
+/// The backlog after a stall ends when this many arrivals take at least this share of their usual time.
 const RECOVERED: (usize, f64) = (16, 0.25);
 
-/// More long gaps than this are no stalls but the nature of the process.
+/// Maximum number of stalls; more long gaps are a property of the process.
 pub(super) const STALLS_MAX: usize = 20;
 
-/// A stall of this length, in s, is always reported as a fault.
+/// Minimum length, in s, of a stall that makes the arrivals differ from the process.
 pub(super) const MATERIAL_S: f64 = 0.1;
 
-/// Which gaps are stalls.
+/// Rule for which gaps are stalls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StallRule {
-    /// Those that are too long for a Poisson process.
+    /// Gaps that are too long for a Poisson process.
     #[default]
     Poisson,
-    /// Those of ten mean gaps: the arrivals should be even.
+    /// Gaps of at least ten mean gaps; for even arrivals.
     Even,
-    /// No stalls: the process itself has long gaps.
+    /// No gap is a stall; for processes with long gaps.
     Ignore,
 }
 
-/// A time without arrivals.
+/// A time without arrivals that chance does not explain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stall {
-    /// Its beginning, in s after the first arrival.
+    /// Start, in s after the first arrival.
     pub at_s: f64,
-    /// Its length in s.
+    /// Length in s.
     pub length_s: f64,
-    /// Arrivals that came together afterwards; 0 where the load went on as before.
+    /// Number of arrivals that started together afterwards; 0 if the load continued at its usual rate.
     pub backlog: u64,
-    /// How long these took, in s.
+    /// Time in which these started, in s.
     pub backlog_s: f64,
 }
 
-/// A long gap, on the judging clock.
+/// A long gap. Times are rescaled by the known rate, if there is one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LongGap {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
-    /// When the arrivals that the stall delayed had arrived.
+    /// End of the backlog.
     pub(super) recovered_ns: u64,
     given_ns: (u64, u64),
     before_per_ns: f64,
@@ -74,14 +74,14 @@ pub(super) struct LongGap {
     is_recovered: bool,
 }
 
-/// Looks for long gaps as arrivals come, in bounded memory.
+/// Finds long gaps in a sequence of arrivals, in bounded memory.
 #[derive(Debug, Clone)]
 pub(super) struct StallWatch {
-    /// The latest arrivals; `next` is the oldest once it is full.
+    /// Ring buffer of the latest arrivals; `next` is the index of the oldest once it is full.
     recent: Vec<u64>,
     next: usize,
     gaps: Vec<LongGap>,
-    /// Gaps before this one are complete.
+    /// Index of the first gap after which arrivals are still observed.
     open_from: usize,
     too_many: bool,
 }
@@ -91,13 +91,13 @@ impl StallWatch {
         StallWatch { recent: vec![first_ns], next: 0, gaps: Vec::new(), open_from: 0, too_many: false }
     }
 
-    /// Adds an arrival; times are on the judging clock but for `given_ns`, the arrival before it and itself as stamped.
+    /// Adds an arrival. `given_ns` are the start times of the preceding arrival and of this one before rescaling.
     pub(super) fn add(&mut self, at_ns: u64, gap_ns: u64, given_ns: (u64, u64)) {
         if gap_ns >= LENGTH_NS_MIN {
-            self.look(at_ns, gap_ns, given_ns);
+            self.add_if_long(at_ns, gap_ns, given_ns);
         }
         if self.open_from < self.gaps.len() {
-            self.follow(at_ns);
+            self.update_open_gaps(at_ns);
         }
         if self.recent.len() < AROUND {
             self.recent.push(at_ns);
@@ -107,13 +107,13 @@ impl StallWatch {
         }
     }
 
-    /// The arrival that was `back` before the latest one.
+    /// The arrival `back` positions before the latest one.
     fn earlier(&self, back: usize) -> u64 {
         let n = self.recent.len();
         self.recent[(self.next + n - 1 - back) % n]
     }
 
-    fn look(&mut self, at_ns: u64, gap_ns: u64, given_ns: (u64, u64)) {
+    fn add_if_long(&mut self, at_ns: u64, gap_ns: u64, given_ns: (u64, u64)) {
         let gaps = self.recent.len() - 1;
         if gaps < AROUND_MIN {
             return;
@@ -141,9 +141,9 @@ impl StallWatch {
         });
     }
 
-    fn follow(&mut self, at_ns: u64) {
+    fn update_open_gaps(&mut self, at_ns: u64) {
         let (window, part) = RECOVERED;
-        // The latest arrival is not among the recent ones yet.
+        // The current arrival is not yet in `recent`.
         let before_ns = (self.recent.len() >= window).then(|| self.earlier(window - 1));
         for gap in &mut self.gaps[self.open_from..] {
             gap.after += 1;
@@ -163,8 +163,8 @@ impl StallWatch {
         }
     }
 
-    /// The stalls among the long gaps of `arrivals` that came from `first_ns` to `last_ns`. None when they are so many that
-    /// they are the nature of the process, or make up more than a third of the time.
+    /// The stalls among the long gaps of `arrivals` arrivals from `first_ns` to `last_ns`. None if there are so many that
+    /// they are a property of the process, or if they take more than a third of the time.
     pub(super) fn stalls(&self, rule: StallRule, arrivals: u64, first_ns: u64, last_ns: u64) -> Vec<LongGap> {
         if rule == StallRule::Ignore || self.too_many || last_ns == first_ns {
             return Vec::new();
@@ -192,8 +192,8 @@ impl StallWatch {
 }
 
 impl LongGap {
-    /// As it is reported; `first_given_ns` is the first arrival as stamped.
-    pub(super) fn told(&self, first_given_ns: u64) -> Stall {
+    /// The stall for reports; `first_given_ns` is the first start time before rescaling.
+    pub(super) fn to_stall(&self, first_given_ns: u64) -> Stall {
         let seconds = |ns: u64| ns as f64 / 1e9;
         Stall {
             at_s: seconds(self.given_ns.0.saturating_sub(first_given_ns)),

@@ -1,64 +1,64 @@
-//! Where a rate that nobody told us was steady.
+//! Finds the part of a run with a steady rate when the requested rate is unknown.
 //!
-//! A raw coefficient of variation says nothing while the rate changes: a perfect ramp has one above 1. Without a
-//! known rate, ramps and pauses are left out by a simple rule. The run is cut into up to 64 equal intervals; the part
-//! judged is the longest row of them in which
+//! The coefficient of variation is meaningless while the rate changes: a perfect ramp has one above 1. Without a known rate, ramps
+//! and pauses are therefore excluded. The run is divided into up to 64 equal intervals. The judged part is the longest sequence of
+//! intervals that meets both conditions:
 //!
-//! 1. the cumulative count strays from a straight line by less than chance would let it: max |S_k| ≤ 1.95·s·√L, the 0.1 %
-//!    point of the Brownian bridge (a CUSUM test of a change of rate), or by less than 0.5 % of all, which a drift of
-//!    2 % up or down makes and which changes no conclusion; and
-//! 2. no interval lies further from the mean than 5 s, or 5 %: that would be a pause or a burst of its own.
+//! 1. The cumulative count deviates from a straight line by no more than chance explains: max |S_k| ≤ 1.95·s·√L, the 0.1 %
+//!    point of the Brownian bridge (a CUSUM test for a change of rate); or by less than 0.5 % of all arrivals, which
+//!    corresponds to an immaterial drift of 2 % up or down.
+//! 2. No interval deviates from the mean by more than 5·s or 5 %; such an interval would be a pause or a burst.
 //!
-//! s² is the mean count times the index of dispersion from neighbouring intervals, which slow changes do not touch (the
-//! median of (c_j − c_{j+1})²/(c_j + c_{j+1}) over that of χ²₁), and at least 1, Poisson's: so even and closed loads are
-//! not cut finer for their regularity. Where something was left out, one interval more is left out at that end, because
-//! a ramp ends inside an interval.
+//! s² is the mean count times the index of dispersion of adjacent intervals, which slow changes do not affect (the median of
+//! (c_j − c_{j+1})²/(c_j + c_{j+1}) divided by that of χ²₁). The index is at least 1, its value for Poisson arrivals, so that the
+//! regularity of even and closed loads does not make the test stricter. If the part does not reach an end of the run, one more interval is
+//! excluded at that end, because a ramp ends inside an interval.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Intervals the run is cut into, at most.
+/// Maximum number of intervals.
 const INTERVALS_MAX: usize = 64;
 
-/// A row of fewer intervals is no steady part.
+/// Minimum number of intervals of a steady part.
 const ROW_MIN: usize = 8;
 
-/// Arrivals per interval below which no change of rate could be seen.
+/// Minimum mean number of arrivals per interval: with fewer, a change of rate cannot be detected.
 const COUNT_MIN: f64 = 10.0;
 
 /// 0.1 % point of max |Brownian bridge|.
 const BRIDGE: f64 = 1.949;
 
-/// A cumulative deviation that changes no conclusion, as a share of all arrivals.
+/// Cumulative deviation that changes no conclusion, as a share of all arrivals.
 const IMMATERIAL: f64 = 0.005;
 
-/// Standard deviations, and share of the mean, from which on an interval is a pause or a burst.
+/// Deviation of a pause or burst from the mean, in standard deviations and as a share of the mean.
 const OUTLIER: (f64, f64) = (5.0, 0.05);
 
 /// Median of χ² with one degree of freedom.
 const CHI_SQUARE_MEDIAN: f64 = 0.454_94;
 
-/// Which part of the arrivals was judged, and why.
+/// The judged part of the arrivals, and why it was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// All: their rate was steady.
+    /// All arrivals, because their rate was steady.
     Whole,
-    /// The longest part with a steady rate; ramps and pauses are left out.
+    /// The longest part with a steady rate, without ramps and pauses.
     Steady,
-    /// All, although no part with a steady rate was long enough: what is said of them is of rate and process together.
+    /// All arrivals, because no part with a steady rate was long enough. The statistics mix changes of rate with the process.
     NeverSteady,
-    /// All, on the clock of the known rate.
+    /// All arrivals, rescaled by the known rate.
     Rescaled,
-    /// All, because the settings say so.
+    /// All arrivals, as configured in the settings.
     All,
-    /// All: they are too few to see whether their rate was steady.
+    /// All arrivals, because there are too few to determine whether their rate was steady.
     Few,
 }
 
-/// What the slices in which there was a stall would have counted: their neighbours' mean. A stall is reported on its own and
-/// does not cut a run in two.
+/// Replaces the counts of slices with a stall by the mean of nearby slices, so that a stall, which is reported separately, does not
+/// split a run.
 pub(super) fn fill_stalls(counts: &mut [f64], is_stall: &[bool]) {
     const NEIGHBOURS: usize = 8;
     for at in (0..counts.len()).filter(|at| is_stall[*at]) {
@@ -72,7 +72,7 @@ pub(super) fn fill_stalls(counts: &mut [f64], is_stall: &[bool]) {
     }
 }
 
-/// The slices to judge, of `counts` in equal slices of time, of which all are over.
+/// Finds the slices to judge. `counts` are the numbers of arrivals in complete slices of equal length.
 pub(super) fn find(counts: &[f64]) -> (Part, Range<usize>) {
     let all = 0..counts.len();
     let total: f64 = counts.iter().sum();
@@ -92,7 +92,7 @@ pub(super) fn find(counts: &[f64]) -> (Part, Range<usize>) {
     }
     let from = if row.start > 0 { row.start + 1 } else { 0 };
     let to = if row.end < joined.len() { row.end.saturating_sub(1) } else { joined.len() };
-    // Less than a third of the run is no steady run with a ramp, but one that was never steady.
+    // A steady part of less than a third of the run is not accepted.
     if to.saturating_sub(from) < ROW_MIN.max(joined.len() / 3) {
         return (Part::NeverSteady, all);
     }
@@ -113,7 +113,7 @@ fn dispersion_of_neighbours(counts: &[f64]) -> f64 {
 
 fn longest_row(counts: &[f64], dispersion: f64) -> Range<usize> {
     for length in (ROW_MIN..=counts.len()).rev() {
-        // Of equally long ones that with the most arrivals: not the silence beside the load.
+        // Of equally long sequences, take the one with the most arrivals, so that a pause is not preferred to the load.
         let best = (0..=counts.len() - length)
             .map(|start| start..start + length)
             .filter(|row| is_steady(&counts[row.clone()], dispersion))
@@ -134,15 +134,15 @@ fn is_steady(counts: &[f64], dispersion: f64) -> bool {
         return false;
     }
     let deviation = (mean * dispersion).sqrt();
-    let (mut sum, mut strayed) = (0.0, 0.0_f64);
+    let (mut sum, mut deviation_max) = (0.0, 0.0_f64);
     for count in counts {
         if (count - mean).abs() > (OUTLIER.0 * deviation).max(OUTLIER.1 * mean) {
             return false;
         }
         sum += count - mean;
-        strayed = strayed.max(sum.abs());
+        deviation_max = deviation_max.max(sum.abs());
     }
-    strayed <= (BRIDGE * deviation * length.sqrt()).max(IMMATERIAL * total)
+    deviation_max <= (BRIDGE * deviation * length.sqrt()).max(IMMATERIAL * total)
 }
 
 #[cfg(test)]

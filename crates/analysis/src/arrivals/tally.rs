@@ -1,35 +1,35 @@
-//! Adds up arrivals as they come, in bounded memory.
+//! Accumulates the statistics of arrivals in bounded memory.
 
 use busyhour_stats::WindowCounter;
 
 use super::blocks::Blocks;
 use super::settings::{SCALES_MAX, TallySettings};
-use super::slices::{RUNGS_NS, Slices};
+use super::slices::{GAP_LIMITS_NS, Slices};
 use super::stalls::StallWatch;
 
-/// Takes sorted stamps of arrivals and says at any time what was observed: live during a run, and at its end.
+/// Accumulates sorted start times of arrivals. The statistics are available at any time, during a run and at its end.
 ///
-/// Its memory does not grow: half a MiB for any number of stamps. Nothing is lost by that but the tests of
-/// exponentiality and of serial correlation, which look at up to 32,768 gaps in blocks spread evenly over the run.
+/// It needs half a MiB for any number of arrivals. All statistics are exact, except that the tests of exponentiality and the
+/// serial correlation use a subsample of up to 32,768 gaps, in blocks spread evenly over the run.
 #[derive(Debug, Clone)]
 pub struct ArrivalTally {
     pub(super) settings: TallySettings,
     pub(super) stamps: Option<Stamps>,
 }
 
-/// What is kept from the first stamp on; times are on the judging clock.
+/// The statistics from the first start time on. Times are rescaled by the known rate, if there is one.
 #[derive(Debug, Clone)]
 pub(super) struct Stamps {
     pub(super) arrivals: u64,
     pub(super) first_ns: u64,
     pub(super) last_ns: u64,
-    /// First and last stamp as they were given.
+    /// First and last start time before rescaling.
     pub(super) given_ns: (u64, u64),
-    /// The first gap, in ns: sums are relative to it, so that nearly equal gaps keep their digits.
+    /// The first gap, in ns. Sums are relative to it, which avoids cancellation for nearly equal gaps.
     pub(super) pivot_ns: f64,
-    /// Gaps of 0.
+    /// Number of gaps of length 0.
     pub(super) equal: u64,
-    /// Stamps that came before the one before them.
+    /// Number of start times that were earlier than the preceding one.
     pub(super) disordered: u64,
     pub(super) slices: Slices,
     pub(super) blocks: Blocks,
@@ -38,20 +38,20 @@ pub(super) struct Stamps {
 }
 
 impl ArrivalTally {
-    /// Nothing yet. Scales beyond the sixth are not counted.
+    /// Creates an empty tally. Scales beyond the sixth are ignored.
     #[must_use]
     pub fn new(mut settings: TallySettings) -> ArrivalTally {
         settings.scales_ns.truncate(SCALES_MAX);
         ArrivalTally { settings, stamps: None }
     }
 
-    /// Adds one arrival, in ns since any origin (that of the known rate, if there is one), not before the one before
-    /// it. A stamp that is earlier counts as equal to the one before it, and is reported.
+    /// Adds one arrival, in ns since an arbitrary origin, or since that of the known rate. Arrivals must be added in order of time.
+    /// A start time that is earlier than the preceding one counts as equal to it, and is reported.
     pub fn add(&mut self, stamp_ns: u64) {
         self.add_many(stamp_ns, 1);
     }
 
-    /// Adds so many arrivals at the same time: the same as adding one so often, and quicker.
+    /// Adds several arrivals with the same start time, faster than by repeated [`Self::add`].
     pub fn add_many(&mut self, stamp_ns: u64, arrivals: u64) {
         if arrivals == 0 {
             return;
@@ -68,7 +68,7 @@ impl ArrivalTally {
         }
     }
 
-    /// Arrivals so far.
+    /// Number of arrivals so far.
     #[must_use]
     pub fn arrivals(&self) -> u64 {
         self.stamps.as_ref().map_or(0, |stamps| stamps.arrivals)
@@ -92,9 +92,9 @@ impl Stamps {
         }
     }
 
-    /// Adds so many arrivals, at least one: the gap before the first, and between the others gaps of 0.
+    /// Adds one or more arrivals with the same start time: one gap before the first, and gaps of length 0 between the others.
     fn add(&mut self, given_ns: u64, at_ns: u64, arrivals: u64, scales_ns: &[u64]) {
-        // A stamp that is too early is so every time.
+        // All of these arrivals have the same start time, so either all or none are out of order.
         self.disordered += if given_ns < self.given_ns.1 { arrivals } else { 0 };
         let before_given_ns = self.given_ns.1;
         self.given_ns.1 = before_given_ns.max(given_ns);
@@ -114,11 +114,11 @@ impl Stamps {
         self.blocks.add_many(at_ns, 0.0, more);
         let slice = self.slices.at(at_ns);
         slice.gaps.add(gap_ns - self.pivot_ns);
-        // One by one, because sums of many would be rounded elsewhere.
+        // Added one by one, because adding a multiple would round differently.
         (0..more).for_each(|_| slice.gaps.add(0.0 - self.pivot_ns));
-        let rung = RUNGS_NS.partition_point(|&length| length <= gap_whole_ns);
-        for (rung, count) in [(rung, 1), (0, more)] {
-            if let Some(counted) = slice.by_rung.get_mut(rung) {
+        let limit = GAP_LIMITS_NS.partition_point(|&length| length <= gap_whole_ns);
+        for (limit, count) in [(limit, 1), (0, more)] {
+            if let Some(counted) = slice.by_limit.get_mut(limit) {
                 *counted = counted.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             }
         }

@@ -1,106 +1,108 @@
-//! Doubts about a comparison, each with its advice.
+//! Caveats about a comparison, each with advice.
 
 use busyhour_record::RunEnd;
 use serde::{Deserialize, Serialize};
 
-use super::likeness::Unlike;
-use super::run::{MeasuredRun, RunCourse};
+use super::differences::RunDifference;
+use super::run::{MeasuredRun, RunSeries};
 
-/// With fewer runs per side than this a difference must be large to be seen.
+/// Number of runs per side below which only large differences are detected.
 const RUNS_GOOD: usize = 5;
 
-/// The rate of the first and last tenth of a run is at least this part of that of its middle, unless it has ramps.
+/// A run has a ramp if the rate in its first or last tenth is below this share of that in its middle.
 const RAMP: f64 = 0.7;
 
-/// Fewest slices in which a ramp can be told from chance.
+/// Minimum number of slices in which a ramp can be distinguished from chance.
 const RAMP_SLICES: usize = 20;
 
-/// One doubt about a comparison or a history.
+/// A caveat about a comparison or a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum ComparisonCaveat {
-    /// One run on each side: what varies from run to run is in no interval.
+    /// There is one run on each side, so the intervals do not include the variation between runs.
     OneRunEach,
-    /// One run on one side: it is taken to vary as the runs of the other side do.
+    /// There is one run on one side; its variation between runs is assumed to equal that of the other side.
     OneRunOneSide,
-    /// Few runs: intervals are wide.
+    /// There are few runs, so intervals are wide.
     FewRuns {
-        /// Runs of the side with fewer.
+        /// Number of runs of the side with fewer runs.
         runs: usize,
     },
-    /// What is compared is unlike, and was allowed to be.
-    Unlike {
+    /// The compared runs differ in their settings; the user allowed this.
+    #[serde(rename = "unlike")]
+    RunsDiffer {
         /// The difference.
-        unlike: Unlike,
+        #[serde(rename = "unlike")]
+        difference: RunDifference,
     },
-    /// Runs begin or end with a ramp that is part of what is compared.
+    /// The compared part of runs includes a ramp at its beginning or end.
     Ramps {
-        /// Which.
+        /// The runs.
         runs: Vec<String>,
     },
-    /// Runs did not come to their end.
+    /// Runs ended early.
     CutShort {
-        /// Which.
+        /// The runs.
         runs: Vec<String>,
     },
-    /// Only service times are known of some runs, while others have response times.
+    /// Some runs have only service times, while others have response times.
     ClocksDiffer {
-        /// Runs with one clock.
+        /// Runs with service times only.
         one_clock: Vec<String>,
     },
-    /// A plan rests on one run: what varies from run to run is not in it.
+    /// The plan is based on one run, which does not show the variation between runs.
     PlanFromOneRun,
-    /// A plan rests on few runs.
+    /// The plan is based on few runs.
     PlanFromFewRuns {
-        /// How many.
+        /// Number of runs.
         runs: usize,
     },
-    /// A history is too short for a change to be seen.
+    /// The history is too short for detecting a change.
     ShortHistory {
-        /// Its runs.
+        /// Number of runs.
         runs: usize,
-        /// Fewest runs in which a change could be seen; `None` when no number is enough.
+        /// Minimum number of runs for detecting a change; `None` if no number is enough.
         needed: Option<usize>,
     },
     /// Some series of a history have too few runs.
     SeriesNotJudged {
-        /// How many.
+        /// Number of these series.
         series: usize,
-        /// Runs that the longest of them needs; `None` when no number is enough.
+        /// Maximum number of runs that one of them needs; `None` if no number is enough.
         needed: Option<usize>,
     },
-    /// The runs of a history depend on each other.
+    /// Consecutive runs of a history are correlated.
     DependentRuns {
-        /// Correlation of the mean response times of neighbouring runs, without the changes found.
+        /// Correlation of the mean response times of consecutive runs, after removing the detected changes.
         correlation: f64,
     },
-    /// Older runs were left out.
+    /// The oldest runs are excluded.
     OldRunsLeftOut {
-        /// How many.
+        /// Number of excluded runs.
         runs: usize,
     },
-    /// Histograms were made coarser to save memory.
+    /// The resolution of histograms was reduced to save memory.
     Coarse {
-        /// Relative width of their buckets in per cent.
+        /// Relative width of their buckets, in per cent.
         percent: f64,
     },
 }
 
-/// A doubt as people read it.
+/// A caveat with its message and advice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ComparisonDoubt {
-    /// The doubt.
+pub struct ReportedComparisonCaveat {
+    /// The caveat.
     #[serde(flatten)]
     pub caveat: ComparisonCaveat,
-    /// What is the matter.
+    /// What happened.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about it.
     pub advice: String,
 }
 
-impl From<ComparisonCaveat> for ComparisonDoubt {
-    fn from(caveat: ComparisonCaveat) -> ComparisonDoubt {
-        ComparisonDoubt { message: caveat.message(), advice: caveat.advice(), caveat }
+impl From<ComparisonCaveat> for ReportedComparisonCaveat {
+    fn from(caveat: ComparisonCaveat) -> ReportedComparisonCaveat {
+        ReportedComparisonCaveat { message: caveat.message(), advice: caveat.advice(), caveat }
     }
 }
 
@@ -121,10 +123,10 @@ impl ComparisonCaveat {
             ComparisonCaveat::FewRuns { runs } => format!(
                 "{runs} runs on a side give a rough estimate of the variation between runs: intervals are wide"
             ),
-            ComparisonCaveat::Unlike { unlike } => unlike.to_string(),
+            ComparisonCaveat::RunsDiffer { difference } => difference.to_string(),
             ComparisonCaveat::Ramps { runs } => {
                 format!(
-                    "the rate at the beginning or the end is far from that of the middle: {}",
+                    "the rate at the beginning or the end differs strongly from that in the middle: {}",
                     runs.join(", ")
                 )
             }
@@ -147,7 +149,7 @@ impl ComparisonCaveat {
                 format!("too few runs to judge: {needed} are needed, there are {runs}")
             }
             ComparisonCaveat::ShortHistory { needed: None, .. } => {
-                "no number of runs is enough to see a change at this rate of false alarms".into()
+                "no number of runs is enough to detect a change at this rate of false alarms".into()
             }
             ComparisonCaveat::SeriesNotJudged { series, needed: Some(needed) } => {
                 format!("{series} series have too few runs to judge: up to {needed} are needed")
@@ -156,12 +158,12 @@ impl ComparisonCaveat {
                 format!("{series} series can never be judged at this rate of false alarms")
             }
             ComparisonCaveat::DependentRuns { correlation } => format!(
-                "neighbouring runs resemble each other (correlation {correlation:.2}): false alarms are more frequent than stated"
+                "consecutive runs are correlated (coefficient {correlation:.2}): false alarms are more frequent than stated"
             ),
-            ComparisonCaveat::OldRunsLeftOut { runs } => format!("the {runs} oldest runs are left out"),
+            ComparisonCaveat::OldRunsLeftOut { runs } => format!("the {runs} oldest runs are excluded"),
             ComparisonCaveat::Coarse { percent } => {
                 format!(
-                    "percentiles are known to {percent:.1} % only: histograms were made coarser to save memory"
+                    "percentiles are accurate only to {percent:.1} %, because the resolution of histograms was reduced to save memory"
                 )
             }
         }
@@ -174,16 +176,18 @@ impl ComparisonCaveat {
             }
             ComparisonCaveat::OneRunOneSide => "repeat that side as well",
             ComparisonCaveat::FewRuns { .. } => "use compare --power to compute how many runs are needed",
-            ComparisonCaveat::Unlike { unlike: Unlike::Lengths { .. } } => {
-                "compare the same part of all: --window FROM,TO"
-            }
-            ComparisonCaveat::Unlike { .. } => "the difference may come from that, not from the change",
-            ComparisonCaveat::Ramps { .. } => "leave ramps out: --steady auto, or --window FROM,TO",
-            ComparisonCaveat::CutShort { .. } => {
-                "run them again, or compare the same part of all: --window FROM,TO"
+            ComparisonCaveat::RunsDiffer { difference: RunDifference::Lengths { .. } } => {
+                            "compare the same part of all runs: --window FROM,TO"
+                        }
+                        ComparisonCaveat::RunsDiffer { .. } => {
+                            "this, and not the change, may be the cause of a measured difference"
+                        }
+                        ComparisonCaveat::Ramps { .. } => "exclude ramps: --steady auto, or --window FROM,TO",
+                        ComparisonCaveat::CutShort { .. } => {
+                            "repeat these runs, or compare the same part of all runs: --window FROM,TO"
             }
             ComparisonCaveat::ClocksDiffer { .. } => "compare service times: --clock service",
-            ComparisonCaveat::PlanFromOneRun => "give several runs of the same system, at least three",
+            ComparisonCaveat::PlanFromOneRun => "use several runs of the same system, at least three",
             ComparisonCaveat::PlanFromFewRuns { .. } => "use the cautious numbers, or add more runs",
             ComparisonCaveat::ShortHistory { .. } => {
                 "repeat runs, or compare runs before and after a change: busyhour compare"
@@ -197,24 +201,24 @@ impl ComparisonCaveat {
             ComparisonCaveat::DependentRuns { .. } => {
                 "run on a dedicated machine, or judge a change by repeated runs before and after it: busyhour compare"
             }
-            ComparisonCaveat::OldRunsLeftOut { .. } => "name the runs that count",
+            ComparisonCaveat::OldRunsLeftOut { .. } => "pass only the runs to judge",
             ComparisonCaveat::Coarse { .. } => "compare a shorter part: --window FROM,TO",
         }
         .into()
     }
 }
 
-/// Doubts about any set of runs.
+/// Caveats about any set of runs.
 pub(super) fn of_runs<'a>(runs: impl Iterator<Item = &'a MeasuredRun> + Clone) -> Vec<ComparisonCaveat> {
-    let named = |wanted: &dyn Fn(&MeasuredRun) -> bool| -> Vec<String> {
-        runs.clone().filter(|run| wanted(run)).map(|run| run.name.clone()).collect()
+    let names = |condition: &dyn Fn(&MeasuredRun) -> bool| -> Vec<String> {
+        runs.clone().filter(|run| condition(run)).map(|run| run.name.clone()).collect()
     };
     let mut found = Vec::new();
-    let ramps = named(&|run| has_ramp(&run.course));
+    let ramps = names(&|run| has_ramp(&run.series));
     if !ramps.is_empty() {
         found.push(ComparisonCaveat::Ramps { runs: ramps });
     }
-    let cut = named(&|run| {
+    let cut = names(&|run| {
         let facts = &run.facts;
         let cut = !matches!(facts.end, Some(RunEnd::Completed | RunEnd::StoppedByPlan));
         facts.record_cut || (facts.has_manifest && cut)
@@ -222,7 +226,7 @@ pub(super) fn of_runs<'a>(runs: impl Iterator<Item = &'a MeasuredRun> + Clone) -
     if !cut.is_empty() {
         found.push(ComparisonCaveat::CutShort { runs: cut });
     }
-    let one_clock = named(&|run| run.facts.one_clock);
+    let one_clock = names(&|run| run.facts.one_clock);
     if !one_clock.is_empty() && one_clock.len() < runs.clone().count() {
         found.push(ComparisonCaveat::ClocksDiffer { one_clock });
     }
@@ -233,7 +237,7 @@ pub(super) fn of_runs<'a>(runs: impl Iterator<Item = &'a MeasuredRun> + Clone) -
     found
 }
 
-/// Doubts about the number of runs.
+/// The caveat about the number of runs.
 pub(super) fn of_numbers(base: usize, new: usize) -> Option<ComparisonCaveat> {
     match (base.min(new), base.max(new)) {
         (1, 1) => Some(ComparisonCaveat::OneRunEach),
@@ -243,7 +247,7 @@ pub(super) fn of_numbers(base: usize, new: usize) -> Option<ComparisonCaveat> {
     }
 }
 
-/// Doubts about a plan from `runs` runs.
+/// The caveat about a plan that is based on `runs` runs.
 pub(super) fn of_plan(runs: usize) -> Option<ComparisonCaveat> {
     match runs {
         0 | 1 => Some(ComparisonCaveat::PlanFromOneRun),
@@ -252,13 +256,13 @@ pub(super) fn of_plan(runs: usize) -> Option<ComparisonCaveat> {
     }
 }
 
-fn has_ramp(course: &RunCourse) -> bool {
-    let n = course.requests.len();
+fn has_ramp(series: &RunSeries) -> bool {
+    let n = series.requests.len();
     if n < RAMP_SLICES {
         return false;
     }
     let rate = |requests: &[u64]| requests.iter().sum::<u64>() as f64 / requests.len() as f64;
-    let (tenth, requests) = (n / 10, &course.requests);
+    let (tenth, requests) = (n / 10, &series.requests);
     let middle = rate(&requests[n / 4..n - n / 4]);
     rate(&requests[..tenth]).min(rate(&requests[n - tenth..])) < RAMP * middle
 }

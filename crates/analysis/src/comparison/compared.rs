@@ -1,31 +1,31 @@
-//! The comparison of two groups of runs, as JSON and pages have it.
+//! The comparison of two groups of runs, as written to JSON and shown on pages.
 
 use busyhour_record::SampleKind;
 use busyhour_stats::Selection;
 use serde::{Deserialize, Serialize};
 
-use super::caveat::{self, ComparisonCaveat, ComparisonDoubt};
+use super::caveat::{self, ComparisonCaveat, ReportedComparisonCaveat};
+use super::differences::{RunDifference, only_in};
 use super::effect::{Effect, Margins, RawEffect, Verdict};
-use super::likeness::{Unlike, only_in};
 use super::measure::{Measure, Measured};
-use super::run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunCourse, curve, quartiles};
+use super::run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunSeries, curve, quartiles};
 use super::tally::{ComparedClock, RunWindow};
 
-/// Version of the comparison's JSON.
+/// Version of the JSON format.
 pub const COMPARISON_VERSION: u32 = 1;
 
-/// How runs were compared.
+/// Settings of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonSettings {
-    /// The clock.
+    /// Whether response times or service times are compared.
     pub clock: ComparedClock,
-    /// What is as good as no difference.
+    /// Differences within these margins are immaterial.
     pub margins: Margins,
-    /// The part of the differences that are claimed that may be false: 0.05.
+    /// Maximum expected share of false differences among those reported; 0.05 by default.
     pub false_rate: f64,
-    /// The part of each run that counts; `None` for all.
+    /// The measured part of each run; `None` for the whole run.
     pub window: Option<RunWindow>,
-    /// Whether what counts is the steady part of each run, where it has ramps.
+    /// Whether only the steady part of each run is compared.
     #[serde(default)]
     pub steady: bool,
     /// Seed of the bootstrap.
@@ -45,49 +45,52 @@ impl Default for ComparisonSettings {
     }
 }
 
-/// Two groups of runs compared.
+/// A comparison of two groups of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// [`COMPARISON_VERSION`].
+    /// The format version, [`COMPARISON_VERSION`].
     pub version: u32,
-    /// How.
+    /// The settings.
     pub settings: ComparisonSettings,
     /// Runs before the change.
     pub base: Side,
-    /// Runs after it.
+    /// Runs after the change.
     pub new: Side,
     /// All requests.
     pub total: ComparedRow,
-    /// Per label that both sides have, in the order of the first run.
+    /// Labels that occur on both sides, in the order of the first run.
     pub labels: Vec<ComparedRow>,
-    /// Labels that only runs before the change have.
+    /// Labels that occur only before the change.
     pub only_base: Vec<String>,
-    /// Labels that only runs after it have.
+    /// Labels that occur only after the change.
     pub only_new: Vec<String>,
-    /// The questions that were asked of the total, and how sure their intervals are.
-    pub asked_of_total: Asked,
-    /// The same of the labels.
-    pub asked_of_labels: Asked,
-    /// What is in doubt.
-    pub caveats: Vec<ComparisonDoubt>,
+    /// The tests on the total.
+    #[serde(rename = "asked_of_total")]
+    pub total_tests: TestFamily,
+    /// The tests on the labels.
+    #[serde(rename = "asked_of_labels")]
+    pub label_tests: TestFamily,
+    /// Reasons to doubt the comparison.
+    pub caveats: Vec<ReportedComparisonCaveat>,
 }
 
-/// Questions that were judged together.
+/// Hypothesis tests whose p-values were adjusted merge_histograms.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
-    /// Questions to which the data could give an answer.
-    pub questions: usize,
-    /// Those whose answer is a difference.
+pub struct TestFamily {
+    /// Number of tests for which there are enough data.
+    #[serde(rename = "questions")]
+    pub tests: usize,
+    /// Number of tests that found a difference.
     pub differences: usize,
-    /// Confidence of the intervals of these differences, 0 to 1: the more is asked, the wider they are (Benjamini and
-    /// Yekutieli 2005).
+    /// Confidence of the intervals of these differences, 0 to 1. It increases, and the intervals widen, with the number of tests
+    /// (Benjamini and Yekutieli 2005).
     pub confidence: f64,
 }
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its runs.
     pub runs: Vec<ComparedRun>,
@@ -104,18 +107,19 @@ pub struct ComparedRun {
     pub plan_sha256: String,
     /// Start in ms since 1970.
     pub wall_anchor_ms: i64,
-    /// Where the measured part begins, in seconds from the start of the run.
+    /// Start of the measured part, in seconds from the start of the run.
     pub from_s: f64,
-    /// Where it ends.
+    /// End of the measured part, in seconds from the start of the run.
     pub to_s: f64,
-    /// Users: started, or told apart by their names; `None` when unknown, and where all were sessions of an open workload.
+    /// Number of users that were started, or of distinct user names; `None` if unknown, or if all load was open.
     pub users: Option<u64>,
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Failed ones.
+    /// Number of failed requests.
     pub errors: u64,
-    /// Its course.
-    pub course: RunCourse,
+    /// Its time series.
+    #[serde(rename = "course")]
+    pub series: RunSeries,
 }
 
 /// A label of a comparison, or the total.
@@ -123,37 +127,37 @@ pub struct ComparedRun {
 pub struct ComparedRow {
     /// The label.
     pub label: String,
-    /// What was counted.
+    /// Kind of the samples.
     pub kind: SampleKind,
-    /// Samples and errors before, over all runs.
+    /// Samples and errors of all runs before the change.
     pub base: Counted,
-    /// Samples and errors after.
+    /// Samples and errors of all runs after the change.
     pub new: Counted,
     /// The effects, in the order of [`Measure::ALL`].
     pub effects: Vec<Effect>,
-    /// The interquartile range of all runs before together, which is not judged; `None` with too few times.
+    /// Interquartile range of all runs before the change, for information; `None` if there are too few times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_quartiles: Option<Quartiles>,
-    /// The same of all runs after.
+    /// Interquartile range of all runs after the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_quartiles: Option<Quartiles>,
-    /// The distribution of all runs before together.
+    /// Distribution of all runs before the change.
     pub base_curve: Vec<CurvePoint>,
-    /// The distribution of all runs after.
+    /// Distribution of all runs after the change.
     pub new_curve: Vec<CurvePoint>,
 }
 
-/// Counts of one side.
+/// Sample counts of one side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Failed ones.
+    /// Number of failed samples.
     pub errors: u64,
 }
 
 impl ComparedRow {
-    /// The effect on `measure`.
+    /// The effect on a measure.
     #[must_use]
     pub fn effect(&self, measure: Measure) -> Option<&Effect> {
         self.effects.iter().find(|effect| effect.measure == measure)
@@ -170,7 +174,7 @@ struct RawRow<'a> {
 }
 
 impl<'a> RawRow<'a> {
-    /// `base` and `new` are the row in each run; `None` where the run does not have it.
+    /// `base` and `new` are the rows of each run; `None` for runs that do not have this row.
     fn new(
         label: &str,
         kind: SampleKind,
@@ -213,38 +217,38 @@ impl<'a> RawRow<'a> {
     }
 }
 
-/// Judges rows together.
-fn judge(rows: Vec<RawRow<'_>>, settings: &ComparisonSettings) -> (Vec<ComparedRow>, Asked) {
+/// Tests all measures of the rows merge_histograms.
+fn judge(rows: Vec<RawRow<'_>>, settings: &ComparisonSettings) -> (Vec<ComparedRow>, TestFamily) {
     let p_values: Vec<f64> = rows.iter().flat_map(|row| &row.effects).map(RawEffect::p_value).collect();
     let selection = busyhour_stats::select(&p_values, settings.false_rate);
-    let asked = Asked {
-        questions: selection.tests,
+    let family = TestFamily {
+        tests: selection.tests,
         differences: selection.rejected,
         confidence: selection.confidence,
     };
-    (rows.into_iter().map(|row| row.judge(settings, &selection)).collect(), asked)
+    (rows.into_iter().map(|row| row.judge(settings, &selection)).collect(), family)
 }
 
 impl Comparison {
-    /// Compares the runs of `base` with those of `new`, whatever [`super::differences`] says; `unlike` is what of that
-    /// was allowed. `None` when a side has no run.
+    /// Compares the runs of `base` with those of `new`, without checking them for [`super::differences`]. `allowed` are the
+    /// differences that the user allowed, for which caveats are added. `None` if a side has no run.
     #[must_use]
     pub fn new(
         base: &[MeasuredRun],
         new: &[MeasuredRun],
         settings: ComparisonSettings,
-        unlike: Vec<Unlike>,
+        allowed: Vec<RunDifference>,
     ) -> Option<Comparison> {
         if base.is_empty() || new.is_empty() {
             return None;
         }
         let total = RawRow::new("Total", SampleKind::Request, &totals(base), &totals(new));
-        let (mut total, asked_of_total) = judge(vec![total], &settings);
-        let (labels, asked_of_labels) = judge(label_rows(base, new), &settings);
+        let (mut total, total_tests) = judge(vec![total], &settings);
+        let (labels, label_tests) = judge(label_rows(base, new), &settings);
         let names = |labels: Vec<(String, f64)>| labels.into_iter().map(|(label, _)| label).collect();
         let mut caveats: Vec<ComparisonCaveat> =
             caveat::of_numbers(base.len(), new.len()).into_iter().collect();
-        caveats.extend(unlike.into_iter().map(|unlike| ComparisonCaveat::Unlike { unlike }));
+        caveats.extend(allowed.into_iter().map(|difference| ComparisonCaveat::RunsDiffer { difference }));
         caveats.extend(caveat::of_runs(base.iter().chain(new)));
         Some(Comparison {
             version: COMPARISON_VERSION,
@@ -255,9 +259,9 @@ impl Comparison {
             labels,
             only_base: names(only_in(base, new)),
             only_new: names(only_in(new, base)),
-            asked_of_total,
-            asked_of_labels,
-            caveats: caveats.into_iter().map(ComparisonDoubt::from).collect(),
+            total_tests,
+            label_tests,
+            caveats: caveats.into_iter().map(ReportedComparisonCaveat::from).collect(),
         })
     }
 
@@ -266,16 +270,16 @@ impl Comparison {
         self.labels.iter().chain([&self.total])
     }
 
-    /// How many effects of all rows came to `verdict`.
+    /// Number of effects in all rows with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows().flat_map(|row| &row.effects).filter(|effect| effect.verdict == verdict).count()
     }
 
-    /// The comparison as JSON, a document of version [`COMPARISON_VERSION`].
+    /// Serializes the comparison as JSON, in format version [`COMPARISON_VERSION`].
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Strings, numbers and lists: every one has a JSON form.
+        // Cannot fail: the comparison consists of strings, numbers and lists.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
@@ -286,7 +290,7 @@ fn totals(runs: &[MeasuredRun]) -> Vec<Option<&MeasuredRow>> {
     runs.iter().map(|run| Some(&run.total)).collect()
 }
 
-/// Labels that both sides have. A label that some run of a side lacks is one with too little data.
+/// Rows of the labels that occur on both sides. If a run lacks a label, its measures have too little data.
 fn label_rows<'a>(base: &'a [MeasuredRun], new: &'a [MeasuredRun]) -> Vec<RawRow<'a>> {
     let mut seen: Vec<(&str, SampleKind)> = Vec::new();
     let mut known = std::collections::HashSet::new();
@@ -318,11 +322,11 @@ impl ComparedRun {
             wall_anchor_ms: run.facts.wall_anchor_ms,
             from_s: run.span_s.0,
             to_s: run.span_s.1,
-            // Sessions of an open workload are no users: how many serve them is not known.
+            // Sessions of an open workload do not count as users.
             users: run.facts.load_users().or(run.users).filter(|users| *users > 0),
             requests: run.total.samples,
             errors: run.total.errors,
-            course: run.course.clone(),
+            series: run.series.clone(),
         }
     }
 }

@@ -1,25 +1,24 @@
-//! The effect of a change on one measure: how large it is, how well that is known, and what follows.
+//! The effect of a change on one measure: the estimate, its confidence interval and the verdict.
 
 use busyhour_stats::{Contrast, KnownMean, Selection};
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Measure, Measured};
 
-/// How an interval came about.
+/// How a confidence interval was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectMethod {
-    /// Student's t over the values of whole runs, several on either side (Welch): what varies within runs and from run to
-    /// run is in it.
+    /// Student's t (Welch) over the values of several runs on each side. It includes the variation within and between runs.
     Runs,
-    /// The same with one run on one side, which is taken to vary as the others do.
+    /// Student's t with a single run on one side, whose variation between runs is assumed to equal that of the other side.
     RunsOfOneSide,
-    /// Stationary block bootstrap within the one run of either side: what varies from run to run is not in it.
+    /// Stationary block bootstrap within a single run on each side. It does not include the variation between runs.
     Blocks,
 }
 
 impl EffectMethod {
-    /// A word or two for a table.
+    /// Short name for tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,30 +29,30 @@ impl EffectMethod {
     }
 }
 
-/// What an effect comes to.
+/// The verdict on an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Better by more than the margin: the whole interval lies beyond it.
+    /// Better by more than the margin: the whole interval is beyond it.
     Better,
-    /// Better, but perhaps by less than the margin.
+    /// Better, possibly by less than the margin.
     PerhapsBetter,
-    /// As good as the same: the whole interval lies within the margin.
+    /// Practically equivalent: the whole interval is within the margins.
     Alike,
-    /// No difference was seen: the interval holds zero, and reaches beyond the margin on one side at most.
+    /// No difference detected: the interval contains zero, and exceeds the margin on at most one side.
     NotSeen,
-    /// Worse, but perhaps by less than the margin.
+    /// Worse, possibly by less than the margin.
     PerhapsWorse,
-    /// Worse by more than the margin: the whole interval lies beyond it.
+    /// Worse by more than the margin: the whole interval is beyond it.
     Worse,
-    /// The interval holds the margins of both sides, or there is none: nothing can be said.
+    /// Inconclusive: the interval contains both margins, or is unknown.
     TooLittleData,
 }
 
 impl Verdict {
-    /// What it is called for `measure`.
+    /// The text of the verdict for a measure.
     #[must_use]
-    pub const fn words(self, measure: Measure) -> &'static str {
+    pub const fn describe(self, measure: Measure) -> &'static str {
         match (self, measure) {
             (Verdict::Alike, _) => "alike",
             (Verdict::NotSeen, _) => "no difference seen",
@@ -73,14 +72,14 @@ impl Verdict {
         }
     }
 
-    /// Whether a difference was seen.
+    /// Whether a difference was detected.
     #[must_use]
     pub const fn is_difference(self) -> bool {
         matches!(self, Verdict::Better | Verdict::PerhapsBetter | Verdict::PerhapsWorse | Verdict::Worse)
     }
 }
 
-/// A value with its interval.
+/// An estimate with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The estimate.
@@ -101,38 +100,39 @@ impl Interval {
 /// The effect on one measure of one label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
-    /// What is compared.
+    /// The measure.
     pub measure: Measure,
-    /// Before: ms, per second, or a share; over several runs their geometric mean (shares: mean). `None` when a run has
-    /// too few samples for it.
+    /// Value before the change, in ms, per second, or as a share: the geometric mean of the runs (for shares, the mean). `None` if
+    /// a run has too few samples.
     pub base: Option<f64>,
-    /// After, likewise.
+    /// Value after the change.
     pub new: Option<f64>,
-    /// Each run before.
+    /// Values of the runs before the change.
     pub base_runs: Vec<Option<f64>>,
-    /// Each run after.
+    /// Values of the runs after the change.
     pub new_runs: Vec<Option<f64>>,
-    /// After over before; `None` for shares, and when nothing can be said.
+    /// Value after divided by value before; `None` for shares, and if unknown.
     pub ratio: Option<Interval>,
-    /// After − before, in the unit of the measure (over several runs of their means); `None` when nothing can be said.
+    /// Value after minus value before, in the unit of the measure (for several runs, the difference of their means); `None` if
+    /// unknown.
     pub difference: Option<Interval>,
-    /// Two-sided p-value of no difference, not corrected for the number of questions.
+    /// Two-sided p-value of no difference, not adjusted for multiple tests.
     pub p_value: Option<f64>,
-    /// Share of such intervals that hold the true value, 0 to 1: of differences that are claimed it is the more the more is
-    /// asked; of the others it is what a single question has, or as much more as it takes to hold zero.
+    /// Confidence of the intervals, 0 to 1. For reported differences it increases with the number of tests. For other effects it is
+    /// that of a single test, or larger if the interval would otherwise exclude zero.
     pub confidence: f64,
-    /// How the intervals came about.
+    /// How the intervals were computed.
     pub method: Option<EffectMethod>,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Effects within these are as good as none.
+/// Effects within these margins are immaterial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Margins {
-    /// Of times and throughput: 0.05 is 5 %, up or down.
+    /// Relative margin of times and throughput: 0.05 is ± 5 %.
     pub relative: f64,
-    /// Of the share of errors, absolute: 0.001 is 0.1 percentage points.
+    /// Absolute margin of the share of errors: 0.001 is ± 0.1 percentage points.
     pub errors: f64,
 }
 
@@ -142,21 +142,21 @@ impl Default for Margins {
     }
 }
 
-/// An effect before it is judged together with the others.
+/// An effect before all effects are tested merge_histograms.
 pub(super) struct RawEffect {
     measure: Measure,
     base: Vec<Option<f64>>,
     new: Vec<Option<f64>>,
-    /// On the scale on which it is judged: logarithms for ratios.
+    /// The contrast on the scale of the test: logarithms for ratios.
     judged: Option<(Contrast, EffectMethod)>,
-    /// In the unit of the measure.
+    /// The contrast in the unit of the measure.
     plain: Option<Contrast>,
 }
 
-/// A threshold is a difference of two doubles.
+/// Tolerance for the rounding error of 1 − confidence.
 const ROUNDING: f64 = 1e-12;
 
-/// On which scale a value is looked at.
+/// The scale of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scale {
     Logarithm,
@@ -170,7 +170,7 @@ impl RawEffect {
         let whole = |side: &[Option<Measured>]| -> Option<Vec<Measured>> { side.iter().copied().collect() };
         let both = whole(base).zip(whole(new));
         let on = |scale| both.as_ref().and_then(|(base, new)| contrast(measure, scale, base, new));
-        let scale = if measure.by_ratio() { Scale::Logarithm } else { Scale::Plain };
+        let scale = if measure.is_compared_by_ratio() { Scale::Logarithm } else { Scale::Plain };
         RawEffect {
             measure,
             base: values(base),
@@ -180,31 +180,32 @@ impl RawEffect {
         }
     }
 
-    /// The p-value; not a number when nothing can be said.
+    /// The p-value; NaN if unknown.
     pub(super) fn p_value(&self) -> f64 {
         self.judged.map_or(f64::NAN, |(contrast, _)| contrast.p_value())
     }
 
-    /// The effect judged with all others of `selection`, each of which alone would be tested at `false_rate`.
+    /// Judges the effect, given the joint selection of all tests. A single test would have the level `false_rate`.
     pub(super) fn judge(self, margins: &Margins, selection: &Selection, false_rate: f64) -> Effect {
         let p_value = self.p_value();
-        let claimed = selection.rejected > 0 && p_value <= 1.0 - selection.confidence + ROUNDING;
-        let confidence = if claimed { selection.confidence } else { 1.0 - false_rate.min(p_value) };
+        let is_difference = selection.rejected > 0 && p_value <= 1.0 - selection.confidence + ROUNDING;
+        let confidence = if is_difference { selection.confidence } else { 1.0 - false_rate.min(p_value) };
         let interval = |contrast: &Contrast| {
             let half = contrast.half_width(confidence);
-            // On the other scale, or in the last digit, zero could be left out all the same.
-            let half = if claimed { half } else { half.max(contrast.difference.abs()) };
+            // On the other scale, or because of rounding, the interval could exclude zero without a detected difference.
+            let half = if is_difference { half } else { half.max(contrast.difference.abs()) };
             (contrast.difference, contrast.difference - half, contrast.difference + half)
         };
         let judged = self.judged.map(|(contrast, _)| interval(&contrast));
         let ratio = judged
-            .filter(|_| self.measure.by_ratio())
+            .filter(|_| self.measure.is_compared_by_ratio())
             .map(|(value, low, high)| Interval::new(value.exp(), low.exp(), high.exp()));
         let difference = self.plain.as_ref().map(interval).map(|(value, low, high)| {
             let least = if self.measure == Measure::ErrorShare { -1.0 } else { f64::NEG_INFINITY };
             Interval::new(value, low.max(least), high.min(-least))
         });
-        let margin = if self.measure.by_ratio() { margins.relative.ln_1p() } else { margins.errors };
+        let margin =
+            if self.measure.is_compared_by_ratio() { margins.relative.ln_1p() } else { margins.errors };
         Effect {
             base: middle(self.measure, &self.base),
             new: middle(self.measure, &self.new),
@@ -223,10 +224,10 @@ impl RawEffect {
     }
 }
 
-/// What the interval from `low` to `high` comes to, in which no difference is 0.
+/// The verdict on an interval of differences.
 fn verdict(low: f64, high: f64, margin: f64, more_is_better: bool) -> Verdict {
     let (low, high) = if more_is_better { (-high, -low) } else { (low, high) };
-    // From here on more is worse.
+    // From here on larger values are worse.
     if low.is_nan() || high.is_nan() || (low < -margin && high > margin) {
         Verdict::TooLittleData
     } else if low >= -margin && high <= margin {
@@ -244,7 +245,7 @@ fn verdict(low: f64, high: f64, margin: f64, more_is_better: bool) -> Verdict {
     }
 }
 
-/// The typical value of some runs: their geometric mean, or the mean of shares.
+/// The mean of several runs: the geometric mean, or for shares the arithmetic mean.
 pub(super) fn middle(measure: Measure, runs: &[Option<f64>]) -> Option<f64> {
     let runs: Option<Vec<f64>> = runs.iter().copied().collect();
     let runs = runs.filter(|runs| !runs.is_empty())?;
@@ -252,18 +253,18 @@ pub(super) fn middle(measure: Measure, runs: &[Option<f64>]) -> Option<f64> {
         return Some(only);
     }
     let n = runs.len() as f64;
-    if measure.by_ratio() && runs.iter().all(|value| *value > 0.0) {
+    if measure.is_compared_by_ratio() && runs.iter().all(|value| *value > 0.0) {
         return Some((runs.iter().map(|value| value.ln()).sum::<f64>() / n).exp());
     }
     Some(runs.iter().sum::<f64>() / n)
 }
 
-/// The contrast of two sides, all of whose runs have the measure; `None` when their variance is unknown.
+/// The contrast of two sides; `None` if a variance is unknown.
 ///
-/// Several runs on both sides: a run is one value, whatever varies in it or from it to the next (Kalibera and Jones,
-/// "Rigorous benchmarking in reasonable time", ISMM 2013: of nested levels only the highest that is repeated matters for
-/// the interval). A side never counts as more precise than its runs could be if they did not differ at all: with two
-/// or three runs that agree by chance, or by the step of their clock, the variance between them would be far too small.
+/// With several runs on both sides, each run contributes one value (Kalibera and Jones, "Rigorous benchmarking in reasonable time",
+/// ISMM 2013: of nested levels only the highest repeated level matters for the interval). The variance of a side is at least the
+/// variance within its runs: if two or three runs agree by chance, or because of the resolution of their clock, the variance
+/// between them would be far too small.
 fn contrast(
     measure: Measure,
     scale: Scale,
@@ -276,20 +277,20 @@ fn contrast(
     let (first, second, method) = match (base.len(), new.len()) {
         (0, _) | (_, 0) => return None,
         (1, 1) => (within(&base)?, within(&new)?, EffectMethod::Blocks),
-        (1, _) => (like_the_others(&base[0], &new)?, between(&new)?, EffectMethod::RunsOfOneSide),
-        (_, 1) => (between(&base)?, like_the_others(&new[0], &base)?, EffectMethod::RunsOfOneSide),
+        (1, _) => (with_variance_of(&base[0], &new)?, between(&new)?, EffectMethod::RunsOfOneSide),
+        (_, 1) => (between(&base)?, with_variance_of(&new[0], &base)?, EffectMethod::RunsOfOneSide),
         (_, _) => (between(&base)?, between(&new)?, EffectMethod::Runs),
     };
     let contrast = Contrast::between(&first, &second);
     if method == EffectMethod::RunsOfOneSide {
-        // Both variances rest on the same runs: together they are known no better than by those.
+        // Both variances are estimated from the same runs, so the degrees of freedom do not add up.
         let freedom = contrast.freedom.min(first.freedom).min(second.freedom);
         return Some((Contrast { freedom, ..contrast }, method));
     }
     Some((contrast, method))
 }
 
-/// A value on the scale on which it is looked at.
+/// A value of a run on a scale.
 struct Scaled {
     value: f64,
     resolution: f64,
@@ -300,12 +301,12 @@ struct Scaled {
 impl Scaled {
     fn of(measure: Measure, run: &Measured, scale: Scale) -> Scaled {
         let Measured { value, resolution, within } = *run;
-        let on_logarithms = measure.by_ratio();
+        let on_logarithms = measure.is_compared_by_ratio();
         match scale {
             Scale::Logarithm => Scaled {
-                // What reads as 0 is less than half a step.
+                // A recorded 0 is a time below the resolution.
                 value: value.max(resolution).ln(),
-                // The larger of the two sides of a value: what is below it.
+                // On the logarithmic scale the resolution is larger below a value than above it.
                 resolution: if resolution > 0.0 { -(1.0 - resolution / value).max(0.0).ln() } else { 0.0 },
                 within: within.map(|within| (within.standard_error.powi(2), within.freedom)),
             },
@@ -327,7 +328,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / n
 }
 
-/// The mean of some runs as precise as the runs themselves tell.
+/// The mean of several runs, with the variance within the runs.
 fn within(runs: &[Scaled]) -> Option<KnownMean> {
     let known: Option<Vec<(f64, f64)>> = runs.iter().map(|run| run.within).collect();
     let known = known?;
@@ -344,7 +345,7 @@ fn within(runs: &[Scaled]) -> Option<KnownMean> {
     })
 }
 
-/// The mean of some runs as precise as their differences tell.
+/// The mean of several runs, with the variance between them, or the variance within them if that is larger.
 fn between(runs: &[Scaled]) -> Option<KnownMean> {
     let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
     let found = KnownMean::of_values(&values)?;
@@ -355,8 +356,8 @@ fn between(runs: &[Scaled]) -> Option<KnownMean> {
     })
 }
 
-/// One run that is taken to vary as `others` do.
-fn like_the_others(run: &Scaled, others: &[Scaled]) -> Option<KnownMean> {
+/// A single run, with the variance between `others`, or the variance within it if that is larger.
+fn with_variance_of(run: &Scaled, others: &[Scaled]) -> Option<KnownMean> {
     let of_mean = between(others)?;
     let variance = of_mean.variance * others.len() as f64;
     let alone = KnownMean { value: run.value, variance, resolution: run.resolution, ..of_mean };
@@ -370,11 +371,11 @@ fn like_the_others(run: &Scaled, others: &[Scaled]) -> Option<KnownMean> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::measure::Within;
+    use super::super::measure::RunPrecision;
     use super::*;
 
     impl RawEffect {
-        /// Judged as the only question.
+        /// Judges the effect as the only test.
         fn judge_alone(self) -> Effect {
             let selection = busyhour_stats::select(&[self.p_value()], 0.05);
             self.judge(&Margins::default(), &selection, 0.05)
@@ -386,12 +387,12 @@ mod tests {
     }
 
     fn precise(value: f64, standard_error: f64) -> Option<Measured> {
-        let within = Some(Within { standard_error, freedom: 50.0, stretch_s: 1.0 });
+        let within = Some(RunPrecision { standard_error, freedom: 50.0, block_s: 1.0 });
         Some(Measured { value, resolution: 0.0, within })
     }
 
     #[test]
-    fn verdicts_follow_from_where_the_interval_lies() {
+    fn the_verdict_depends_on_the_position_of_the_interval() {
         let margin = 0.05;
         for (low, high, more, less) in [
             (0.06, 0.10, Verdict::Worse, Verdict::Better),
@@ -410,12 +411,12 @@ mod tests {
     }
 
     #[test]
-    fn one_run_each_rests_on_its_blocks() {
+    fn one_run_each_is_compared_by_the_block_bootstrap() {
         let effect = RawEffect::new(Measure::Mean, &[precise(10.0, 0.01)], &[precise(12.0, 0.01)]);
         let effect = effect.judge_alone();
         let ratio = effect.ratio.unwrap();
         assert_eq!((effect.method, effect.verdict), (Some(EffectMethod::Blocks), Verdict::Worse));
-        // t of 100 degrees of freedom times the root of 2 times 1 %.
+        // t with 100 degrees of freedom, times √2, times 1 %.
         let half = 1.984 * 2.0_f64.sqrt() * 0.01;
         assert!((ratio.value - 1.2).abs() < 1e-9);
         assert!((ratio.high.unwrap() - 1.2 * half.exp()).abs() < 1e-4);
@@ -424,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn without_precision_or_samples_nothing_is_said() {
+    fn missing_precision_or_samples_give_too_little_data() {
         for new in [run(12.0), None] {
             let effect = RawEffect::new(Measure::P95, &[precise(10.0, 0.01)], &[new]);
             let effect = effect.judge_alone();
@@ -434,22 +435,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_leaves_out_zero_and_what_is_not_holds_it() {
+    fn intervals_of_detected_differences_exclude_zero_and_others_contain_it() {
         for new in [10.1, 10.25, 10.3, 11.0] {
             let effect = || RawEffect::new(Measure::Mean, &[precise(10.0, 0.01)], &[precise(new, 0.01)]);
             let p = effect().p_value();
             let selection = busyhour_stats::select(&[p, 0.001, 0.9, 0.9], 0.05);
             let found = effect().judge(&Margins::default(), &selection, 0.05);
             let low = found.ratio.unwrap().low.unwrap();
-            let claimed = selection.rejected == 2;
-            assert_eq!(claimed, low > 1.0 + 1e-9, "{p} {low}");
-            let confidence = if claimed { 0.975 } else { 1.0 - p.min(0.05) };
+            let is_difference = selection.rejected == 2;
+            assert_eq!(is_difference, low > 1.0 + 1e-9, "{p} {low}");
+            let confidence = if is_difference { 0.975 } else { 1.0 - p.min(0.05) };
             assert!((found.confidence - confidence).abs() < 1e-9, "{p} {}", found.confidence);
         }
     }
 
     #[test]
-    fn runs_that_agree_by_chance_are_no_more_precise_than_each_is() {
+    fn the_variance_between_runs_is_at_least_the_variance_within_them() {
         let agreeing = [precise(10.0, 0.05), precise(10.0, 0.05)];
         let effect = RawEffect::new(Measure::Mean, &agreeing, &agreeing).judge_alone();
         let ratio = effect.ratio.unwrap();
@@ -458,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_against_several_is_taken_to_vary_as_they_do() {
+    fn one_run_against_several_uses_the_variance_of_the_several() {
         let base = [run(10.0), run(10.4), run(9.7), run(10.2)];
         let effect = RawEffect::new(Measure::Mean, &base, &[run(10.3)]).judge_alone();
         assert_eq!(effect.method, Some(EffectMethod::RunsOfOneSide));
@@ -480,7 +481,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn units_do_not_matter(
+        fn ratios_do_not_depend_on_the_unit(
             base in proptest::collection::vec(1.0..100.0_f64, 2..5),
             new in proptest::collection::vec(1.0..100.0_f64, 2..5),
             factor in 0.01..100.0_f64,

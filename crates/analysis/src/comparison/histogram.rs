@@ -1,30 +1,30 @@
-//! A histogram of times that is small where few values were seen: there is one per label and slice of a run.
+//! A sparse histogram of times, of which there is one per label and slice of a run.
 
-/// Values below this many µs have a bucket each; above it the buckets of each octave are half this many: so a bucket is no
-/// wider than 1/1024 of its values, as in a histogram of three significant digits.
+/// Each value below this number of µs has its own bucket. Above it, each octave has half as many buckets, so that the relative width
+/// of a bucket is at most 1/1024, as in a histogram with three significant digits.
 const EXACT: u64 = 1 << (FINE_BITS + 1);
 const FINE_BITS: u32 = 10;
 
-/// Fewest values that wait to be sorted in.
-const WAITING_MIN: usize = 64;
+/// Minimum number of pending values before they are merged.
+const PENDING_MIN: usize = 64;
 
-/// Counts of times in µs, cut to whole ones.
+/// Counts of times, rounded down to µs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseHistogram {
-    /// Bucket and count, by bucket.
+    /// Bucket and count, ordered by bucket.
     counts: Vec<(u32, u32)>,
-    /// Buckets of values that are not sorted in yet.
-    waiting: Vec<u32>,
+    /// Buckets of values that are not yet in `counts`.
+    pending: Vec<u32>,
 }
 
-/// The bucket of a value when `coarse` times two neighbouring buckets became one.
+/// The bucket of a value, after adjacent buckets were merged in pairs `coarse` times.
 fn bucket(us: u64, coarse: u32) -> u32 {
     let octave = us.checked_ilog2().unwrap_or(0).saturating_sub(FINE_BITS);
     ((octave << FINE_BITS) + (us >> octave) as u32) >> coarse
 }
 
-/// The least value of a fine bucket.
-fn least(fine: u32) -> u64 {
+/// The lower bound of a bucket at the finest resolution.
+fn lower_bound(fine: u32) -> u64 {
     let fine = u64::from(fine);
     if fine < EXACT {
         return fine;
@@ -33,52 +33,52 @@ fn least(fine: u32) -> u64 {
     (fine - (octave << FINE_BITS)) << octave
 }
 
-/// The largest whole µs in a bucket, in ms: what stands for all values in it, as in the histograms of a run.
+/// The largest whole µs in a bucket, in ms, which represents all values in it, as in the histograms of a run.
 pub(super) fn upper_ms(bucket: u32, coarse: u32) -> f64 {
-    (least((bucket + 1) << coarse) - 1) as f64 / 1e3
+    (lower_bound((bucket + 1) << coarse) - 1) as f64 / 1e3
 }
 
-/// How wide a bucket is, in ms.
+/// The width of a bucket, in ms.
 pub(super) fn width_ms(bucket: u32, coarse: u32) -> f64 {
-    (least((bucket + 1) << coarse) - least(bucket << coarse)) as f64 / 1e3
+    (lower_bound((bucket + 1) << coarse) - lower_bound(bucket << coarse)) as f64 / 1e3
 }
 
 impl SparseHistogram {
-    /// Counts a value.
+    /// Adds a value.
     pub(super) fn add(&mut self, us: u64, coarse: u32) {
-        self.waiting.push(bucket(us, coarse));
-        if self.waiting.len() >= WAITING_MIN.max(self.counts.len()) {
-            self.settle();
+        self.pending.push(bucket(us, coarse));
+        if self.pending.len() >= PENDING_MIN.max(self.counts.len()) {
+            self.flush();
         }
     }
 
     /// Sorts in what waits.
-    pub(super) fn settle(&mut self) {
-        if self.waiting.is_empty() {
+    pub(super) fn flush(&mut self) {
+        if self.pending.is_empty() {
             return;
         }
-        self.waiting.sort_unstable();
+        self.pending.sort_unstable();
         let mut new: Vec<(u32, u32)> = Vec::new();
-        for bucket in self.waiting.drain(..) {
+        for bucket in self.pending.drain(..) {
             match new.last_mut() {
                 Some((last, count)) if *last == bucket => *count += 1,
                 _ => new.push((bucket, 1)),
             }
         }
         self.counts = merged(&self.counts, &new);
-        self.waiting = Vec::new();
+        self.pending = Vec::new();
     }
 
-    /// Adds what `other` counted, in buckets of the same width.
+    /// Adds the counts of another histogram with buckets of the same width.
     pub(super) fn merge(&mut self, other: &SparseHistogram) {
-        self.waiting.extend_from_slice(&other.waiting);
-        self.settle();
+        self.pending.extend_from_slice(&other.pending);
+        self.flush();
         self.counts = merged(&self.counts, &other.counts);
     }
 
-    /// Makes two neighbouring buckets one.
+    /// Merges adjacent buckets in pairs.
     pub(super) fn coarsen(&mut self) {
-        self.settle();
+        self.flush();
         let fine = std::mem::take(&mut self.counts);
         for (bucket, count) in fine {
             match self.counts.last_mut() {
@@ -88,22 +88,22 @@ impl SparseHistogram {
         }
     }
 
-    /// Buckets and counts by value; what was not settled is not among them.
+    /// Buckets and counts, ordered by value, without pending values.
     pub(super) fn counts(&self) -> &[(u32, u32)] {
         &self.counts
     }
 
-    /// How many values were counted and settled.
+    /// Number of values, without pending values.
     pub(super) fn len(&self) -> u64 {
         self.counts.iter().map(|(_, count)| u64::from(*count)).sum()
     }
 
-    /// How much is held: buckets and waiting values.
-    pub(super) fn held(&self) -> usize {
-        self.counts.len() + self.waiting.len()
+    /// Number of entries in memory: buckets and pending values.
+    pub(super) fn entries(&self) -> usize {
+        self.counts.len() + self.pending.len()
     }
 
-    /// The bucket of the quantile `q`: the least that at least ⌈q·n⌉ values do not exceed; `None` without values.
+    /// The bucket of the quantile `q`: the first that at least ⌈q·n⌉ values do not exceed; `None` without values.
     pub(super) fn quantile(&self, q: f64) -> Option<u32> {
         let rank = rank(q, self.len());
         let mut below = 0;
@@ -114,12 +114,12 @@ impl SparseHistogram {
     }
 }
 
-/// Which of `n` ordered values is the quantile `q`, from 1.
+/// The rank, from 1, of the quantile `q` among `n` ordered values.
 pub(super) fn rank(q: f64, n: u64) -> u64 {
     ((q * n as f64).ceil() as u64).max(1)
 }
 
-/// Two lists of counts by bucket as one.
+/// Merges two lists of counts that are ordered by bucket.
 fn merged(a: &[(u32, u32)], b: &[(u32, u32)]) -> Vec<(u32, u32)> {
     if a.is_empty() || b.is_empty() {
         return [a, b].concat();
@@ -153,9 +153,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bucket_holds_its_values_and_is_narrow(us in 0..1_u64 << 45, coarse in 0..4_u32) {
+        fn a_bucket_contains_its_values_and_is_narrow(us in 0..1_u64 << 45, coarse in 0..4_u32) {
             let bucket = bucket(us, coarse);
-            let (from, to) = (least(bucket << coarse), least((bucket + 1) << coarse));
+            let (from, to) = (lower_bound(bucket << coarse), lower_bound((bucket + 1) << coarse));
             prop_assert!((from..to).contains(&us), "{from} {us} {to}");
             if from >= EXACT {
                 prop_assert!(((to - from) as f64) <= from as f64 / f64::from(1 << (FINE_BITS - coarse)) * 1.000_001);
@@ -163,22 +163,22 @@ mod tests {
         }
 
         #[test]
-        fn quantiles_are_those_of_the_sorted_values(
+        fn quantiles_equal_those_of_the_sorted_values(
             mut values in proptest::collection::vec(0..2_000_u64, 1..400), q in 0.01..0.999_f64, cut in 0..400_usize,
         ) {
             let (mut left, mut right) = (SparseHistogram::default(), SparseHistogram::default());
             for (at, value) in values.iter().enumerate() {
                 if at < cut { left.add(*value, 0) } else { right.add(*value, 0) }
             }
-            right.settle();
+            right.flush();
             left.merge(&right);
             prop_assert_eq!(left.len(), values.len() as u64);
             values.sort_unstable();
-            let wanted = values[rank(q, values.len() as u64) as usize - 1];
-            prop_assert_eq!(left.quantile(q), Some(wanted as u32));
-            prop_assert_eq!(upper_ms(wanted as u32, 0), wanted as f64 / 1e3);
+            let expected = values[rank(q, values.len() as u64) as usize - 1];
+            prop_assert_eq!(left.quantile(q), Some(expected as u32));
+                        prop_assert_eq!(upper_ms(expected as u32, 0), expected as f64 / 1e3);
             left.coarsen();
-            prop_assert_eq!(left.quantile(q), Some(wanted as u32 >> 1));
+            prop_assert_eq!(left.quantile(q), Some(expected as u32 >> 1));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is compared: measures of a label in a run, each with its standard error from the run itself.
+//! The compared measures of a label in a run, each with its standard error within the run.
 
 use std::collections::HashMap;
 
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 use super::histogram::{SparseHistogram, rank, upper_ms, width_ms};
 use super::tally::Cell;
 
-/// A percentile rests on at least this many samples beyond it.
+/// Minimum number of samples above a percentile.
 pub const TAIL_SAMPLES: f64 = 10.0;
 
-/// Anything else rests on at least this many samples.
+/// Minimum number of samples for all other measures.
 pub const SAMPLES_MIN: u64 = 10;
 
-/// Fewer independent stretches than this tell no standard error.
-const STRETCHES_MIN: f64 = 5.0;
+/// Minimum number of independent blocks for a standard error.
+const BLOCKS_MIN: f64 = 5.0;
 
-/// Resamples of a run for the standard error of each of its measures. With 400 the error of a standard error itself is 3.5 %.
+/// Number of resamples for each standard error. With 400 the relative error of a standard error is 3.5 %.
 pub const RESAMPLES: usize = 400;
 
-/// Batches of neighbouring slices that the drawn stretches are held against.
+/// Number of batches of consecutive slices whose standard error is compared with that of the bootstrap.
 const BATCHES: usize = 10;
 
-/// There are at least this many stretches: longer dependence is corrected for.
+/// Minimum number of blocks in a resample. Dependence over longer distances is corrected for.
 const DRAWN_MIN: f64 = 8.0;
 
-/// Lengths of stretches are rounded up to these, so that measures share resamples.
+/// Block lengths are rounded up to these, so that measures share resamples.
 const BLOCK_LENGTHS: [f64; 13] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 96.0];
 
-/// What is compared.
+/// A compared measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -43,14 +43,14 @@ pub enum Measure {
     P95,
     /// 99th percentile of the time in ms.
     P99,
-    /// Samples that ended per second, from the first start of any request to the last end.
+    /// Samples that ended per second, from the first start of a request to the last end.
     Throughput,
-    /// Failed samples over all, 0 to 1.
+    /// Failed samples divided by all samples, 0 to 1.
     ErrorShare,
 }
 
 impl Measure {
-    /// All of them, in the order in which they are shown.
+    /// All measures, in display order.
     pub const ALL: [Measure; 7] = [
         Measure::Mean,
         Measure::P50,
@@ -61,7 +61,7 @@ impl Measure {
         Measure::ErrorShare,
     ];
 
-    /// The percentile as a quantile, 0 to 1; `None` for what is none.
+    /// The percentile as a quantile, 0 to 1; `None` for other measures.
     #[must_use]
     pub const fn quantile(self) -> Option<f64> {
         match self {
@@ -73,7 +73,7 @@ impl Measure {
         }
     }
 
-    /// What people call it.
+    /// The name for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl Measure {
         }
     }
 
-    /// Whether it is a time in ms.
+    /// Whether the measure is a time in ms.
     #[must_use]
     pub const fn is_time(self) -> bool {
         !matches!(self, Measure::Throughput | Measure::ErrorShare)
@@ -99,36 +99,36 @@ impl Measure {
         matches!(self, Measure::Throughput)
     }
 
-    /// Whether values are compared by their ratio: all but shares, which can be 0.
+    /// Whether values are compared by their ratio. Shares are not, because they can be 0.
     #[must_use]
-    pub const fn by_ratio(self) -> bool {
+    pub const fn is_compared_by_ratio(self) -> bool {
         !matches!(self, Measure::ErrorShare)
     }
 }
 
-/// One measure of one label in one run.
+/// The value of one measure for one label in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The value: ms, per second, or a share.
     pub value: f64,
-    /// By how much it may be wrong because of the step in which times were recorded.
+    /// Maximum error due to the resolution of the recorded times.
     pub resolution: f64,
-    /// What the run itself tells about its precision; `None` when it is too short or was not asked.
-    pub within: Option<Within>,
+    /// The precision within the run; `None` if the run is too short or no bootstrap was requested.
+    pub within: Option<RunPrecision>,
 }
 
-/// How precisely a run that would be repeated without any other change would measure again.
+/// The precision of a measure within a run, without the variation between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Within {
-    /// Standard error; of the logarithm of the value for measures that are compared by ratio.
+pub struct RunPrecision {
+    /// Standard error; for measures that are compared by ratio, of the logarithm.
     pub standard_error: f64,
-    /// Degrees of freedom behind it: independent stretches, or samples, less one.
+    /// Degrees of freedom: the number of independent blocks or samples, minus one.
     pub freedom: f64,
-    /// Mean length of the stretches that were drawn, in s.
-    pub stretch_s: f64,
+    /// Mean block length of the bootstrap, in s.
+    pub block_s: f64,
 }
 
-/// Draws resamples of the slices of a run once for each length of stretches.
+/// Block bootstrap over the slices of a run. Resamples are drawn once per block length.
 pub(super) struct Bootstrap<'r, R: ?Sized> {
     slices: usize,
     step_s: f64,
@@ -141,31 +141,31 @@ impl<'r, R: RandomSource + ?Sized> Bootstrap<'r, R> {
         Bootstrap { slices, step_s, drawn: HashMap::new(), random }
     }
 
-    /// The precision of a measure of which `influence` tells what each slice adds to its deviation, and `statistic` the
-    /// measure of a resample. It rests on `values` values.
+    /// The precision of a measure. `influence` is the contribution of each slice to the measure's deviation, `statistic` computes the
+    /// measure of a resample, and `values` is the number of values in the measure.
     fn within(
         &mut self,
         influence: &[f64],
         values: u64,
         statistic: impl FnMut(&[u32]) -> Option<f64>,
-    ) -> Option<Within> {
+    ) -> Option<RunPrecision> {
         let longest = self.slices as f64 / DRAWN_MIN;
-        let wanted = stationary_block_length(influence);
-        let fits = |length: &f64| *length >= wanted || length * 1.5 > longest;
+        let optimal = stationary_block_length(influence);
+        let fits = |length: &f64| *length >= optimal || length * 1.5 > longest;
         let at = BLOCK_LENGTHS.iter().position(fits).unwrap_or(BLOCK_LENGTHS.len() - 1);
         let length = BLOCK_LENGTHS[at];
         let dependence = SerialDependence::of(influence, length);
-        let stretches = dependence.independent.min(values as f64);
-        if stretches < STRETCHES_MIN {
+        let blocks = dependence.independent.min(values as f64);
+        if blocks < BLOCKS_MIN {
             return None;
         }
         let (slices, random) = (self.slices, &mut *self.random);
         let resamples =
             self.drawn.entry(at).or_insert_with(|| Resamples::stationary(slices, length, RESAMPLES, random));
         let mut standard_error = dependence.correction * resamples.standard_error(statistic)?;
-        let mut freedom = stretches - 1.0;
-        // Dependence that is weak but long hides from the choice of length, not from a few long batches: the drawn stretches
-        // must vary as much as those do.
+        let mut freedom = blocks - 1.0;
+        // The choice of the block length misses dependence that is weak but long. A few long batches include it, so the standard
+        // error is at least that of the batch means.
         let linear = |times: &[u32]| {
             Some(influence.iter().zip(times).map(|(part, times)| part * f64::from(*times)).sum::<f64>())
         };
@@ -174,24 +174,24 @@ impl<'r, R: RandomSource + ?Sized> Bootstrap<'r, R> {
             standard_error *= batches / drawn;
             freedom = freedom.min(BATCHES as f64 - 1.0);
         }
-        Some(Within { standard_error, freedom, stretch_s: length * self.step_s })
+        Some(RunPrecision { standard_error, freedom, block_s: length * self.step_s })
     }
 }
 
-/// The standard error of the sum of `influence` by the method of batch means: [`BATCHES`] batches of neighbours, taken for
-/// independent (Law and Kelton, *Simulation Modeling and Analysis*, 9.5.3); `None` when there are too few parts.
+/// The standard error of the sum of `influence` by the method of batch means with [`BATCHES`] batches, which are assumed to be
+/// independent (Law and Kelton, *Simulation Modeling and Analysis*, 9.5.3); `None` if there are too few slices.
 fn error_of_batches(influence: &[f64]) -> Option<f64> {
     let length = influence.len() / BATCHES;
     if length < 2 {
         return None;
     }
-    // The first batches are longer by one where the length does not come out even.
+    // The remainder of the division is distributed over the first batches.
     let longer = influence.len() % BATCHES;
     let mut rest = influence;
     let sums: Vec<f64> = (0..BATCHES)
         .map(|at| {
-            let (batch, behind) = rest.split_at(length + usize::from(at < longer));
-            rest = behind;
+            let (batch, remaining) = rest.split_at(length + usize::from(at < longer));
+            rest = remaining;
             batch.iter().sum()
         })
         .collect();
@@ -201,20 +201,20 @@ fn error_of_batches(influence: &[f64]) -> Option<f64> {
     Some((squares / (count - 1.0) * count).sqrt())
 }
 
-/// What is measured of one label.
+/// The slices of one label.
 pub(super) struct LabelSlices<'a> {
     pub(super) cells: &'a [Cell],
     /// Length of each slice in s.
     pub(super) seconds: &'a [f64],
-    /// All slices together.
+    /// The histogram of all slices.
     pub(super) histogram: &'a SparseHistogram,
     pub(super) coarse: u32,
-    /// The step of the clock that stamped the samples, in ms.
+    /// Resolution of the recorded times, in ms.
     pub(super) tick_ms: f64,
 }
 
 impl LabelSlices<'_> {
-    /// `measure`, with its precision when a bootstrap is at hand; `None` when it rests on too few samples.
+    /// Computes a measure, with its precision if a bootstrap is given; `None` if there are too few samples.
     pub(super) fn measure<R: RandomSource + ?Sized>(
         &self,
         measure: Measure,
@@ -235,8 +235,7 @@ impl LabelSlices<'_> {
             self.cells.iter().map(|cell| (cell.sum_ns as f64 / 1e6, cell.times as f64)).collect();
         let times: u64 = self.cells.iter().map(|cell| cell.times).sum();
         let value = ratio(&parts, None).filter(|_| times >= SAMPLES_MIN)?;
-        // JMeter's elapsed is the difference of two stamps cut to the same step: on average neither more nor less than the
-        // time itself.
+        // JMeter's elapsed is the difference of two times rounded down to the same resolution, which is unbiased on average.
         Some(Measured { value, resolution: 0.0, within: ratio_within(&parts, value, times, bootstrap) })
     }
 
@@ -263,12 +262,11 @@ impl LabelSlices<'_> {
         let within = bootstrap.and_then(|bootstrap| {
             let influence: Vec<f64> = parts.iter().map(|(errors, of)| errors - value * of).collect();
             let found = bootstrap.within(&influence, samples, |times| ratio(&parts, Some(times)))?;
-            // Few errors, or none, do not show how many more there could have been: at least the standard error of
-            // independent samples, with two failed and two passed ones added (Agresti and Coull, The American Statistician
-            // 52, 1998).
+            // With few or no errors the bootstrap underestimates the standard error. It is at least that of independent samples,
+            // with two failed and two successful ones added (Agresti and Coull, The American Statistician 52, 1998).
             let (n, share) = (samples as f64 + 4.0, (errors as f64 + 2.0) / (samples as f64 + 4.0));
             let independent = (share * (1.0 - share) / n).sqrt();
-            Some(Within { standard_error: found.standard_error.max(independent), ..found })
+            Some(RunPrecision { standard_error: found.standard_error.max(independent), ..found })
         });
         Some(Measured { value, resolution: 0.0, within })
     }
@@ -291,7 +289,7 @@ impl LabelSlices<'_> {
                 .zip(cumulative.all())
                 .map(|(below, all)| f64::from(*below) - q * f64::from(*all))
                 .collect();
-            // What is below the smallest time counts as half a step: a logarithm is needed.
+            // Times below the resolution count as half of it, so that the logarithm is defined.
             let log = |bucket: u32| upper_ms(bucket, self.coarse).max(self.tick_ms / 2.0).ln();
             bootstrap.within(&influence, n, |times| cumulative.quantile(q, times, at).map(log))
         });
@@ -299,7 +297,7 @@ impl LabelSlices<'_> {
     }
 }
 
-/// Sum of the first over sum of the second, each part as often as `times` says; `None` when nothing is there.
+/// The ratio of the sums of both components, with each part repeated `times` times; `None` if the denominator is 0.
 fn ratio(parts: &[(f64, f64)], times: Option<&[u32]>) -> Option<f64> {
     let sums = match times {
         None => parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1)),
@@ -311,24 +309,24 @@ fn ratio(parts: &[(f64, f64)], times: Option<&[u32]>) -> Option<f64> {
     (sums.1 > 0.0).then_some(sums.0 / sums.1)
 }
 
-/// The precision of the logarithm of such a ratio.
+/// The precision of the logarithm of a ratio.
 fn ratio_within<R: RandomSource + ?Sized>(
     parts: &[(f64, f64)],
     value: f64,
     values: u64,
     bootstrap: Option<&mut Bootstrap<'_, R>>,
-) -> Option<Within> {
+) -> Option<RunPrecision> {
     let influence: Vec<f64> = parts.iter().map(|(of, over)| of - value * over).collect();
     bootstrap?.within(&influence, values, |times| {
         ratio(parts, Some(times)).filter(|ratio| *ratio > 0.0).map(f64::ln)
     })
 }
 
-/// How many times of each slice are in or below each bucket, for the percentiles of resamples.
+/// Cumulative counts per bucket and slice, for the percentiles of resamples.
 struct Cumulative {
     buckets: Vec<u32>,
     slices: usize,
-    /// A row of slices for each bucket.
+    /// One row per bucket, one entry per slice.
     below: Vec<u32>,
 }
 
@@ -363,7 +361,7 @@ impl Cumulative {
         self.below(self.buckets.len() - 1)
     }
 
-    /// The bucket of the quantile `q` of a resample, looked for from the row `near` on.
+    /// The bucket of the quantile `q` of a resample. The search starts at the row `near`.
     fn quantile(&self, q: f64, times: &[u32], near: usize) -> Option<u32> {
         let weighted = |row: usize| -> u64 {
             self.below(row)
@@ -377,9 +375,9 @@ impl Cumulative {
         if n == 0 {
             return None;
         }
-        let wanted = rank(q, n);
-        let reached = |row: usize| weighted(row) >= wanted;
-        // Steps that double until the row is between two of them, and halves from there. `high` has reached the rank.
+        let target = rank(q, n);
+        let reached = |row: usize| weighted(row) >= target;
+        // Exponential search for a range that contains the row, then binary search. The rank is always reached at `high`.
         let (mut low, mut high);
         let mut step = 1;
         if reached(near) {
@@ -420,7 +418,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_percentile_of_a_resample_is_that_of_its_values(
+        fn the_percentile_of_a_resample_equals_that_of_its_values(
             slices in proptest::collection::vec(proptest::collection::vec(0..60_u64, 0..12), 1..9),
             q in 0.05..0.99_f64, seed in 0..1_000_u32, near in 0..60_usize,
         ) {
@@ -431,7 +429,7 @@ mod tests {
                 .map(|values| {
                     let mut cell = Cell::default();
                     values.iter().for_each(|value| cell.histogram.add(*value, 0));
-                    cell.histogram.settle();
+                    cell.histogram.flush();
                     histogram.merge(&cell.histogram);
                     cell
                 })

@@ -1,94 +1,90 @@
-//! How many runs of what length would show a difference.
+//! Computes how many runs of what length are needed to detect a difference.
 //!
-//! The variance of a run's value has two parts: what varies from run to run, which only more runs can average out, and what
-//! varies within a run, which a longer run averages out as well. The first is what the variance between runs leaves
-//! over beyond the second (analysis of variance with one random factor; Kalibera and Jones, "Rigorous benchmarking in
-//! reasonable time", ISMM 2013).
+//! The variance of a run's value has two components: the variance between runs, which only more runs reduce, and the variance within
+//! a run, which longer runs reduce as well. The first is estimated as the variance of the runs' values minus the second (analysis of
+//! variance with one random factor; Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013).
 
 use busyhour_record::SampleKind;
 use busyhour_stats::{KnownMean, values_needed_welch, variance_upper};
 use serde::{Deserialize, Serialize};
 
-use super::caveat::{self, ComparisonDoubt};
+use super::caveat::{self, ReportedComparisonCaveat};
 use super::compared::{COMPARISON_VERSION, ComparedRun};
 use super::measure::Measure;
 use super::run::{MeasuredRow, MeasuredRun};
 
-/// Lengths of runs that are looked at, as multiples of the length of those at hand.
+/// Planned lengths of runs, as multiples of the mean length of the given runs.
 pub const LENGTH_FACTORS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
-/// Powers that are looked at.
+/// Planned powers.
 pub const POWERS: [f64; 2] = [0.8, 0.9];
 
-/// The part of the differences claimed by `compare` that may be false.
+/// Maximum expected share of false differences among those that `compare` reports.
 const FALSE_RATE: f64 = 0.05;
 
-/// Confidence of the test that `compare` makes of one of `questions` measures if it is the only one that differs: the
-/// procedure of Benjamini and Hochberg then claims it from a p-value of 5 % over the number of questions on. Where more
-/// measures differ, fewer runs do.
-fn test_confidence(questions: usize) -> f64 {
-    1.0 - FALSE_RATE / questions.max(1) as f64
+/// Confidence at which `compare` tests one of `tests` measures if it is the only one that differs: the procedure of Benjamini and
+/// Hochberg then rejects at a p-value of at most 5 % divided by the number of tests. If more measures differ, fewer runs are enough.
+fn test_confidence(tests: usize) -> f64 {
+    1.0 - FALSE_RATE / tests.max(1) as f64
 }
 
-/// The cautious plan takes the variance that the true one stays below with this probability.
+/// The cautious plan uses an upper confidence bound of the variance with this confidence.
 pub const CAUTION: f64 = 0.8;
 
-/// Runs that would be needed.
+/// The number of runs needed to detect a difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PowerPlan {
-    /// Version of the JSON, that of comparisons.
+    /// The format version, that of comparisons.
     pub version: u32,
-    /// The relative difference that is to be seen: 0.05 is 5 %.
+    /// The relative difference to detect: 0.05 is 5 %.
     pub difference: f64,
-    /// The runs at hand.
+    /// The given runs.
     pub runs: Vec<ComparedRun>,
-    /// Their mean length in s: what [`PowerNeed::length_s`] are multiples of.
+    /// Their mean length in s; [`PowerNeed::length_s`] is a multiple of it.
     pub length_s: f64,
-    /// The total, then labels when they are asked for.
+    /// The total, then the labels if requested.
     pub rows: Vec<PowerRow>,
-    /// What is in doubt.
-    pub caveats: Vec<ComparisonDoubt>,
+    /// Reasons to doubt the plan.
+    pub caveats: Vec<ReportedComparisonCaveat>,
 }
 
-/// What one measure of one label needs.
+/// The runs needed for one measure of one label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PowerRow {
     /// The label.
     pub label: String,
-    /// What was counted.
+    /// Kind of the samples.
     pub kind: SampleKind,
     /// The measure.
     pub measure: Measure,
-    /// Standard deviation from run to run, relative to the value, without what varies within runs; `None` with one run.
+    /// Relative standard deviation between runs, without the variation within runs; `None` for a single run.
     pub between: Option<f64>,
-    /// Standard deviation within runs of the length at hand, relative to the value; `None` when the runs are too short to
-    /// tell.
+    /// Relative standard deviation within runs of the given length; `None` if the runs are too short.
     pub within: Option<f64>,
-    /// Confidence of the test, 0 to 1, with which `compare` would look at this measure among all of the total, or of the labels.
+    /// Confidence, 0 to 1, at which `compare` would test this measure merge_histograms with all others of the total or of the labels.
     pub confidence: f64,
-    /// What would do.
+    /// The needed runs for each length and power.
     pub needs: Vec<PowerNeed>,
 }
 
-/// Runs on each side that show the difference.
+/// The number of runs needed on each side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PowerNeed {
     /// Length of each run in s.
     pub length_s: f64,
-    /// Probability of seeing the difference.
+    /// Probability of detecting the difference.
     pub power: f64,
-    /// Runs on each side; `None` when there are more than can be.
+    /// Runs on each side; `None` if the number is infeasible.
     pub runs: Option<u64>,
-    /// Runs on each side if the variance is as large as it may well be, seen how few runs are at hand; `None` with one run,
-    /// or when there are more than can be.
+    /// Runs on each side for the upper confidence bound of the variance; `None` for a single run, or if the number is infeasible.
     pub runs_cautious: Option<u64>,
 }
 
-/// What varies, on logarithms.
+/// Variance components on the logarithmic scale.
 struct Variances {
     between: Option<f64>,
     within: Option<f64>,
-    /// Degrees of freedom behind the variance between runs.
+    /// Degrees of freedom of the variance between runs.
     freedom: f64,
 }
 
@@ -106,7 +102,7 @@ fn variances(measure: Measure, rows: &[&MeasuredRow]) -> Option<Variances> {
 }
 
 impl PowerPlan {
-    /// Plans for `difference` from the variances of `runs`; of labels too, when `labels` are wanted. `None` without runs.
+    /// Plans for detecting `difference` from the variances of `runs`, with rows for labels if `labels` is set. `None` without runs.
     #[must_use]
     pub fn new(runs: &[MeasuredRun], difference: f64, labels: bool) -> Option<PowerPlan> {
         let first = runs.first()?;
@@ -114,7 +110,7 @@ impl PowerPlan {
         let mut rows = Vec::new();
         let mut add = |of: Vec<&MeasuredRow>, confidence: f64| {
             let Some(row) = of.first() else { return };
-            for measure in Measure::ALL.into_iter().filter(|measure| measure.by_ratio()) {
+            for measure in Measure::ALL.into_iter().filter(|measure| measure.is_compared_by_ratio()) {
                 let Some(found) = variances(measure, &of) else { continue };
                 rows.push(PowerRow {
                     label: row.label.clone(),
@@ -134,9 +130,9 @@ impl PowerPlan {
             let of: Option<Vec<_>> = runs.iter().map(|run| run.label(&label.label, label.kind)).collect();
             add(of.unwrap_or_default(), of_labels);
         }
-        let mut caveats: Vec<ComparisonDoubt> =
-            caveat::of_plan(runs.len()).into_iter().map(ComparisonDoubt::from).collect();
-        caveats.extend(caveat::of_runs(runs.iter()).into_iter().map(ComparisonDoubt::from));
+        let mut caveats: Vec<ReportedComparisonCaveat> =
+            caveat::of_plan(runs.len()).into_iter().map(ReportedComparisonCaveat::from).collect();
+        caveats.extend(caveat::of_runs(runs.iter()).into_iter().map(ReportedComparisonCaveat::from));
         Some(PowerPlan {
             version: COMPARISON_VERSION,
             difference,
@@ -147,10 +143,10 @@ impl PowerPlan {
         })
     }
 
-    /// The plan as JSON.
+    /// Serializes the plan as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Strings, numbers and lists: every one has a JSON form.
+        // Cannot fail: the plan consists of strings, numbers and lists.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
@@ -161,7 +157,7 @@ fn needs(found: &Variances, difference: f64, length_s: f64, confidence: f64) -> 
     let effect = difference.ln_1p();
     let mut needs = Vec::new();
     for factor in LENGTH_FACTORS {
-        // Runs that are too short to tell what varies within them cannot tell what longer ones would bring.
+        // If the variance within runs is unknown, so is the effect of longer runs.
         if found.within.is_none() && factor != 1.0 {
             continue;
         }
@@ -182,18 +178,18 @@ fn needs(found: &Variances, difference: f64, length_s: f64, confidence: f64) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::{Measured, Within};
+    use super::super::measure::{Measured, RunPrecision};
     use super::*;
 
     fn row(mean: f64, standard_error: f64) -> MeasuredRow {
-        let within = Some(Within { standard_error, freedom: 50.0, stretch_s: 1.0 });
+        let within = Some(RunPrecision { standard_error, freedom: 50.0, block_s: 1.0 });
         let mut measures = [None; Measure::ALL.len()];
         measures[Measure::Mean as usize] = Some(Measured { value: mean, resolution: 0.0, within });
         MeasuredRow::of_values("Total", measures)
     }
 
     #[test]
-    fn variance_is_parted_into_that_of_runs_and_that_within_them() {
+    fn the_variance_is_split_into_components_between_and_within_runs() {
         let rows = [row(10.0, 0.01), row(11.0, 0.01), row(9.0, 0.01)];
         let found = variances(Measure::Mean, &rows.iter().collect::<Vec<_>>()).unwrap();
         let logs = [10.0_f64.ln(), 11.0_f64.ln(), 9.0_f64.ln()];
@@ -205,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_runs_help_as_far_as_the_variance_is_within() {
+    fn longer_runs_reduce_only_the_variance_within_runs() {
         let runs = |between: f64, within: f64| -> Vec<u64> {
             let found = Variances { between: Some(between), within: Some(within), freedom: 9.0 };
             let needs = needs(&found, 0.05, 60.0, 0.95);
@@ -213,14 +209,14 @@ mod tests {
         };
         let within_only = runs(0.0, 0.04);
         assert!(within_only.windows(2).all(|pair| pair[1] < pair[0]), "{within_only:?}");
-        // Half the length, twice the runs.
+        // Runs of half the length need twice as many.
         assert!((within_only[0] as f64 / within_only[1] as f64 - 2.0).abs() < 0.05, "{within_only:?}");
         let between_only = runs(0.01, 0.0);
         assert!(between_only.windows(2).all(|pair| pair[1] == pair[0]), "{between_only:?}");
     }
 
     #[test]
-    fn one_run_tells_a_lower_bound_only() {
+    fn a_single_run_gives_no_cautious_number() {
         let rows = [row(10.0, 0.01)];
         let found = variances(Measure::Mean, &rows.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(found.between, None);

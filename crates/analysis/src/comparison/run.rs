@@ -1,4 +1,4 @@
-//! One run as a comparison needs it: its measures per label, its distributions, its course.
+//! The data of one run for a comparison: measures per label, distributions and time series.
 
 use busyhour_record::SampleKind;
 use busyhour_stats::RandomSource;
@@ -10,25 +10,25 @@ use super::tally::{Cell, RunTally, SlicedRun};
 use crate::facts::RunFacts;
 use crate::rounding::round;
 
-/// A run that was measured.
+/// The measures of a run.
 #[derive(Debug, Clone)]
 pub struct MeasuredRun {
-    /// What it is called: its path.
+    /// Its path.
     pub name: String,
-    /// What is known about it.
+    /// Facts about the run.
     pub facts: RunFacts,
-    /// Where the measured part begins and ends, in seconds from the start of the run.
+    /// Start and end of the measured part, in seconds from the start of the run.
     pub span_s: (f64, f64),
-    /// Users that were told apart by their names; `None` when nothing tells.
+    /// Number of distinct user names; `None` if unknown.
     pub users: Option<u64>,
-    /// Relative width of the histograms' buckets: percentiles are known to no more.
+    /// Relative width of the histograms' buckets, which limits the accuracy of percentiles.
     pub bucket_width: f64,
     /// All requests.
     pub total: MeasuredRow,
-    /// Per label, in the order of their numbers.
+    /// Labels, in the order of their numbers.
     pub labels: Vec<MeasuredRow>,
-    /// Its course.
-    pub course: RunCourse,
+    /// Its time series.
+    pub series: RunSeries,
 }
 
 /// A label of a run, or the total.
@@ -36,33 +36,33 @@ pub struct MeasuredRun {
 pub struct MeasuredRow {
     /// The label.
     pub label: String,
-    /// What was counted.
+    /// Kind of the samples.
     pub kind: SampleKind,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Failed ones.
+    /// Number of failed samples.
     pub errors: u64,
     measures: [Option<Measured>; Measure::ALL.len()],
     histogram: SparseHistogram,
     coarse: u32,
 }
 
-/// A run slice by slice, over all its requests. The first and the last slice may be cut by the run's span.
+/// The time series of all requests of a run, in slices. The first and the last slice may be partly outside the measured part.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunCourse {
-    /// Where the first slice begins, in seconds from the start of the run.
+pub struct RunSeries {
+    /// Start of the first slice, in seconds from the start of the run.
     pub from_s: f64,
     /// Length of a slice in s.
     pub step_s: f64,
     /// Requests that ended.
     pub requests: Vec<u64>,
-    /// Failed ones among them.
+    /// Failed requests among them.
     pub errors: Vec<u64>,
-    /// Requests per second, over the part of the slice that lies in the run.
+    /// Requests per second, over the part of the slice inside the measured part.
     pub rate_per_s: Vec<f64>,
-    /// Mean time in ms; `None` where nothing ended.
+    /// Mean time in ms; `None` if no request ended.
     pub mean_ms: Vec<Option<f64>>,
-    /// 95th percentile in ms; `None` where nothing ended.
+    /// 95th percentile in ms; `None` if no request ended.
     pub p95_ms: Vec<Option<f64>>,
 }
 
@@ -71,15 +71,15 @@ pub struct RunCourse {
 pub struct CurvePoint {
     /// The percentile, 0 to 100.
     pub percentile: f64,
-    /// Time in ms that this part of the samples did not exceed.
+    /// Time in ms that this percentage of the samples did not exceed.
     pub ms: f64,
 }
 
 impl MeasuredRun {
-    /// Measures what was tallied. `tick_ms` is the step of the clock that stamped the samples, `label` tells the text of
-    /// a label's number. `None` when nothing was counted.
+    /// Computes the measures of a tallied run. `tick_ms` is the resolution of the recorded times, `label` maps the number of a
+    /// label to its text. `None` if the tally is empty.
     ///
-    /// With a source of randomness the precision of each measure within the run is found by the bootstrap.
+    /// The precision of each measure within the run is computed only if a source of randomness for the bootstrap is given.
     pub fn new<R: RandomSource + ?Sized>(
         name: String,
         facts: RunFacts,
@@ -120,7 +120,7 @@ impl MeasuredRun {
             span_s: sliced.span_s,
             users: sliced.users,
             bucket_width: f64::from(1_u32 << sliced.coarse) / 1024.0,
-            course: course(&sliced),
+            series: series(&sliced),
             total,
             labels,
         })
@@ -140,7 +140,7 @@ impl MeasuredRun {
 }
 
 impl MeasuredRow {
-    /// A measure; `None` when it rests on too few samples.
+    /// A measure; `None` if there are too few samples.
     #[must_use]
     pub fn measured(&self, measure: Measure) -> Option<Measured> {
         self.measures[measure as usize]
@@ -169,9 +169,9 @@ pub struct Quartiles {
     pub p75_ms: f64,
 }
 
-/// The quartiles of several rows together; `None` when they have fewer than [`SAMPLES_MIN`] times.
+/// The quartiles of all times of several rows; `None` for fewer than [`SAMPLES_MIN`] times.
 pub(super) fn quartiles(rows: &[&MeasuredRow]) -> Option<Quartiles> {
-    let (all, coarse) = together(rows);
+    let (all, coarse) = merge_histograms(rows);
     if all.len() < SAMPLES_MIN {
         return None;
     }
@@ -179,8 +179,8 @@ pub(super) fn quartiles(rows: &[&MeasuredRow]) -> Option<Quartiles> {
     Some(Quartiles { p25_ms: at(0.25)?, p75_ms: at(0.75)? })
 }
 
-/// The times of several rows in buckets of one width, and how often two neighbours became one.
-fn together(rows: &[&MeasuredRow]) -> (SparseHistogram, u32) {
+/// The times of several rows in buckets of the same width, and how often adjacent buckets were merged in pairs.
+fn merge_histograms(rows: &[&MeasuredRow]) -> (SparseHistogram, u32) {
     let coarse = rows.iter().map(|row| row.coarse).max().unwrap_or(0);
     let mut all = SparseHistogram::default();
     for row in rows {
@@ -191,11 +191,12 @@ fn together(rows: &[&MeasuredRow]) -> (SparseHistogram, u32) {
     (all, coarse)
 }
 
-/// The distribution of several rows together, denser towards the tail, as far as their samples reach.
+/// The distribution of all times of several rows: denser towards the tail, up to the last percentile that the number of samples
+/// supports.
 pub(super) fn curve(rows: &[&MeasuredRow]) -> Vec<CurvePoint> {
-    let (all, coarse) = together(rows);
+    let (all, coarse) = merge_histograms(rows);
     let n = all.len() as f64;
-    // The part of the samples beyond each point: twentieths, then five steps per decade.
+    // Shares of the samples above each point: twentieths, then five steps per decade.
     let mut beyond: Vec<f64> = (3..=19).rev().map(|step| f64::from(step) * 0.05).collect();
     for decade in 1..=7 {
         beyond.extend([1.0, 0.7, 0.5, 0.3, 0.2].map(|step| step * 10.0_f64.powi(-decade)));
@@ -210,10 +211,10 @@ pub(super) fn curve(rows: &[&MeasuredRow]) -> Vec<CurvePoint> {
         .collect()
 }
 
-fn course(run: &SlicedRun) -> RunCourse {
+fn series(run: &SlicedRun) -> RunSeries {
     let of = |cell: &Cell, value: f64| (cell.times > 0).then(|| round(value));
     let p95 = |cell: &Cell| cell.histogram.quantile(0.95).map_or(0.0, |bucket| upper_ms(bucket, run.coarse));
-    RunCourse {
+    RunSeries {
         from_s: run.from_s,
         step_s: run.step_s,
         requests: run.total.iter().map(|cell| cell.samples).collect(),

@@ -1,4 +1,4 @@
-//! A run cut into slices of time: what bootstraps and percentiles of a comparison are made of.
+//! Divides a run into time slices, from which the bootstrap and the percentiles of a comparison are computed.
 
 use busyhour_record::{LABELS_MAX, OTHER_LABELS, SampleKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::SparseHistogram;
 
-/// Most slices; when there are more, neighbours are joined: so there are half of this or more in any run that is not very
-/// short.
+/// Maximum number of slices. When it is exceeded, adjacent slices are merged in pairs, so that all but very short runs have at least
+/// half this number.
 const SLICES_MAX: usize = 256;
 
-/// Slices are not joined below this many to save memory.
+/// Slices are not merged to save memory if there are no more than this number.
 const SLICES_MIN: usize = 64;
 
-/// Length of a slice to begin with, in ns.
+/// Initial length of a slice, in ns.
 const SLICE_NS: u64 = 100_000_000;
 
-/// Buckets that the histograms of a run may hold: some 50 MiB.
-const HELD_MAX: usize = 6_000_000;
+/// Maximum number of entries in the histograms of a run: about 50 MiB.
+const ENTRIES_MAX: usize = 6_000_000;
 
-/// Buckets are widened this often before slices are joined to save memory: to 1/128 of their values.
+/// Buckets are merged this many times, to a relative width of 1/128, before slices are merged to save memory.
 const COARSE_FIRST: u32 = 3;
 
-/// Samples between two looks at the memory.
-const LOOK: u64 = 1 << 16;
+/// Number of samples between two checks of the memory.
+const CHECK_INTERVAL: u64 = 1 << 16;
 
-/// Most users that are told apart.
+/// Maximum number of distinct users that are counted.
 const USERS_MAX: usize = 1_000_000;
 
-/// Which of the two clocks is compared.
+/// The compared time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComparedClock {
@@ -39,33 +39,33 @@ pub enum ComparedClock {
     Service,
 }
 
-/// A part of a run, in seconds from its start: what started in it counts.
+/// A part of a run: requests that started in it are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunWindow {
-    /// Where it begins.
+    /// Its start, in seconds from the start of the run.
     pub from_s: f64,
-    /// Where it ends.
+    /// Its end, in seconds from the start of the run.
     pub to_s: f64,
 }
 
-/// One sample, as far as a comparison is concerned. Times in ns; instants from the start of the run.
+/// The data of a sample for a comparison. Times are in ns, start and end since the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TalliedSample {
     /// Number of the label.
     pub label: u32,
-    /// What it counts as; a sub-result does not count.
+    /// Its kind; sub-results are ignored.
     pub kind: SampleKind,
-    /// Actual start; before the start of the run when it was under way then.
+    /// Actual start; negative if the sample was in flight at the start of the run.
     pub start_ns: i64,
     /// End.
     pub end_ns: i64,
-    /// The time that is compared.
+    /// The compared time.
     pub time_ns: u64,
-    /// How many samples it stands for.
+    /// Number of samples that it represents.
     pub samples: u32,
-    /// How many of them failed.
+    /// Number of failed samples among them.
     pub errors: u32,
-    /// Tells users apart; `None` when unknown.
+    /// Identifies the user; `None` if unknown.
     pub user: Option<u64>,
 }
 
@@ -74,7 +74,7 @@ pub struct TalliedSample {
 pub(super) struct Cell {
     pub(super) samples: u64,
     pub(super) errors: u64,
-    /// Times that were measured: a sample can stand for several.
+    /// Number of measured times, which is less than `samples` if a sample represents several.
     pub(super) times: u64,
     pub(super) sum_ns: u64,
     pub(super) histogram: SparseHistogram,
@@ -97,7 +97,7 @@ struct LabelCells {
     cells: Vec<Cell>,
 }
 
-/// Adds up a run, in bounded memory, in whatever order its samples come.
+/// Accumulates the samples of a run, in any order and in bounded memory.
 #[derive(Debug)]
 pub struct RunTally {
     window: Option<RunWindow>,
@@ -110,26 +110,26 @@ pub struct RunTally {
     samples: u64,
 }
 
-/// A run as it was cut.
+/// A run divided into slices.
 #[derive(Debug)]
 pub(super) struct SlicedRun {
-    /// Where the first slice begins and the last one ends, in seconds from the start of the run.
+    /// Start of the first slice and end of the last one, in seconds from the start of the run.
     pub(super) span_s: (f64, f64),
-    /// Where the full slices would begin: a multiple of [`Self::step_s`].
+    /// Start of the first slice if it were complete: a multiple of [`Self::step_s`].
     pub(super) from_s: f64,
     pub(super) step_s: f64,
     /// Length of each slice in s; the first and the last may be shorter.
     pub(super) seconds: Vec<f64>,
-    /// How often neighbouring buckets of the histograms became one.
+    /// How often adjacent buckets of the histograms were merged in pairs.
     pub(super) coarse: u32,
     pub(super) total: Vec<Cell>,
     pub(super) labels: Vec<(String, SampleKind, Vec<Cell>)>,
-    /// Users that were told apart; `None` when nothing tells.
+    /// Number of distinct users; `None` if unknown.
     pub(super) users: Option<u64>,
 }
 
 impl RunTally {
-    /// Counts what starts in `window`, or everything.
+    /// Creates a tally of the samples that start in `window`, or of all samples.
     #[must_use]
     pub fn new(window: Option<RunWindow>) -> RunTally {
         RunTally {
@@ -144,7 +144,7 @@ impl RunTally {
         }
     }
 
-    /// Counts a sample.
+    /// Adds a sample.
     pub fn add(&mut self, sample: &TalliedSample) {
         if sample.kind == SampleKind::SubResult {
             return;
@@ -155,7 +155,7 @@ impl RunTally {
             if start_s < window.from_s || start_s >= window.to_s {
                 return;
             }
-            // What ends later belongs to the window's last moment: it was asked for in the window.
+            // Samples that start in the window belong to its load, so later ends count in its last slice.
             end_ns = end_ns.min((window.to_s * 1e9) as i64);
         }
         let span = self.span_ns.get_or_insert((sample.start_ns, end_ns));
@@ -168,7 +168,7 @@ impl RunTally {
         let label = self.label(sample.label, sample.kind);
         let mut slice = self.slice_of(end_ns);
         while slice >= SLICES_MAX {
-            self.join_slices();
+            self.merge_slices();
             slice = self.slice_of(end_ns);
         }
         let coarse = self.coarse;
@@ -183,7 +183,7 @@ impl RunTally {
         cell.sum_ns = cell.sum_ns.saturating_add(sample.time_ns);
         cell.histogram.add(sample.time_ns / 1_000, coarse);
         self.samples += 1;
-        if self.samples.is_multiple_of(LOOK) {
+        if self.samples.is_multiple_of(CHECK_INTERVAL) {
             self.save_memory();
         }
     }
@@ -210,7 +210,7 @@ impl RunTally {
         new
     }
 
-    fn join_slices(&mut self) {
+    fn merge_slices(&mut self) {
         self.slice_ns *= 2;
         for label in &mut self.labels {
             let mut joined: Vec<Cell> = Vec::with_capacity(label.cells.len().div_ceil(2));
@@ -225,13 +225,13 @@ impl RunTally {
     }
 
     fn save_memory(&mut self) {
-        let held = |labels: &[LabelCells]| -> usize {
-            labels.iter().flat_map(|label| &label.cells).map(|cell| cell.histogram.held()).sum()
+        let entries = |labels: &[LabelCells]| -> usize {
+            labels.iter().flat_map(|label| &label.cells).map(|cell| cell.histogram.entries()).sum()
         };
-        while held(&self.labels) > HELD_MAX {
+        while entries(&self.labels) > ENTRIES_MAX {
             let slices = self.labels.iter().map(|label| label.cells.len()).max().unwrap_or(0);
             if self.coarse >= COARSE_FIRST && slices > SLICES_MIN {
-                self.join_slices();
+                self.merge_slices();
             } else {
                 self.coarse += 1;
                 for cell in self.labels.iter_mut().flat_map(|label| &mut label.cells) {
@@ -241,8 +241,8 @@ impl RunTally {
         }
     }
 
-    /// The run in slices of equal length from its first start to its last end, or of its window; `None` when nothing
-    /// counted. `name` tells the text of a label.
+    /// The run in slices of equal length from its first start to its last end; `None` if no sample was added. `name` maps the number
+    /// of a label to its text.
     pub(super) fn finish(mut self, name: impl Fn(u32) -> String) -> Option<SlicedRun> {
         let (first_ns, last_ns) = self.span_ns?;
         let first_ns = first_ns.max(0) as u64;
@@ -257,7 +257,7 @@ impl RunTally {
             })
             .collect();
         for cell in self.labels.iter_mut().flat_map(|label| &mut label.cells) {
-            cell.histogram.settle();
+            cell.histogram.flush();
         }
         let mut total = vec![Cell::default(); to - from];
         let mut labels = Vec::new();
@@ -302,9 +302,9 @@ mod tests {
     }
 
     #[test]
-    fn slices_are_joined_and_nothing_is_lost() {
+    fn merging_slices_preserves_all_samples() {
         let mut tally = RunTally::new(None);
-        // An hour, a sample each 100 ms, in an order of its own.
+        // An hour with a sample every 100 ms, out of order.
         let mut ends: Vec<i64> = (1..=36_000).map(|at| at * 100).collect();
         ends.sort_by_key(|end| (end / 100) % 7);
         ends.iter().for_each(|end| tally.add(&sample(*end, 50)));
@@ -315,13 +315,13 @@ mod tests {
         let span = 3_600.0 - 0.05;
         assert!((run.seconds.iter().sum::<f64>() - span).abs() < 1e-6);
         assert!((run.span_s.0 - 0.05).abs() < 1e-9 && (run.span_s.1 - 3_600.0).abs() < 1e-9);
-        // But for the first and the last, all slices are of one length and hold as much.
+        // All slices but the first and the last have the same length and number of samples.
         let middle = &run.total[1..run.total.len() - 1];
         assert!(middle.iter().all(|cell| cell.samples == middle[0].samples));
     }
 
     #[test]
-    fn a_window_leaves_out_what_does_not_start_in_it() {
+    fn a_window_excludes_samples_that_do_not_start_in_it() {
         let mut tally = RunTally::new(Some(RunWindow { from_s: 10.0, to_s: 20.0 }));
         (1..=300).for_each(|at| tally.add(&sample(at * 100, 50)));
         let run = tally.finish(|_| "home".into()).unwrap();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn transactions_are_labels_but_not_in_the_total() {
+    fn transactions_have_labels_but_are_not_in_the_total() {
         let mut tally = RunTally::new(None);
         tally.add(&sample(100, 10));
         tally.add(&TalliedSample { kind: SampleKind::Transaction, ..sample(100, 90) });

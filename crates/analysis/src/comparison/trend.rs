@@ -1,47 +1,47 @@
-//! A history of runs: where their measures changed for good.
+//! Finds changepoints in a history of runs.
 
 use busyhour_record::SampleKind;
 use busyhour_stats::{RankChangeSettings, rank_changes, values_for_change};
 use serde::{Deserialize, Serialize};
 
-use super::caveat::{self, ComparisonCaveat, ComparisonDoubt};
+use super::caveat::{self, ComparisonCaveat, ReportedComparisonCaveat};
 use super::compared::{COMPARISON_VERSION, ComparedRun};
+use super::differences::{RunDifference, differences};
 use super::effect::{Margins, Verdict};
-use super::likeness::{Unlike, differences};
 use super::measure::Measure;
 use super::run::{MeasuredRow, MeasuredRun};
 use super::tally::{ComparedClock, RunWindow};
 
-/// More runs than this are not looked at: the latest count.
+/// Maximum number of runs; the oldest runs beyond it are excluded.
 pub const RUNS_MAX: usize = 500;
 
-/// The runs that the rate of false alarms is stated for.
+/// Number of runs to which the rate of false alarms refers.
 pub const RUNS_PER_RATE: usize = 100;
 
-/// The part of the false alarms that the total may make where labels are judged as well.
+/// Share of the rate of false alarms that is assigned to the total if labels are judged as well.
 const SHARE_OF_TOTAL: f64 = 0.5;
 
-/// Fewest runs in which a correlation of neighbours can be seen, and the standard deviations from which on it is: the 1 % point.
+/// Minimum number of runs for testing the autocorrelation, and the 1 % point of its distribution in standard deviations.
 const DEPENDENCE_RUNS_MIN: usize = 20;
 const DEPENDENCE: f64 = 2.33;
 
-/// How changes are looked for.
+/// Settings for finding changepoints.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrendSettings {
-    /// The clock.
+    /// Whether response times or service times are judged.
     pub clock: ComparedClock,
-    /// The part of each run that counts; `None` for all.
+    /// The measured part of each run; `None` for the whole run.
     pub window: Option<RunWindow>,
-    /// Whether what counts is the steady part of each run, where it has ramps.
+    /// Whether only the steady part of each run is measured.
     #[serde(default)]
     pub steady: bool,
-    /// Changes within these are small.
+    /// Changes within these margins are immaterial.
     pub margins: Margins,
-    /// Fewest runs between two changes, and at either end.
+    /// Minimum number of runs between two changes, and at either end.
     pub least: usize,
-    /// Probability of a false alarm in [`RUNS_PER_RATE`] runs without a change, over all series together: at most this.
+    /// Maximum probability of a false alarm in [`RUNS_PER_RATE`] runs without a change, over all series.
     pub false_alarms: f64,
-    /// Seed of the order of equal values.
+    /// Seed for breaking ties between equal values.
     pub seed: u64,
 }
 
@@ -59,21 +59,21 @@ impl Default for TrendSettings {
     }
 }
 
-/// A history.
+/// The changepoints in a history of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
-    /// Version of the JSON, that of comparisons.
+    /// The format version, that of comparisons.
     pub version: u32,
-    /// How.
+    /// The settings.
     pub settings: TrendSettings,
-    /// The runs by the time of their start.
+    /// The runs, ordered by start.
     pub runs: Vec<TrendRun>,
-    /// What the history comes to.
+    /// The verdict.
     pub outcome: TrendOutcome,
-    /// Every measure of the total and of labels. The label of a run that has only one is its total.
+    /// Every measure of the total and of the labels. If there is only one label, only the total.
     pub series: Vec<TrendSeries>,
-    /// What is in doubt.
-    pub caveats: Vec<ComparisonDoubt>,
+    /// Reasons to doubt the verdict.
+    pub caveats: Vec<ReportedComparisonCaveat>,
 }
 
 /// A run of a history.
@@ -85,9 +85,9 @@ pub struct TrendRun {
     pub wall_anchor_ms: i64,
     /// Length of the measured part in s.
     pub length_s: f64,
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Failed ones.
+    /// Number of failed requests.
     pub errors: u64,
 }
 
@@ -96,66 +96,66 @@ pub struct TrendRun {
 pub struct TrendSeries {
     /// The label; `Total` for all requests.
     pub label: String,
-    /// What was counted.
+    /// Kind of the samples.
     pub kind: SampleKind,
-    /// Whether it is the total.
+    /// Whether this is the total.
     pub is_total: bool,
     /// The measure.
     pub measure: Measure,
-    /// Its value in each run; `None` where it rests on too few samples.
+    /// The values of the runs; `None` for runs with too few samples.
     pub values: Vec<Option<f64>>,
-    /// Fewest runs with this measure in which a change could be seen; `None` when no number is enough.
+    /// Minimum number of runs with this measure for detecting a change; `None` if no number is enough.
     pub runs_needed: Option<usize>,
-    /// Where it changed, in order.
+    /// The changes, in order.
     pub changes: Vec<TrendChange>,
 }
 
-/// What a history comes to.
+/// The verdict on a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum TrendOutcome {
-    /// The last change of some series is one for the worse by more than the margin.
+    /// The last change of at least one series is a deterioration by more than the margin.
     Regression {
-        /// How many series.
+        /// Number of these series.
         series: usize,
     },
-    /// No series has such a change.
+    /// No series has a regression.
     NoRegression,
-    /// Too few runs: no change could have been seen.
+    /// There are too few runs for detecting a change.
     NotJudged {
-        /// Runs there are.
+        /// Number of runs.
         runs: usize,
-        /// Runs that are needed; `None` when no number is enough at this rate of false alarms.
+        /// Number of runs needed; `None` if no number is enough at this rate of false alarms.
         needed: Option<usize>,
     },
 }
 
-/// A change.
+/// A changepoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrendChange {
-    /// The first run after it, as an index of [`Trend::runs`].
+    /// The first run after the change, as an index into [`Trend::runs`].
     pub at: usize,
-    /// The run with which it was seen, as an index of [`Trend::runs`].
+    /// The run at which the change was detected, as an index into [`Trend::runs`].
     pub seen_at: usize,
-    /// A bound of its p-value that holds however often one looks, not corrected for the number of series; `None` where the
-    /// runs returned to the level before the last change.
+    /// An upper bound of the p-value that is valid for repeated testing, not adjusted for the number of series; `None` if the runs
+    /// returned to the level before the preceding change.
     pub p_value: Option<f64>,
-    /// Median of the runs since the change before.
+    /// Median of the runs between the preceding change and this one.
     pub before: f64,
-    /// Median of the runs until the next change.
+    /// Median of the runs between this change and the next one.
     pub after: f64,
-    /// Better or worse, by more than the margin or perhaps not.
+    /// Whether the change is an improvement or a deterioration, and whether it exceeds the margin.
     pub verdict: Verdict,
 }
 
 impl TrendSeries {
-    /// Whether there are enough runs to see a change.
+    /// Whether there are enough runs for detecting a change.
     #[must_use]
     pub fn is_judged(&self) -> bool {
         self.runs_needed.is_some_and(|needed| self.values.iter().flatten().count() >= needed)
     }
 
-    /// Whether its last change is one for the worse by more than the margin: since then nothing has put it right.
+    /// Whether the last change is a deterioration by more than the margin.
     #[must_use]
     pub fn is_regression(&self) -> bool {
         self.changes.last().is_some_and(|change| change.verdict == Verdict::Worse)
@@ -163,7 +163,7 @@ impl TrendSeries {
 }
 
 impl Trend {
-    /// Looks for changes in the history of `runs`, which come in any order. `None` without runs.
+    /// Finds changes in the history of `runs`, which may be in any order. `None` without runs.
     #[must_use]
     pub fn new(mut runs: Vec<MeasuredRun>, settings: TrendSettings) -> Option<Trend> {
         runs.sort_by(|a, b| {
@@ -172,7 +172,7 @@ impl Trend {
         let left_out = runs.len().saturating_sub(RUNS_MAX);
         runs.drain(..left_out);
         let last = runs.last()?;
-        // A label that is alone is the total once more. Labels that are no more are history only.
+        // A single label equals the total. Labels that the last run does not have are not judged.
         let labels: &[MeasuredRow] = if last.labels.len() > 1 { &last.labels } else { &[] };
         let measures = Measure::ALL.len();
         let of_total = if labels.is_empty() { 1.0 } else { SHARE_OF_TOTAL };
@@ -192,19 +192,19 @@ impl Trend {
             runs: runs.iter().map(TrendRun::of).collect(),
             outcome,
             series,
-            caveats: caveats.into_iter().map(ComparisonDoubt::from).collect(),
+            caveats: caveats.into_iter().map(ReportedComparisonCaveat::from).collect(),
         })
     }
 
-    /// Series whose last change is a regression.
+    /// Series with a regression.
     pub fn regressions(&self) -> impl Iterator<Item = &TrendSeries> {
         self.series.iter().filter(|series| series.is_regression())
     }
 
-    /// The history as JSON.
+    /// Serializes the history as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Strings, numbers and lists: every one has a JSON form.
+        // Cannot fail: the history consists of strings, numbers and lists.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
@@ -257,14 +257,14 @@ fn caveats(
     caveats.extend(
         differences(runs, &[])
             .into_iter()
-            .filter(|unlike| !matches!(unlike, Unlike::Labels { .. }))
-            .map(|unlike| ComparisonCaveat::Unlike { unlike }),
+            .filter(|difference| !matches!(difference, RunDifference::Labels { .. }))
+            .map(|difference| ComparisonCaveat::RunsDiffer { difference }),
     );
     caveats.extend(caveat::of_runs(runs.iter()));
     caveats
 }
 
-/// The correlation of neighbouring runs around the levels found; `None` where chance explains it.
+/// The correlation of consecutive runs around the detected levels; `None` if it is not significant.
 fn dependence(series: &TrendSeries) -> Option<f64> {
     let mut edges: Vec<usize> = series.changes.iter().map(|change| change.at).collect();
     edges.extend([0, series.values.len()]);
@@ -287,7 +287,7 @@ fn dependence(series: &TrendSeries) -> Option<f64> {
     (correlation > DEPENDENCE / n.sqrt()).then_some(correlation)
 }
 
-/// Every measure of one label, which may make `share` of the false alarms per measure.
+/// The series of every measure of one label. `share` is the share of the rate of false alarms that is assigned to each measure.
 fn series_of(
     runs: &[MeasuredRun],
     of: &[Option<&MeasuredRow>],
@@ -321,13 +321,13 @@ fn series_of(
         .collect()
 }
 
-/// A number in [0, 1) that depends on the texts and the seed only: the order of equal values stays when runs are added.
+/// A number in [0, 1) that depends only on the texts and the seed, so that ties are broken in the same way when runs are added.
 fn uniform(texts: &[&str], seed: u64) -> f64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ seed;
     for byte in texts.iter().flat_map(|text| text.bytes().chain([0])) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
-    // The last step of SplitMix64 mixes all bits.
+    // The finalizer of SplitMix64 mixes all bits.
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((hash ^ (hash >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
@@ -342,7 +342,7 @@ fn changes(
 ) -> Vec<TrendChange> {
     let known: Vec<(usize, f64)> =
         values.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?))).collect();
-    // A change for the worse is one upwards.
+    // Reverse the sign so that larger values are worse.
     let sign = if measure.more_is_better() { -1.0 } else { 1.0 };
     let series: Vec<f64> = known.iter().map(|(_, value)| sign * value).collect();
     let ties: Vec<f64> = known.iter().map(|(at, _)| ties[*at]).collect();
@@ -355,7 +355,7 @@ fn changes(
         .zip(edges.windows(3))
         .filter_map(|(change, edges)| {
             let (before, after) = (level(edges[0], edges[1])?, level(edges[1], edges[2])?);
-            // The order of equal values is no change.
+            // A change in the random order of equal values is not a change.
             (before != after).then(|| TrendChange {
                 at: known[change.at].0,
                 seen_at: known[change.seen_at].0,
@@ -377,9 +377,9 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(f64::midpoint(values[values.len() / 2 - 1], upper))
 }
 
-/// What a change that stands comes to.
+/// The verdict on a change.
 fn verdict(measure: Measure, before: f64, after: f64, margins: &Margins) -> Verdict {
-    let (size, margin) = if measure.by_ratio() && before > 0.0 && after > 0.0 {
+    let (size, margin) = if measure.is_compared_by_ratio() && before > 0.0 && after > 0.0 {
         ((after / before).ln(), margins.relative.ln_1p())
     } else {
         (after - before, margins.errors)

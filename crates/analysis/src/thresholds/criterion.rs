@@ -1,68 +1,68 @@
-//! What a threshold says, as data.
+//! The parsed form of a threshold.
 
 use std::fmt;
 
-/// One threshold. [`Criterion::parse`] reads it from its notation, `Display` writes it in the notation's plainest form.
+/// One threshold. [`Criterion::parse`] parses its notation, `Display` writes its normalized notation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Criterion {
-    /// As it was given.
+    /// The text as given by the user.
     pub text: String,
-    /// The name it was given (`checkout is fast: p95 of …`).
+    /// The name, if given (`checkout is fast: p95 of …`).
     pub name: Option<String>,
-    /// Whether the condition must hold or must not come true.
+    /// Whether the condition is required or a failure.
     pub meaning: Meaning,
-    /// What is measured.
+    /// The measured quantity.
     pub subject: Subject,
-    /// By which clock, where times are measured.
+    /// The measured time, for quantities that are times.
     pub clock: Clock,
-    /// Of which samples.
+    /// The measured samples.
     pub scope: Scope,
-    /// How it is compared.
+    /// The comparison operator.
     pub comparison: Comparison,
-    /// With what.
+    /// The limit.
     pub limit: Limit,
-    /// Over which stretches of the run.
+    /// The windows in which the quantity is measured.
     pub window: Window,
-    /// Seconds at the start of the run that do not count.
+    /// Number of seconds at the start of the run that are ignored.
     pub after_s: u64,
-    /// The second before which it ends; `None` for the end of the run.
+    /// End of the evaluated part, in seconds from the start of the run; `None` for the end of the run.
     pub until_s: Option<u64>,
-    /// Whether the run is stopped when a window breaks it.
+    /// Whether a failed window stops the run.
     pub stop: bool,
-    /// Whether a broken criterion makes the run a failure (`as failed`), or is only told (`as non-failed`).
+    /// Whether a failed criterion fails the run (`as failed`) or is only reported (`as non-failed`).
     pub fails: bool,
-    /// Whether it passes when there was nothing to measure (`, if any`).
+    /// Whether the criterion passes if there was nothing to measure (`, if any`).
     pub if_any: bool,
 }
 
-/// What a criterion's condition means.
+/// The meaning of a criterion's condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// It must hold (`p95 < 800ms`).
+    /// The condition must be true (`p95 < 800ms`).
     Require,
-    /// The run has failed when it comes true, as in Taurus (`p95>800ms for 30s, stop as failed`).
+    /// The criterion fails if the condition is true, as in Taurus (`p95>800ms for 30s, stop as failed`).
     FailIf,
 }
 
-/// The two clocks.
+/// Response time or service time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
-    /// End − intended start.
+    /// Response time: end − intended start.
     Response,
-    /// End − actual start: what JMeter calls elapsed.
+    /// Service time: end − actual start, JMeter's elapsed.
     Service,
 }
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Subject {
     /// Mean time (`avg-rt`).
     Mean,
     /// A percentile of the times, 0 < p ≤ 100.
     Percentile(f64),
-    /// Largest time.
+    /// Maximum time.
     Max,
-    /// Least time.
+    /// Minimum time.
     Min,
     /// Standard deviation of the times.
     Deviation,
@@ -70,19 +70,19 @@ pub enum Subject {
     Latency,
     /// Mean time to connect (`avg-ct`).
     Connect,
-    /// Samples.
+    /// Number of samples.
     Hits,
     /// Samples per second.
     Rate,
-    /// Samples that passed.
+    /// Number of successful samples.
     Passed,
-    /// Samples that failed.
+    /// Number of failed samples.
     Failed,
-    /// Samples whose response code fits a pattern with `?` and `*`.
+    /// Number of samples whose response code matches a pattern with `?` and `*`.
     Codes(String),
-    /// Most active users.
+    /// Maximum number of active users.
     Users,
-    /// The Application Performance Index: samples that passed within the first limit count 1, those within the second ½.
+    /// The Application Performance Index: successful samples within the first limit count 1, those within the second ½.
     Apdex {
         /// First limit in ms.
         satisfied_ms: f64,
@@ -91,26 +91,26 @@ pub enum Subject {
     },
     /// Coefficient of variation of the gaps between arrivals.
     ArrivalsCov,
-    /// Arrivals of open workloads that were dropped.
+    /// Number of discarded arrivals of open workloads.
     Dropped,
-    /// Arrivals of open workloads that waited for a free user.
+    /// Number of arrivals of open workloads that waited for a free user.
     Waited,
 }
 
-/// Of which samples.
+/// The measured samples.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scope {
     /// All requests.
     Total,
-    /// The requests and transactions of one label.
+    /// The requests and transactions with one label.
     Label(String),
-    /// Those of all labels that a pattern fits, together.
+    /// All samples whose label matches a pattern, together.
     Matching(Pattern),
-    /// Each label (that the pattern fits) for itself.
+    /// Each label, or each label that matches the pattern, separately.
     Each(Option<Pattern>),
 }
 
-/// A regular expression that looks for a match anywhere in a label.
+/// A regular expression that may match anywhere in a label.
 #[derive(Debug, Clone)]
 pub struct Pattern(pub regex::Regex);
 
@@ -120,7 +120,7 @@ impl PartialEq for Pattern {
     }
 }
 
-/// How a value is compared with the limit.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`
@@ -136,7 +136,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether `value` stands to `limit` as this says.
+    /// Whether the comparison is true.
     #[must_use]
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
@@ -148,7 +148,7 @@ impl Comparison {
         }
     }
 
-    /// As it is written.
+    /// The operator in the notation.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -161,12 +161,12 @@ impl Comparison {
     }
 }
 
-/// What a value is compared with.
+/// The limit of a criterion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
     /// The number, in `unit`.
     pub value: f64,
-    /// Its unit, and that of what is measured.
+    /// The unit of the limit and of the measured value.
     pub unit: Unit,
 }
 
@@ -175,9 +175,9 @@ pub struct Limit {
 pub enum Unit {
     /// Milliseconds.
     Milliseconds,
-    /// Percent of all samples (or arrivals).
+    /// Percent of all samples or arrivals.
     Percent,
-    /// Samples (or arrivals).
+    /// Number of samples or arrivals.
     Count,
     /// Per second.
     PerSecond,
@@ -188,7 +188,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its short name, as results give it.
+    /// The short name for results.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -201,15 +201,15 @@ impl Unit {
         }
     }
 
-    /// `value` for a person.
+    /// Formats a value with its unit.
     #[must_use]
-    pub fn show(self, value: f64) -> String {
+    pub fn format(self, value: f64) -> String {
         match self {
             Unit::Milliseconds if value >= 10_000.0 => format!("{:.2} s", value / 1e3),
             Unit::Milliseconds if value >= 100.0 => format!("{value:.0} ms"),
             Unit::Milliseconds if value >= 1.0 => format!("{value:.1} ms"),
             Unit::Milliseconds => format!("{value:.3} ms"),
-            // A share that is not zero must not look like it.
+            // A share that is not zero must not be shown as zero.
             Unit::Percent if value > 0.0 && value < 0.01 => format!("{value:.1e} %"),
             Unit::Percent => format!("{} %", trimmed(value, 2)),
             Unit::Count => trimmed(value, 0),
@@ -220,31 +220,31 @@ impl Unit {
     }
 }
 
-/// A number with at most `digits` digits behind the point.
+/// Formats a number with at most `digits` decimals.
 fn trimmed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Over which stretches of the run a criterion is looked at.
+/// The windows of the run in which a criterion is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// The run as a whole, at its end.
+    /// The whole run, at its end.
     Run,
-    /// Every stretch of so many seconds.
+    /// Every window of this many seconds.
     Over(u32),
-    /// Second by second: broken when that many in a row break it.
+    /// Every second; the criterion fails if this many consecutive seconds fail.
     For(u32),
 }
 
-/// A text that is no criterion.
+/// A text that is not a valid criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriterionError {
     /// The text.
     pub text: String,
-    /// Where in it, in bytes.
+    /// Position of the error, in bytes.
     pub offset: usize,
-    /// How much of it, in bytes.
+    /// Length of the invalid part, in bytes.
     pub len: usize,
     /// What is wrong, and what was expected.
     pub message: String,
@@ -253,7 +253,7 @@ pub struct CriterionError {
 }
 
 impl CriterionError {
-    /// The column of the mistake in characters, from 1.
+    /// The column of the error in characters, from 1.
     #[must_use]
     pub fn column(&self) -> usize {
         self.text.get(..self.offset).unwrap_or_default().chars().count() + 1
@@ -269,28 +269,28 @@ impl fmt::Display for CriterionError {
 impl std::error::Error for CriterionError {}
 
 impl Criterion {
-    /// Whether `value` breaks the criterion.
+    /// Whether the criterion fails for `value`.
     #[must_use]
-    pub fn broken_by(&self, value: f64) -> bool {
+    pub fn fails_for(&self, value: f64) -> bool {
         self.comparison.holds(value, self.limit.value) == (self.meaning == Meaning::FailIf)
     }
 
-    /// A text that reads as this criterion everywhere: as it was given, where that says all of it.
+    /// A text that is parsed as this criterion in every context: the given text if it is unambiguous, otherwise the normalized one.
     #[must_use]
     pub fn portable(&self) -> String {
         let named = self.name.as_ref().map(|name| format!("{name}: {}", self.text));
-        let says_all = |text: &String| {
+        let is_complete = |text: &String| {
             let read = Criterion::parse(text, Meaning::Require);
             read.is_ok_and(|read| Criterion { text: self.text.clone(), ..read } == *self)
         };
         [Some(self.text.clone()), named]
             .into_iter()
             .flatten()
-            .find(says_all)
+            .find(is_complete)
             .unwrap_or_else(|| self.to_string())
     }
 
-    /// Of two values the one that is nearer to breaking the criterion, or breaks it by more.
+    /// The worse of two values: the one that fails by more, or passes by less.
     #[must_use]
     pub fn worse(&self, a: f64, b: f64) -> f64 {
         let far = |value: f64| (value - self.limit.value).abs();
@@ -307,7 +307,7 @@ impl Criterion {
 }
 
 impl Subject {
-    /// Whether it measures a time.
+    /// Whether the quantity is a time.
     #[must_use]
     pub const fn is_time(&self) -> bool {
         matches!(
@@ -322,7 +322,7 @@ impl Subject {
         )
     }
 
-    /// Whether it counts something of which a share can be asked for.
+    /// Whether the quantity is a count, whose limit can be a share.
     #[must_use]
     pub const fn is_count(&self) -> bool {
         matches!(
@@ -336,7 +336,7 @@ impl Subject {
         )
     }
 
-    /// Whether it is one of the run's, which no label has.
+    /// Whether the quantity exists only for the whole run, not for a label.
     #[must_use]
     pub const fn is_of_run(&self) -> bool {
         matches!(self, Subject::Users | Subject::ArrivalsCov | Subject::Dropped | Subject::Waited)

@@ -1,4 +1,4 @@
-//! All criteria of a run.
+//! Evaluates all criteria of a run.
 
 use busyhour_record::Snapshot;
 
@@ -7,23 +7,23 @@ use super::outcome::ThresholdResult;
 use super::run_measures::RunMeasures;
 use super::track::Track;
 
-/// Looks at a run second by second and judges it by criteria.
+/// Evaluates criteria on the seconds of a run.
 pub struct Judge {
     tracks: Vec<Track>,
-    /// The second after the last one seen.
+    /// The second after the last evaluated one.
     next: u64,
     /// The criterion that stopped the run.
     stopped_by: Option<usize>,
 }
 
-/// A criterion wants the run to be stopped.
+/// A criterion's order to stop the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopOrder {
-    /// The criterion, as [`Criterion::portable`] gives it.
+    /// The criterion, as returned by [`Criterion::portable`].
     pub text: String,
-    /// The second of the run at whose end it was broken.
+    /// The second of the run in which the criterion failed.
     pub second: u64,
-    /// Whether the run has failed by it.
+    /// Whether the criterion fails the run.
     pub failed: bool,
 }
 
@@ -34,23 +34,23 @@ impl std::fmt::Debug for Judge {
 }
 
 impl Judge {
-    /// A judge by `criteria`.
+    /// Creates a judge for `criteria`.
     #[must_use]
     pub fn new(criteria: Vec<Criterion>) -> Judge {
         Judge { tracks: criteria.into_iter().map(Track::new).collect(), next: 0, stopped_by: None }
     }
 
-    /// Looks at the next second of the run. Seconds that were left out since the last one were empty. The first criterion
-    /// that wants it so stops the run: it is told once.
+    /// Evaluates the next second of the run. Seconds that are missing since the last one count as empty. Returns a stop order for the
+    /// first criterion that stops the run, once.
     pub fn second(&mut self, snapshot: &Snapshot) -> Option<StopOrder> {
         let mut order = None;
-        // After an empty window of every length nothing changes any more.
+        // Once every window is empty, further empty seconds have no effect.
         let longest = self.tracks.iter().map(|track| match track.criterion.window {
             Window::Run => 0,
             Window::Over(seconds) | Window::For(seconds) => u64::from(seconds),
         });
-        let told = longest.max().unwrap_or(0).max(1);
-        let from = self.next.max(snapshot.second.saturating_sub(told));
+        let seconds = longest.max().unwrap_or(0).max(1);
+        let from = self.next.max(snapshot.second.saturating_sub(seconds));
         for second in from..snapshot.second {
             let empty = Snapshot {
                 second,
@@ -58,13 +58,13 @@ impl Judge {
                 arrivals: snapshot.arrivals.map(|_| Default::default()),
                 ..Snapshot::default()
             };
-            order = order.or(self.look(&empty));
+            order = order.or(self.evaluate(&empty));
         }
         self.next = snapshot.second + 1;
-        order.or(self.look(snapshot))
+        order.or(self.evaluate(snapshot))
     }
 
-    fn look(&mut self, snapshot: &Snapshot) -> Option<StopOrder> {
+    fn evaluate(&mut self, snapshot: &Snapshot) -> Option<StopOrder> {
         let mut order = None;
         for (at, track) in self.tracks.iter_mut().enumerate() {
             if track.second(snapshot) && track.criterion.stop && self.stopped_by.is_none() {
@@ -76,14 +76,14 @@ impl Judge {
         order
     }
 
-    /// How each criterion fares so far, in their order.
+    /// The results so far, in the order of the criteria.
     #[must_use]
     pub fn so_far(&self, measures: &RunMeasures) -> Vec<ThresholdResult> {
         let tracks = self.tracks.iter().enumerate();
         tracks.map(|(at, track)| track.clone().finish(measures, self.stopped_by == Some(at))).collect()
     }
 
-    /// How each criterion fared, in their order.
+    /// The results, in the order of the criteria.
     #[must_use]
     pub fn finish(self, measures: &RunMeasures) -> Vec<ThresholdResult> {
         let stopped_by = self.stopped_by;

@@ -1,51 +1,51 @@
-//! Reading criteria.
+//! Parses criteria.
 
 mod ending;
 mod quantity;
 mod scanner;
 
 use self::quantity::Quantity;
-use self::scanner::{Reader, Wrong};
+use self::scanner::{ParseError, Reader};
 use super::criterion::{
     Clock, Comparison, Criterion, CriterionError, Meaning, Pattern, Scope, Subject, Window,
 };
 
-/// What can be measured, for those who wrote something else.
+/// The quantities that can be measured, for hints.
 const SUBJECTS: &str = "mean (avg-rt), p95 (any percentile), median, max, min, stdev-rt, avg-lt, avg-ct, hits, rate, succ, \
                         fail, rc500 (rc5xx, rc4??, rc*), concurrency, apdex(500ms, 1500ms), arrivals-cov, dropped, waited";
 
-/// JMeter's limits of the APDEX.
+/// JMeter's default limits of the APDEX.
 const APDEX_MS: (f64, f64) = (500.0, 1_500.0);
 
 impl Criterion {
-    /// Reads a criterion.
+    /// Parses a criterion.
     ///
-    /// `meaning` is that of a text which does not say it: one that begins with `require` must hold; one that begins with
-    /// `fail if`, or says what to do (`, stop as failed`, `, continue`), must not come true.
+    /// `meaning` is the default meaning. A text that begins with `require` is a requirement; one that begins with `fail if`, or
+    /// ends with an action (`, stop as failed`, `, continue`), is a condition for failure.
     ///
     /// # Errors
-    /// What is wrong with the text, where, and what was expected.
+    /// The text is not a valid criterion. The error contains the position and what was expected.
     pub fn parse(text: &str, meaning: Meaning) -> Result<Criterion, CriterionError> {
         let error = match Reader::new(text, 0, meaning).criterion(None) {
             Ok(criterion) => return Ok(criterion),
             Err(error) => error,
         };
-        // `Name: criterion`, unless the colon is a label's.
+        // `Name: criterion`, unless the colon is part of a label.
         let Some((name, _)) = text.split_once(':').filter(|(name, _)| !begins_as_criterion(name)) else {
-            return Err(error.told(text));
+            return Err(error.into_error(text));
         };
         let named = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-        Reader::new(text, name.len() + 1, meaning).criterion(named).map_err(|error| error.told(text))
+        Reader::new(text, name.len() + 1, meaning).criterion(named).map_err(|error| error.into_error(text))
     }
 }
 
-/// Whether a text that ends before a colon is the start of a criterion and not its name.
+/// Whether the text before a colon is the start of a criterion rather than its name.
 fn begins_as_criterion(head: &str) -> bool {
     head.contains(['<', '>', '=']) || head.split_whitespace().any(|word| word.eq_ignore_ascii_case("of"))
 }
 
 impl<'t> Reader<'t> {
-    fn criterion(mut self, name: Option<String>) -> Result<Criterion, Wrong> {
+    fn criterion(mut self, name: Option<String>) -> Result<Criterion, ParseError> {
         let explicit = self.meaning_words();
         let clock = self.clock();
         let subject_at = self.place();
@@ -53,14 +53,14 @@ impl<'t> Reader<'t> {
         let scope_at = self.place();
         let scope = self.scope()?;
         if subject.is_of_run() && scope != Scope::Total {
-            let message = format!("{subject} is the whole run's: no label has one");
-            return Err(self.wrong_from(scope_at, message).hint("leave the `of …` out"));
+            let message = format!("{subject} is measured only for the whole run, not for a label");
+            return Err(self.wrong_from(scope_at, message).hint("omit `of …`"));
         }
         let comparison_at = self.place();
         let comparison = self.comparison()?;
         let quantity = self.quantity()?;
         let rest = self.rest()?;
-        let meaning = match (explicit, rest.said_what_to_do) {
+        let meaning = match (explicit, rest.has_action) {
             (Some(meaning), _) => meaning,
             (None, true) => Meaning::FailIf,
             (None, false) => self.meaning,
@@ -68,7 +68,7 @@ impl<'t> Reader<'t> {
         let limit = self.limit(&subject, &quantity, meaning, like_k6)?;
         let rest_end = self.at;
         if clock == Clock::Service && !(subject.is_time() || matches!(subject, Subject::Apdex { .. })) {
-            return Err(self.wrong(subject_at, scope_at, format!("{subject} is no time: it has no clock")));
+            return Err(self.wrong(subject_at, scope_at, format!("{subject} is not a time: omit `service`")));
         }
         let upwards = matches!(comparison, Comparison::More | Comparison::MoreOrEqual);
         let bad_when_large = subject.is_time()
@@ -79,29 +79,30 @@ impl<'t> Reader<'t> {
             let turned = if comparison == Comparison::More { "<=" } else { "<" };
             let message = format!("{subject} {} … would be required here", comparison.as_str());
             return Err(self.wrong(comparison_at, comparison_at + comparison.as_str().len(), message).hint(format!(
-                "write `{turned}` for what must hold, or `fail if {condition}` for what must not come true"
+                "write `{turned}` for a requirement, or `fail if {condition}` for a condition that must not occur"
             )));
         }
         let window = match (rest.window, meaning) {
             (Some((Window::For(_), at)), Meaning::Require) => {
                 let message = "`for` gives the shortest duration of a failure, and this is a requirement";
                 return Err(self.wrong_from(at, message).hint(
-                    "write `over 30s` for every stretch of 30 s, or turn the condition round: `fail if … for 30s`",
+                    "write `over 30s` for every window of 30 s, or reverse the condition: `fail if … for 30s`",
                 ));
             }
             (window, _) => window.map_or(Window::Run, |(window, _)| window),
         };
         if subject == Subject::ArrivalsCov && matches!(window, Window::Over(_)) {
             let at = rest.window.map_or(rest_end, |(_, at)| at);
-            let message = "the CoV of a second is that of the ten seconds before it: it has no other windows";
-            return Err(self.wrong_from(at, message).hint("write `for 10s`, or leave the window out"));
+            let message =
+                "the CoV of a second is measured over the preceding ten seconds, and has no other windows";
+            return Err(self.wrong_from(at, message).hint("write `for 10s`, or omit the window"));
         }
-        // As in Taurus: stop is the default of what must not come true, and takes a window.
+        // As in Taurus, a condition for failure stops the run by default, and needs a window for that.
         let stop = rest.stop.unwrap_or(meaning == Meaning::FailIf);
         if let Some(at) = rest.or_stop
             && window == Window::Run
         {
-            let message = "what stops a run needs a window to look at while the run goes on";
+            let message = "a criterion that stops the run needs a window, which is evaluated during the run";
             return Err(self.wrong_from(at, message).hint("add `over 30s` before it"));
         }
         if let Some(until) = rest.until_s.filter(|until| *until <= rest.after_s) {
@@ -147,8 +148,8 @@ impl<'t> Reader<'t> {
         Clock::Response
     }
 
-    /// The subject, and whether it is written as k6 writes percentiles.
-    fn subject(&mut self, name: Option<&str>) -> Result<(Subject, bool), Wrong> {
+    /// The subject, and whether it is written in the notation of k6.
+    fn subject(&mut self, name: Option<&str>) -> Result<(Subject, bool), ParseError> {
         let from = self.place();
         let len = self.left().find(|c: char| !(c.is_alphanumeric() || "-_.?*".contains(c)));
         let word = &self.left()[..len.unwrap_or(self.left().len())];
@@ -158,13 +159,13 @@ impl<'t> Reader<'t> {
         let known = |subject| Ok((subject, false));
         let unknown = |reader: &Self| {
             let message = if word.is_empty() {
-                "what is measured is missing".to_owned()
+                "the quantity to measure is missing".to_owned()
             } else {
-                format!("`{word}` is nothing that can be measured")
+                format!("`{word}` cannot be measured")
             };
             reader.wrong(from, from + word.len(), message).hint(format!("write one of: {SUBJECTS}"))
         };
-        // The names that k6 gives its own measures stand before the colon.
+        // In the notation of k6 the name of the metric precedes the colon.
         let of_k6 = name.filter(|name| name.starts_with("http_req") || name.starts_with("iteration"));
         let is_duration = of_k6.is_none_or(|metric| metric == "http_req_duration");
         if let Some(arguments) = arguments.filter(|_| is_duration) {
@@ -195,7 +196,7 @@ impl<'t> Reader<'t> {
                 ("http_reqs", "count") => return known(Subject::Hits),
                 ("http_req_duration", "avg" | "min" | "max" | "med") => {}
                 _ => {
-                    let message = format!("`{word}` of k6's {metric} is not measured here");
+                    let message = format!("`{word}` of k6's {metric} is not measured by Busyhour");
                     return Err(self.wrong(from, from + word.len(), message).hint(
                         "http_req_duration has avg, min, med, max and p(N), http_req_failed has rate, http_reqs has count and rate",
                     ));
@@ -220,7 +221,7 @@ impl<'t> Reader<'t> {
             "dropped" => Subject::Dropped,
             "waited" => Subject::Waited,
             _ => {
-                // A code keeps its case: `rcException`.
+                // The code is case-sensitive: `rcException`.
                 let code = word.get(2..).filter(|code| lower.starts_with("rc") && !code.is_empty());
                 if let Some(code) = code {
                     return known(Subject::Codes(code_pattern(code)));
@@ -237,7 +238,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `(number, number)`
-    fn arguments(&mut self) -> Result<Option<Vec<Quantity<'t>>>, Wrong> {
+    fn arguments(&mut self) -> Result<Option<Vec<Quantity<'t>>>, ParseError> {
         if !self.sign("(") {
             return Ok(None);
         }
@@ -253,7 +254,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn percentile(&self, quantity: &Quantity<'_>) -> Result<f64, Wrong> {
+    fn percentile(&self, quantity: &Quantity<'_>) -> Result<f64, ParseError> {
         if quantity.value > 0.0 && quantity.value <= 100.0 {
             return Ok(quantity.value);
         }
@@ -262,7 +263,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `of label`, `of 'label'`, `of /pattern/`, `of each`
-    fn scope(&mut self) -> Result<Scope, Wrong> {
+    fn scope(&mut self) -> Result<Scope, ParseError> {
         if !self.word("of") {
             return Ok(Scope::Total);
         }
@@ -284,7 +285,7 @@ impl<'t> Reader<'t> {
         let end = left.find(['<', '>', '=']).unwrap_or(left.len());
         let label = left[..end].trim();
         if label.is_empty() {
-            return Err(self.wrong_here("a label is missing behind `of`"));
+            return Err(self.wrong_here("a label is missing after `of`"));
         }
         self.at += end;
         Ok(match label.to_ascii_lowercase().as_str() {
@@ -293,16 +294,17 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn pattern(&mut self) -> Result<Option<Pattern>, Wrong> {
+    fn pattern(&mut self) -> Result<Option<Pattern>, ParseError> {
         let from = self.place();
-        // A label may begin with a slash: a pattern has a second one before the comparison.
+        // A label may begin with a slash. In a pattern, a second slash precedes the comparison.
         if !self.left().starts_with('/') {
             return Ok(None);
         }
         self.at += 1;
         let pattern = self.up_to_slash();
-        let behind = self.left().trim_start();
-        let Some(pattern) = pattern.filter(|_| behind.is_empty() || behind.starts_with(['<', '>', '=']))
+        let following = self.left().trim_start();
+        let Some(pattern) =
+            pattern.filter(|_| following.is_empty() || following.starts_with(['<', '>', '=']))
         else {
             self.at = from;
             return Ok(None);
@@ -310,13 +312,13 @@ impl<'t> Reader<'t> {
         let compiled = regex::Regex::new(&pattern).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            self.wrong(from, self.at, format!("the pattern cannot be used: {reason}"))
+            self.wrong(from, self.at, format!("the pattern is not a valid regular expression: {reason}"))
                 .hint("write labels with a slash in quotes: of '/path'")
         })?;
         Ok(Some(Pattern(compiled)))
     }
 
-    fn comparison(&mut self) -> Result<Comparison, Wrong> {
+    fn comparison(&mut self) -> Result<Comparison, ParseError> {
         let signs = [
             ("<=", Comparison::LessOrEqual),
             (">=", Comparison::MoreOrEqual),
@@ -333,7 +335,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// `5xx` means what `5??` says.
+/// Replaces `5xx` by `5??`.
 fn code_pattern(code: &str) -> String {
     let digits_and_x =
         |code: &str| code.starts_with(|c: char| c.is_ascii_digit()) && code.ends_with(['x', 'X']);

@@ -1,101 +1,102 @@
-//! How a criterion fared.
+//! The results of criteria.
 
 use serde::{Deserialize, Serialize};
 
 /// Version of [`ThresholdReport`].
 pub const THRESHOLDS_VERSION: u32 = 1;
 
-/// The thresholds of one run as a file of their own.
+/// The results of the thresholds of one run, as written to a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ThresholdReport {
     /// 1
     pub version: u32,
-    /// The run directory or the result file that was judged.
+    /// The run directory or the result file that was evaluated.
     pub source: String,
-    /// Whether no threshold makes the run a failure.
+    /// Whether no threshold fails the run.
     pub passed: bool,
-    /// Each threshold, in the order in which they were given.
+    /// The result of each threshold, in the given order.
     pub thresholds: Vec<ThresholdResult>,
 }
 
-/// How one threshold fared.
+/// The result of one threshold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ThresholdResult {
-    /// The criterion as it was given.
+    /// The criterion as given.
     pub text: String,
-    /// The same in the notation's plainest form.
+    /// The criterion in normalized notation.
     pub criterion: String,
-    /// Its name, if it was given one.
+    /// Its name, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What was measured.
+    /// The measured quantity.
     pub subject: String,
-    /// Of which samples: `total`, a label, `/pattern/`, `each`.
+    /// The measured samples: `total`, a label, `/pattern/`, `each`.
     pub scope: String,
-    /// The label it is about; of `each`, the one that the numbers here are of: the worst.
+    /// The label; for `each`, the label with the worst value, to which the numbers below refer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// `run`, `over 30 s` or `for 30 s`.
     pub window: String,
-    /// Whether the run kept it; `null` when there was nothing to measure.
+    /// Whether the threshold passed; `null` if there was nothing to measure.
     pub passed: Option<bool>,
-    /// Whether the run has failed by it. A threshold that could not be measured fails the run unless it says `, if any`; one
-    /// that says `as non-failed` never does.
+    /// Whether the threshold fails the run. A threshold without data fails the run unless it ends in `, if any`; one with
+    /// `as non-failed` never does.
     pub fails_run: bool,
-    /// The value measured, in `unit`: over the run, or of the worst window; `null` when there was nothing to measure.
+    /// The measured value, in `unit`: over the run, or in the worst window; `null` if there was nothing to measure.
     pub observed: Option<f64>,
     /// The limit, in `unit`.
     pub limit: f64,
     /// `ms`, `%`, `count`, `per_s`, `users` or `ratio`.
     pub unit: String,
-    /// `observed` for people.
+    /// `observed` as text with its unit.
     pub observed_text: Option<String>,
     /// The worst window; `null` for a threshold over the run.
     pub worst: Option<WorstWindow>,
-    /// Where the first window begins that broke it, in seconds since the start of the run.
+    /// Start of the first failed window, in seconds since the start of the run.
     pub since_s: Option<f64>,
-    /// Where the last window ends that broke it.
+    /// End of the last failed window, in seconds since the start of the run.
     pub until_s: Option<f64>,
-    /// Of `for`: the most seconds in a row that broke the condition.
+    /// For `for`: the maximum number of consecutive failed seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_s: Option<u32>,
-    /// Windows that were looked at (of `for`, seconds); 1 over the run.
+    /// Number of evaluated windows (for `for`, seconds); 1 over the run.
     pub windows: u64,
-    /// Those that broke the condition.
-    pub broken_windows: u64,
-    /// Of `each`: how many labels there were.
+    /// Number of failed windows.
+    #[serde(rename = "broken_windows")]
+    pub failed_windows: u64,
+    /// For `each`: the number of labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<u64>,
-    /// Of `each`: how many of them broke it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub broken_labels: Option<u64>,
-    /// Whether it stopped the run.
+    /// For `each`: the number of failed labels.
+    #[serde(default, rename = "broken_labels", skip_serializing_if = "Option::is_none")]
+    pub failed_labels: Option<u64>,
+    /// Whether the threshold stopped the run.
     pub stopped_run: bool,
 }
 
-/// A stretch of the run and its value.
+/// A window of the run and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WorstWindow {
-    /// Begin in seconds since the start of the run.
+    /// Start, in seconds since the start of the run.
     pub from_s: f64,
-    /// End.
+    /// End, in seconds since the start of the run.
     pub to_s: f64,
     /// The value, in the threshold's unit.
     pub value: f64,
 }
 
 impl ThresholdReport {
-    /// A report on `thresholds`.
+    /// Creates a report on `thresholds`.
     #[must_use]
     pub fn new(source: impl Into<String>, thresholds: Vec<ThresholdResult>) -> ThresholdReport {
         let passed = thresholds.iter().all(|threshold| !threshold.fails_run);
         ThresholdReport { version: THRESHOLDS_VERSION, source: source.into(), passed, thresholds }
     }
 
-    /// The text of the file.
+    /// Serializes the report as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Strings, numbers and lists: every one has a JSON form.
+        // Cannot fail: the report consists of strings, numbers and lists.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
@@ -109,9 +110,9 @@ impl ThresholdReport {
 }
 
 impl ThresholdResult {
-    /// What was seen, for people: `912 ms, from 40 s to 70 s; 3 of 90 windows`.
+    /// Describes the measured value: `912 ms from 40 s to 70 s, 3 of 90 windows`.
     #[must_use]
-    pub fn seen(&self) -> String {
+    pub fn describe_observed(&self) -> String {
         let Some(observed) = &self.observed_text else {
             return "nothing to measure".to_owned();
         };
@@ -130,17 +131,17 @@ impl ThresholdResult {
         }
         if let Some(longest) = self.longest_s {
             text.push_str(&format!(", {longest} s in a row"));
-        } else if self.worst.is_some() && self.broken_windows > 0 {
-            text.push_str(&format!(", {} of {} windows", self.broken_windows, self.windows));
+        } else if self.worst.is_some() && self.failed_windows > 0 {
+            text.push_str(&format!(", {} of {} windows", self.failed_windows, self.windows));
         }
-        if let Some((broken, labels)) = self.broken_labels.zip(self.labels).filter(|(broken, _)| *broken > 1)
+        if let Some((failed, labels)) = self.failed_labels.zip(self.labels).filter(|(failed, _)| *failed > 1)
         {
-            text.push_str(&format!(", {broken} of {labels} labels"));
+            text.push_str(&format!(", {failed} of {labels} labels"));
         }
         text
     }
 
-    /// The verdict in a word.
+    /// The verdict for reports.
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
         match (self.passed, self.fails_run) {

@@ -1,21 +1,21 @@
-//! What a criterion needs of one second, of a window and of the run.
+//! Accumulates the measured values of a criterion over a second, a window or the run.
 
 use busyhour_record::{CodeCount, SecondArrivals, Snapshot, SnapshotRow, TimeCounts};
 
 use super::criterion::{Clock, Criterion, Subject, Unit};
 
-/// Counts and times of the samples that a criterion looks at.
+/// Counts and times of the samples in a criterion's scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    /// Seconds it stands for.
+    /// Number of seconds.
     pub(super) seconds: u64,
     samples: u64,
     errors: u64,
-    /// Those of its clock; for the APDEX only those of samples that passed.
+    /// Response or service times; for the APDEX only those of successful samples.
     times: TimeCounts,
     /// Sum of the times to the first byte or to connect.
     sum_ns: u64,
-    /// Samples of the wanted response codes.
+    /// Number of samples with a matching response code.
     codes: u64,
     users: Option<u32>,
     arrivals: Option<SecondArrivals>,
@@ -23,7 +23,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// One second without samples; what is the run's own is in it.
+    /// The tally of a second without samples, with the quantities of the whole run.
     pub(super) fn of_second(snapshot: &Snapshot) -> Tally {
         Tally {
             seconds: 1,
@@ -47,8 +47,8 @@ impl Tally {
             Subject::Connect => self.sum_ns += row.connect_sum_ns,
             Subject::Apdex { .. } => self.times.merge(&times.passed),
             Subject::Codes(pattern) => {
-                let fits = |code: &&CodeCount| fits(pattern.as_bytes(), code.code.as_bytes());
-                self.codes += row.codes.iter().filter(fits).map(|code| code.samples).sum::<u64>();
+                let matches = |code: &&CodeCount| matches_pattern(pattern.as_bytes(), code.code.as_bytes());
+                self.codes += row.codes.iter().filter(matches).map(|code| code.samples).sum::<u64>();
             }
             subject if subject.is_time() => {
                 self.times.merge(&times.passed);
@@ -58,7 +58,7 @@ impl Tally {
         }
     }
 
-    /// Adds a second, or another part of the run.
+    /// Adds another part of the run.
     pub(super) fn add(&mut self, other: &Tally) {
         self.seconds += other.seconds;
         self.samples += other.samples;
@@ -73,8 +73,8 @@ impl Tally {
         self.cov = other.cov;
     }
 
-    /// Takes a second away that was added. What has no inverse (extremes, users) is the window's to find.
-    fn take(&mut self, other: &Tally) {
+    /// Subtracts a second that was added before. Extremes and users cannot be subtracted; [`Sliding::push`] computes them.
+    fn subtract(&mut self, other: &Tally) {
         self.seconds -= other.seconds;
         self.samples -= other.samples;
         self.errors -= other.errors;
@@ -93,8 +93,8 @@ impl Tally {
         self.samples > 0
     }
 
-    /// The value of the criterion's subject, in its limit's unit; `None` when there is nothing to measure. `length_s` is
-    /// what rates are over.
+    /// The value of the criterion's subject, in the unit of its limit; `None` if there is nothing to measure. Rates are computed over
+    /// `length_s`.
     pub(super) fn value(&self, criterion: &Criterion, length_s: f64) -> Option<f64> {
         let share = criterion.limit.unit == Unit::Percent;
         let counted = |count: u64, of: u64| match share {
@@ -131,7 +131,7 @@ impl Tally {
     }
 }
 
-/// The last seconds of a run.
+/// A sliding window over the last seconds of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sliding {
     seconds: std::collections::VecDeque<Tally>,
@@ -139,19 +139,19 @@ pub(super) struct Sliding {
 }
 
 impl Sliding {
-    /// Goes on by a second. The value of the window once `length` seconds are in it.
+    /// Adds a second. Returns the value of the window once it contains `length` seconds.
     pub(super) fn push(&mut self, second: Tally, length: u32, criterion: &Criterion) -> Option<Option<f64>> {
         self.sum.add(&second);
         self.seconds.push_back(second);
         if self.seconds.len() > length as usize
             && let Some(gone) = self.seconds.pop_front()
         {
-            self.sum.take(&gone);
+            self.sum.subtract(&gone);
         }
         if self.seconds.len() < length as usize {
             return None;
         }
-        // What cannot be taken out of a sum again is looked up in its parts.
+        // Quantities that cannot be subtracted are computed from the parts.
         let parts = || self.seconds.iter();
         Some(match criterion.subject {
             Subject::Max => parts().filter_map(|part| part.times.max_ms()).reduce(f64::max),
@@ -162,15 +162,16 @@ impl Sliding {
     }
 }
 
-/// Whether `text` fits a pattern in which `?` stands for any character and `*` for any number of them.
-pub(super) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+/// Whether `text` matches a pattern in which `?` matches any character and `*` any number of characters.
+pub(super) fn matches_pattern(pattern: &[u8], text: &[u8]) -> bool {
     match (pattern.split_first(), text.split_first()) {
         (None, None) => true,
         (Some((b'*', rest)), _) => {
-            fits(rest, text) || text.split_first().is_some_and(|(_, text)| fits(pattern, text))
+            matches_pattern(rest, text)
+                || text.split_first().is_some_and(|(_, text)| matches_pattern(pattern, text))
         }
-        (Some((b'?', rest)), Some((_, text))) => fits(rest, text),
-        (Some((p, rest)), Some((t, text))) => p == t && fits(rest, text),
+        (Some((b'?', rest)), Some((_, text))) => matches_pattern(rest, text),
+        (Some((p, rest)), Some((t, text))) => p == t && matches_pattern(rest, text),
         _ => false,
     }
 }

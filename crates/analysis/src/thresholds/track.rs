@@ -1,4 +1,4 @@
-//! One criterion on its way through a run.
+//! Evaluates one criterion on the seconds of a run.
 
 use std::collections::HashMap;
 
@@ -9,34 +9,34 @@ use super::outcome::{ThresholdResult, WorstWindow};
 use super::run_measures::RunMeasures;
 use super::tally::{Sliding, Tally};
 
-/// A criterion and what it has seen: once, or for each label.
+/// A criterion and its state, or one state per label.
 #[derive(Clone)]
 pub(super) struct Track {
     pub(super) criterion: Criterion,
     states: Vec<State>,
-    /// Of `each`: indices into `states`.
+    /// For `each`: indices into `states`.
     labels: HashMap<String, usize>,
     pub(super) triggered: bool,
 }
 
-/// What one scope has seen.
+/// The state of a criterion for its scope or for one label.
 #[derive(Clone, Default)]
 struct State {
     label: Option<String>,
-    /// A sample was there: from then on seconds without one count nothing instead of not at all.
+    /// Whether there was a sample. From then on, counts of seconds without samples are 0; before, such seconds are ignored.
     seen: bool,
     run: Tally,
     sliding: Sliding,
-    /// Seconds in a row that broke the criterion, and the first of them.
+    /// Number of consecutive failed seconds, and the first of them.
     streak: u32,
     streak_from: u64,
     longest: Option<(u32, u64)>,
     worst: Option<WorstWindow>,
-    /// Windows that had a value.
+    /// Number of windows with a value.
     windows: u64,
-    broken_windows: u64,
-    /// First and last second of broken windows.
-    broken: Option<(u64, u64)>,
+    failed_windows: u64,
+    /// First and last second of failed windows.
+    failed: Option<(u64, u64)>,
 }
 
 impl Track {
@@ -46,7 +46,7 @@ impl Track {
         Track { criterion, states, labels: HashMap::new(), triggered: false }
     }
 
-    /// Looks at a second; true when it breaks the criterion for the first time.
+    /// Evaluates a second; true if the criterion fails for the first time.
     pub(super) fn second(&mut self, snapshot: &Snapshot) -> bool {
         let Track { criterion, states, labels, triggered } = self;
         let number = snapshot.second;
@@ -54,7 +54,7 @@ impl Track {
             return false;
         }
         let mut tallies = vec![Tally::of_second(snapshot); states.len()];
-        for row in snapshot.rows.iter().filter(|row| wanted(&criterion.scope, row)) {
+        for row in snapshot.rows.iter().filter(|row| is_in_scope(&criterion.scope, row)) {
             let at = if matches!(criterion.scope, Scope::Each(_)) {
                 labels.get(&row.label).copied().unwrap_or_else(|| {
                     labels.insert(row.label.clone(), states.len());
@@ -87,12 +87,12 @@ impl Track {
             }
         }
         let judged = states.iter().filter(|state| state.windows > 0).count();
-        let broken = states.iter().filter(|state| state.broken.is_some()).count();
+        let failed = states.iter().filter(|state| state.failed.is_some()).count();
         let each = matches!(criterion.scope, Scope::Each(_));
-        // The state that the result tells of: a broken one before a whole one, then the worse.
+        // The result describes the worst state; failed states are worse than others.
         let worst = states.into_iter().filter(|state| state.windows > 0).reduce(|a, b| {
-            if a.broken.is_some() != b.broken.is_some() {
-                return if a.broken.is_some() { a } else { b };
+            if a.failed.is_some() != b.failed.is_some() {
+                return if a.failed.is_some() { a } else { b };
             }
             match (&a.worst, &b.worst) {
                 (Some(of_a), Some(of_b)) if criterion.worse(of_a.value, of_b.value) == of_a.value => a,
@@ -101,7 +101,7 @@ impl Track {
             }
         });
         let state = worst.unwrap_or_default();
-        let passed = (judged > 0).then_some(broken == 0);
+        let passed = (judged > 0).then_some(failed == 0);
         ThresholdResult {
             text: criterion.text.clone(),
             criterion: criterion.to_string(),
@@ -129,36 +129,36 @@ impl Track {
             observed: state.worst.map(|worst| worst.value),
             limit: criterion.limit.value,
             unit: criterion.limit.unit.as_str().to_owned(),
-            observed_text: state.worst.map(|worst| criterion.limit.unit.show(worst.value)),
+            observed_text: state.worst.map(|worst| criterion.limit.unit.format(worst.value)),
             worst: state.worst.filter(|_| criterion.window != Window::Run),
-            since_s: state.broken.map(|(from, _)| from as f64),
-            until_s: state.broken.map(|(_, to)| (to + 1) as f64),
+            since_s: state.failed.map(|(from, _)| from as f64),
+            until_s: state.failed.map(|(_, to)| (to + 1) as f64),
             longest_s: state.longest.map(|(seconds, _)| seconds),
             windows: state.windows,
-            broken_windows: state.broken_windows,
+            failed_windows: state.failed_windows,
             labels: each.then_some(judged as u64),
-            broken_labels: each.then_some(broken as u64),
+            failed_labels: each.then_some(failed as u64),
             stopped_run,
         }
     }
 }
 
 impl State {
-    /// Goes on by a second; true when that breaks the criterion.
+    /// Evaluates a second; true if the criterion fails.
     fn second(&mut self, criterion: &Criterion, tally: Tally, number: u64, whole: bool) -> bool {
         match criterion.window {
             Window::Run => {
                 self.run.add(&tally);
                 false
             }
-            // A second that the run's end cut short would show too few of everything.
+            // The counts of a partial second at the end of the run are too low.
             _ if !whole => false,
             Window::Over(length) => {
                 let Some(Some(value)) = self.sliding.push(tally, length, criterion) else { return false };
                 self.window(criterion, value, number + 1 - u64::from(length), number)
             }
             Window::For(length) => {
-                // As in Taurus a second without samples neither ends nor lengthens what goes on.
+                // As in Taurus, a second without samples neither ends nor extends a sequence of failed seconds.
                 let Some(value) = tally.value(criterion, 1.0) else { return false };
                 if !self.window(criterion, value, number, number) {
                     self.streak = 0;
@@ -174,30 +174,30 @@ impl State {
                 if self.streak < length {
                     return false;
                 }
-                let from = self.broken.map_or(self.streak_from, |(from, _)| from);
-                self.broken = Some((from, number));
+                let from = self.failed.map_or(self.streak_from, |(from, _)| from);
+                self.failed = Some((from, number));
                 true
             }
         }
     }
 
-    /// Notes the value of a window; true when it breaks the criterion.
+    /// Records the value of a window; true if it fails.
     fn window(&mut self, criterion: &Criterion, value: f64, from: u64, to: u64) -> bool {
         self.windows += 1;
         let worse = |worst: &WorstWindow| criterion.worse(worst.value, value) != worst.value;
         if self.worst.as_ref().is_none_or(worse) {
             self.worst = Some(WorstWindow { from_s: from as f64, to_s: (to + 1) as f64, value });
         }
-        let broken = criterion.broken_by(value);
-        self.broken_windows += u64::from(broken);
-        if broken && !matches!(criterion.window, Window::For(_)) {
-            let first = self.broken.map_or(from, |(first, _)| first);
-            self.broken = Some((first, to));
+        let failed = criterion.fails_for(value);
+        self.failed_windows += u64::from(failed);
+        if failed && !matches!(criterion.window, Window::For(_)) {
+            let first = self.failed.map_or(from, |(first, _)| first);
+            self.failed = Some((first, to));
         }
-        broken
+        failed
     }
 
-    /// Notes the value over the run.
+    /// Records the value over the run.
     fn whole_run(&mut self, criterion: &Criterion, measures: &RunMeasures) {
         if !self.seen {
             return;
@@ -205,7 +205,7 @@ impl State {
         let all = criterion.after_s == 0 && criterion.until_s.is_none();
         let length_s = measures.span_s.filter(|_| all).unwrap_or(self.run.seconds as f64);
         let value = match criterion.subject {
-            // The judged CoV of all arrivals, which no second has.
+            // The CoV over the run comes from the arrival verdict.
             Subject::ArrivalsCov => measures.arrivals_cov.filter(|_| all),
             _ => self.run.value(criterion, length_s),
         };
@@ -216,7 +216,7 @@ impl State {
     }
 }
 
-fn wanted(scope: &Scope, row: &SnapshotRow) -> bool {
+fn is_in_scope(scope: &Scope, row: &SnapshotRow) -> bool {
     match scope {
         Scope::Total => row.kind == SampleKind::Request,
         Scope::Label(label) => row.label == *label,

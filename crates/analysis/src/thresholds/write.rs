@@ -1,4 +1,4 @@
-//! Criteria in their notation.
+//! Writes criteria in normalized notation.
 
 use std::fmt;
 
@@ -79,7 +79,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// A label in quotes; what a quoted text cannot hold as it is has a backslash before it.
+/// Quotes a label, with quotation marks and backslashes escaped.
 fn quoted(label: &str) -> String {
     let mut text = String::from("'");
     for c in label.chars() {

@@ -1,5 +1,5 @@
-//! Arrivals counted in cells of time of several widths: for a Poisson process the counts' variance is their mean at
-//! every width.
+//! Counts of arrivals in time cells of several widths. For a Poisson process the variance of the counts equals their mean at every
+//! width.
 
 use std::collections::BTreeMap;
 
@@ -9,49 +9,49 @@ use serde::Serialize;
 const WIDTHS_NS: [i64; 6] =
     [1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000];
 
-/// With fewer cells, nothing is said of a width.
+/// Minimum number of cells for reporting a width.
 const CELLS_MIN: u64 = 10;
 
-/// The counts of arrivals in whole cells of one width.
+/// Statistics of the counts of arrivals in complete cells of one width.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CellCounts {
     /// Width of a cell in s.
     pub width_s: f64,
-    /// How many whole cells there are.
+    /// Number of complete cells.
     pub cells: u64,
     /// Mean count of a cell.
     pub mean: f64,
-    /// Index of dispersion of counts: variance (with n−1) over mean; 1 for a Poisson process.
+    /// Index of dispersion of counts: variance (divisor n − 1) divided by mean; 1 for a Poisson process.
     pub dispersion: Option<f64>,
-    /// Where that index lies for 95 % of Poisson processes: with ν = cells − 1 it is χ²(ν)/ν, whose quantiles follow
-    /// Wilson and Hilferty, *The Distribution of Chi-Square*, PNAS 17 (1931).
+    /// Range of that index for 95 % of Poisson processes. With ν = cells − 1 its distribution is χ²(ν)/ν, whose quantiles are
+    /// approximated by Wilson and Hilferty, *The Distribution of Chi-Square*, PNAS 17 (1931).
     pub dispersion_of_poisson: (f64, f64),
-    /// How many cells had which count, by count.
+    /// Number of cells by count.
     pub frequencies: Vec<CountFrequency>,
 }
 
-/// How many cells had a count.
+/// Number of cells with a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CountFrequency {
-    /// Arrivals in a cell.
+    /// Number of arrivals in a cell.
     pub count: u64,
-    /// Cells.
+    /// Number of cells with that many arrivals.
     pub cells: u64,
 }
 
-/// Counting in cells of one width.
+/// Counter for cells of one width.
 #[derive(Debug)]
-struct Rung {
+struct CellCounter {
     width_ns: i64,
-    /// Where the cell ends in which the last arrival was.
+    /// End of the cell with the last arrival.
     edge_ns: i64,
-    /// Arrivals in it.
+    /// Number of arrivals in that cell.
     here: u64,
-    /// Cells by their counts, the last one apart.
+    /// Number of cells by count, without the last cell.
     frequencies: BTreeMap<u64, u64>,
 }
 
-impl Rung {
+impl CellCounter {
     #[cold]
     fn next_cell(&mut self, start_ns: i64) {
         let passed = start_ns.saturating_sub(self.edge_ns).max(0) / self.width_ns;
@@ -89,45 +89,45 @@ impl Rung {
 /// 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.959_964;
 
-/// The quantile of χ²(ν)/ν where the normal distribution has `z`, from ν = 9 on to three digits.
+/// The quantile of χ²(ν)/ν that corresponds to the quantile `z` of the normal distribution; accurate to three digits for ν ≥ 9.
 fn chi_square_over(degrees: u64, z: f64) -> f64 {
     let part = 2.0 / (9.0 * degrees as f64);
     (1.0 - part + z * part.sqrt()).powi(3)
 }
 
-/// All widths. Cells begin where the window does, or with the first arrival.
+/// Counters for all widths. The first cells begin at the start of the window, or at the first arrival.
 #[derive(Debug, Default)]
-pub(super) struct Ladder {
-    rungs: Vec<Rung>,
+pub(super) struct CellCounters {
+    counters: Vec<CellCounter>,
 }
 
-impl Ladder {
-    /// Lets the first cells begin at `from_ns`.
+impl CellCounters {
+    /// Starts the first cells at `from_ns`.
     pub(super) fn begin(&mut self, from_ns: i64) {
-        let rung = |width_ns: i64| Rung {
+        let counter = |width_ns: i64| CellCounter {
             width_ns,
             edge_ns: from_ns.saturating_add(width_ns),
             here: 0,
             frequencies: BTreeMap::new(),
         };
-        self.rungs = WIDTHS_NS.into_iter().map(rung).collect();
+        self.counters = WIDTHS_NS.into_iter().map(counter).collect();
     }
 
     #[inline]
     pub(super) fn add(&mut self, start_ns: i64) {
-        if self.rungs.is_empty() {
+        if self.counters.is_empty() {
             self.begin(start_ns);
         }
-        for rung in &mut self.rungs {
-            if start_ns >= rung.edge_ns {
-                rung.next_cell(start_ns);
+        for counter in &mut self.counters {
+            if start_ns >= counter.edge_ns {
+                counter.next_cell(start_ns);
             }
-            rung.here += 1;
+            counter.here += 1;
         }
     }
 
-    /// The counts, the cell of the last arrival left out: nobody knows how it would have ended.
+    /// The statistics, without the incomplete cell of the last arrival.
     pub(super) fn finish(self) -> Vec<CellCounts> {
-        self.rungs.into_iter().filter_map(Rung::counts).collect()
+        self.counters.into_iter().filter_map(CellCounter::counts).collect()
     }
 }

@@ -1,22 +1,22 @@
-//! A sample of whole numbers, kept as counts of its values.
+//! A multiset of whole numbers, stored as counts of its values.
 
 use hdrhistogram::Histogram;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Smaller values have a place of their own.
+/// Smaller values are counted in an array.
 const DENSE: u64 = 1 << 12;
 
-/// Most distinct values of one sample beyond that.
+/// Maximum number of larger distinct values in one multiset.
 const DISTINCT_MAX: usize = 1 << 20;
 
-/// Most distinct values of all samples together.
+/// Maximum number of larger distinct values in all multisets.
 const DISTINCT_ALL: usize = 1 << 22;
 
-/// Significant digits of values beyond those limits.
+/// Significant digits of values if a limit is exceeded.
 const DIGITS: u8 = 3;
 
-/// How many more distinct values may be kept.
+/// Remaining number of distinct values that may be stored.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -33,25 +33,25 @@ impl Budget {
     }
 }
 
-/// How a quantile is read off an ordered sample x₀ … xₙ₋₁.
+/// Definition of the quantile of ordered values x₀ … xₙ₋₁.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantileRule {
-    /// x at (n−1)p, linear between neighbours: type 7 of R. J. Hyndman and Y. Fan, *Sample Quantiles in Statistical
+    /// x at (n−1)p with linear interpolation: type 7 of R. J. Hyndman and Y. Fan, *Sample Quantiles in Statistical
     /// Packages*, The American Statistician 50 (1996).
     #[default]
     Type7,
-    /// The web-generator-toolkit's: x at ⌊p(n−0.5)⌋, the median at ⌊(n−1)/2⌋.
+    /// As in the web-generator-toolkit: x at ⌊p(n−0.5)⌋, the median at ⌊(n−1)/2⌋.
     Toolkit,
 }
 
-/// Counts of values. Mean and variance are exact; quantiles are exact until there are too many distinct values, from
-/// then on to 0.1 %.
+/// Counts of values. Mean and variance are exact. Quantiles are exact unless there are too many distinct values; then their
+/// relative error is up to 0.1 %.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     dense: Vec<u64>,
     sparse: FxHashMap<u64, u64>,
-    /// What `sparse` was turned into when it grew too large.
+    /// Replaces `sparse` if it became too large.
     rounded: Option<Box<Histogram<u64>>>,
     n: u64,
     sum: u128,
@@ -60,7 +60,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Takes a value.
+    /// Adds a value.
     #[inline]
     pub(super) fn add(&mut self, value: u64, budget: &mut Budget) {
         self.n += 1;
@@ -81,7 +81,7 @@ impl Counted {
             }
             self.dense[at] += times;
         } else if let Some(rounded) = &mut self.rounded {
-            // It grows as needed, so that nothing is out of its range.
+            // Cannot fail: the histogram resizes itself.
             let _ = rounded.record_n(value, times);
         } else {
             let before = self.sparse.len();
@@ -100,7 +100,7 @@ impl Counted {
     fn round(&mut self, budget: &mut Budget) {
         let Ok(mut rounded) = Histogram::new(DIGITS) else { return };
         let sparse = std::mem::take(&mut self.sparse);
-        // The last one was not paid for.
+        // The value that exceeded the limit was not deducted from the budget.
         budget.0 += sparse.len().saturating_sub(1);
         for (value, times) in sparse {
             let _ = rounded.record_n(value, times);
@@ -108,7 +108,7 @@ impl Counted {
         self.rounded = Some(Box::new(rounded));
     }
 
-    /// Takes all values of another sample.
+    /// Adds all values of another multiset.
     pub(super) fn absorb(&mut self, other: Counted, budget: &mut Budget) {
         if other.rounded.is_some() && self.rounded.is_none() {
             self.round(budget);
@@ -134,12 +134,12 @@ impl Counted {
         self.sum as f64
     }
 
-    /// Least and greatest value.
+    /// Minimum and maximum.
     pub(super) fn extremes(&self) -> Option<(u64, u64)> {
         self.extremes
     }
 
-    /// Whether quantiles are to 0.1 % only.
+    /// Whether quantiles have a relative error of up to 0.1 %.
     pub(super) fn is_rounded(&self) -> bool {
         self.rounded.is_some()
     }
@@ -148,12 +148,12 @@ impl Counted {
         (self.n > 0).then(|| self.sum as f64 / self.n as f64)
     }
 
-    /// With n−1.
+    /// Variance with divisor n − 1.
     pub(super) fn variance(&self) -> Option<f64> {
         variance(self.n, self.sum, self.squares)
     }
 
-    /// The values in order, each with how often it came.
+    /// The values in order, each with its count.
     pub(super) fn steps(&self) -> Vec<(u64, u64)> {
         let mut steps: Vec<(u64, u64)> = (0..)
             .zip(&self.dense)
@@ -175,11 +175,11 @@ impl Counted {
         steps
     }
 
-    /// The quantiles at `places`; `None` for an empty sample. The place 0.5 is the median.
+    /// The quantiles at `places`, 0 to 1; `None` without values.
     pub(super) fn quantiles(&self, places: &[f64], rule: QuantileRule) -> Option<Vec<f64>> {
         let last = self.n.checked_sub(1)?;
         let mut below = 0;
-        // How many values there are up to and with each step.
+        // Cumulative counts.
         let steps: Vec<(u64, u64)> = self
             .steps()
             .into_iter()
@@ -205,7 +205,7 @@ impl Counted {
     }
 }
 
-/// The variance with n−1 of `n` whole numbers with this sum and sum of squares.
+/// The variance (divisor n − 1) of `n` whole numbers with this sum and sum of squares.
 pub(super) fn variance(n: u64, sum: u128, squares: u128) -> Option<f64> {
     let degrees = n.checked_sub(2)? + 1;
     let exact = u128::from(n)
@@ -213,7 +213,7 @@ pub(super) fn variance(n: u64, sum: u128, squares: u128) -> Option<f64> {
         .zip(sum.checked_mul(sum))
         .filter(|_| squares < u128::MAX)
         .map(|(first, second)| first.saturating_sub(second) as f64 / n as f64);
-    // Beyond 38 digits the rounding of a float is no matter.
+    // If the exact value exceeds 38 digits, the rounding of floating-point numbers is negligible.
     let deviations = exact.unwrap_or_else(|| squares as f64 - sum as f64 * (sum as f64 / n as f64));
     Some(deviations.max(0.0) / degrees as f64)
 }

@@ -1,37 +1,37 @@
-//! Histograms in the toolkit's cells.
+//! Histograms with the cells of the toolkit.
 
 use serde::Serialize;
 
 use super::counted::Counted;
 
-/// Cells of a histogram whose width the data chose reach up to the mean times this.
+/// If the width is chosen from the data, the histogram covers about the mean times this factor.
 const MEANS: f64 = 8.0;
 
-/// So many cells there are then, about.
+/// If the width is chosen from the data, approximate number of cells.
 const CELLS: f64 = 400.0;
 
-/// Most cells; what lies beyond is counted together.
+/// Maximum number of cells; values above them are counted together.
 const CELLS_MAX: usize = 10_000;
 
-/// How many values lie in which cell: cell number c holds (c−1)w < x ≤ cw, and cell 0 holds x = 0.
+/// Number of values per cell: cell number c contains (c−1)w < x ≤ cw, and cell 0 contains x = 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CellHistogram {
     /// Width w of a cell in ms.
     pub cell_ms: f64,
-    /// Values in each cell, from cell 0 to the last one that holds any.
+    /// Number of values in each cell, from cell 0 to the last non-empty one.
     pub cells: Vec<u64>,
-    /// Values beyond the last cell.
+    /// Number of values above the last cell.
     pub beyond: u64,
 }
 
 impl CellHistogram {
-    /// Of `values` in ticks of `tick_ms`, in cells of the width asked for; `None` without values.
+    /// The histogram of `values`, which are in ticks of `tick_ms`, in cells of the given width; `None` without values.
     pub(super) fn of(values: &Counted, tick_ms: f64, cell_ms: Option<f64>) -> Option<CellHistogram> {
         let mean_ms = values.mean()? * tick_ms;
         let cell_ms = cell_ms.unwrap_or_else(|| round(mean_ms * MEANS / CELLS).max(tick_ms));
         let mut histogram = CellHistogram { cell_ms, cells: Vec::new(), beyond: 0 };
         for (value, count) in values.steps() {
-            // A value on an edge belongs to the cell below, in spite of what floats do.
+            // A value on an edge belongs to the cell below, regardless of rounding errors.
             let at = (value as f64 * tick_ms / cell_ms * (1.0 - 1e-12)).ceil() as usize;
             if at >= CELLS_MAX {
                 histogram.beyond += count;
@@ -46,7 +46,7 @@ impl CellHistogram {
     }
 }
 
-/// The nearest of 1, 2, 5 times a power of ten, from below.
+/// Rounds down to 1, 2 or 5 times a power of ten.
 fn round(value: f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return 0.0;

@@ -1,16 +1,16 @@
-//! When the records of one kind started.
+//! First start, last start and duration of a series of samples.
 
 use busyhour_record::LogRow;
 
-/// The stamps of a series of records that matter beyond the next one.
+/// First start, last start and last end of a series of samples.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
-    /// First start, last start, end of the record that started last; in ns since 1970.
+    /// First start, last start, end of the sample that started last; in ns since 1970.
     known: Option<(i64, i64, i64)>,
 }
 
 impl Pace {
-    /// Takes the next record; gives the time since the start of the one before it, in ns.
+    /// Adds the next sample. Returns the time since the preceding start, in ns.
     pub(super) fn next(&mut self, row: &LogRow) -> Option<u64> {
         let end = row.start_ns.saturating_add(i64::try_from(row.elapsed_ns).unwrap_or(i64::MAX));
         match &mut self.known {
@@ -20,7 +20,7 @@ impl Pace {
             }
             Some((_, last, last_end)) => {
                 let gap = row.start_ns.saturating_sub(*last).max(0);
-                // Of those that started last together, the one that took longest: so the order does not matter.
+                // Of samples with the same start the latest end is used, so that their order does not matter.
                 *last_end = if gap == 0 { end.max(*last_end) } else { end };
                 *last = row.start_ns;
                 Some(gap as u64)
@@ -28,12 +28,12 @@ impl Pace {
         }
     }
 
-    /// From the first start to the end of the record that started last, in ns.
+    /// Time from the first start to the end of the sample that started last, in ns.
     pub(super) fn duration_ns(&self) -> Option<u64> {
         self.known.map(|(first, _, end)| end.saturating_sub(first).max(0) as u64)
     }
 
-    /// The rate of `n` values over that time, per second; `None` when it took none.
+    /// The rate of `n` values over that time, per second; `None` if the time is 0.
     pub(super) fn per_s(&self, n: u64) -> Option<f64> {
         self.duration_ns().filter(|ns| *ns > 0).map(|ns| n as f64 * 1e9 / ns as f64)
     }

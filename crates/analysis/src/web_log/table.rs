@@ -6,24 +6,24 @@ use serde::Serialize;
 use super::counted::{Budget, Counted, QuantileRule};
 use super::pace::Pace;
 
-/// A row of a table: what is known of the values of one label, in ms or bytes. `None` where there are too few.
+/// A row of a table: statistics of the values of one label, in ms or bytes. `None` for statistics that need more values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LogTableRow {
     /// The label, or [`super::TOTAL`].
     pub label: String,
-    /// How many values there are: gaps between arrivals are one less than arrivals.
+    /// Number of values; there is one gap less than arrivals.
     pub n: u64,
-    /// Their number per second (*tps*).
+    /// Number of values per second (*tps*).
     pub per_s: Option<f64>,
     /// Median.
     pub median: Option<f64>,
     /// Arithmetic mean.
     pub mean: Option<f64>,
-    /// Standard deviation with n−1.
+    /// Standard deviation (divisor n − 1).
     pub sdev: Option<f64>,
-    /// Coefficient of variation: standard deviation over mean.
+    /// Coefficient of variation: standard deviation divided by mean.
     pub cv: Option<f64>,
-    /// Variance over mean, in the values' unit.
+    /// Variance divided by mean, in the unit of the values.
     pub vmr: Option<f64>,
     /// 90th percentile.
     pub p90: Option<f64>,
@@ -31,23 +31,23 @@ pub struct LogTableRow {
     pub p95: Option<f64>,
     /// 99th percentile.
     pub p99: Option<f64>,
-    /// Least value.
+    /// Minimum.
     pub min: Option<f64>,
-    /// Greatest value.
+    /// Maximum.
     pub max: Option<f64>,
-    /// Share of failed samples, in the table of response times only.
+    /// Failed samples in per cent, only in the table of response times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_percent: Option<f64>,
-    /// Received bytes per ms, that is KB (1000 bytes) per second, in the table of response times only.
+    /// Bytes received per ms, which is KB (1000 bytes) per second, only in the table of response times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kb_per_s: Option<f64>,
-    /// Whether there were too many distinct values to keep: then quantiles are to 0.1 %.
+    /// Whether quantiles have a relative error of up to 0.1 % because there were too many distinct values.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rounded: bool,
 }
 
 impl LogTableRow {
-    /// The values are multiples of `unit`.
+    /// Computes a row; the values are multiples of `unit`.
     fn new(label: &str, values: &Counted, pace: &Pace, unit: f64, rule: QuantileRule) -> LogTableRow {
         let quantiles = values.quantiles(&[0.5, 0.9, 0.95, 0.99], rule);
         let quantile = |at: usize| quantiles.as_ref().map(|all| all[at] * unit);
@@ -76,11 +76,11 @@ impl LogTableRow {
     }
 }
 
-/// What is kept of one label, or of all.
+/// The values of one label, or of all labels.
 #[derive(Debug, Default)]
 pub(super) struct Labelled {
     pub(super) pace: Pace,
-    /// In ticks of the log's clock, like the other times.
+    /// In ticks, like the other times.
     pub(super) gaps: Counted,
     pub(super) elapsed: Counted,
     pub(super) bytes: Counted,
@@ -103,7 +103,7 @@ impl Labelled {
         self.errors += u64::from(!row.success);
     }
 
-    /// Takes another label's values, without what is about its own arrivals.
+    /// Adds the values of another label, except its arrivals.
     pub(super) fn absorb(&mut self, other: Labelled, budget: &mut Budget) {
         self.elapsed.absorb(other.elapsed, budget);
         self.bytes.absorb(other.bytes, budget);
@@ -112,7 +112,7 @@ impl Labelled {
     }
 }
 
-/// The tables as they grow.
+/// All tables.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) inter_arrival: Vec<LogTableRow>,
@@ -122,7 +122,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Adds a row to each.
+    /// Adds a row to each table.
     pub(super) fn push(&mut self, label: &str, of: &Labelled, tick_ms: f64, rule: QuantileRule) {
         let row = |values, unit| LogTableRow::new(label, values, &of.pace, unit, rule);
         self.inter_arrival.push(row(&of.gaps, tick_ms));

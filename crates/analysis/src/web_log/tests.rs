@@ -1,4 +1,4 @@
-//! A small log that was worked out by hand, and what holds for all logs.
+//! Tests with a small log computed by hand, and properties of all logs.
 
 use proptest::prelude::*;
 
@@ -29,20 +29,20 @@ fn tables(rows: &[LogRow], options: WebLogOptions) -> WebLogTables {
     log.finish(&["b".to_owned(), "a".to_owned()])
 }
 
-/// Arrivals of two threads: b at 0, 10, 40, a at 20, 30.
+/// Arrivals of two threads: label b at 0, 10 and 40 ms, label a at 20 and 30 ms.
 fn small() -> Vec<LogRow> {
     vec![row(0, 5, 0, 1), row(10, 7, 0, 2), row(20, 40, 1, 1), row(30, 1, 1, 2), row(40, 10, 0, 1)]
 }
 
 #[test]
-fn a_small_log_gives_what_it_gives_by_hand() {
+fn the_tables_of_a_small_log_equal_those_computed_by_hand() {
     let tables = tables(&small(), WebLogOptions { threads: vec![2, 1], ..WebLogOptions::default() });
     let labels: Vec<&str> = tables.inter_arrival.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["a", "b", TOTAL]);
     assert_eq!((tables.rows, tables.selected, tables.first_start_ms), (5, 5, Some(0.0)));
     assert_eq!((tables.tick_ms, tables.duration_ms, tables.threads_unknown), (1.0, Some(50.0), 0));
 
-    // Gaps of b: 10, 30 in dt = 50 ms; of a: 10; of all: four times 10.
+    // Gaps of b: 10 and 30 in dt = 50 ms; of a: 10; of all: four times 10.
     let [a, b, total] = &tables.inter_arrival[..] else { panic!() };
     assert_eq!((a.n, a.mean, a.sdev, a.cv), (1, Some(10.0), None, None));
     assert_eq!((b.n, b.per_s, b.median, b.mean), (2, Some(40.0), Some(20.0), Some(20.0)));
@@ -51,7 +51,7 @@ fn a_small_log_gives_what_it_gives_by_hand() {
     assert_eq!((b.p90, b.min, b.max), (Some(28.0), Some(10.0), Some(30.0)));
     assert_eq!((total.n, total.per_s, total.mean, total.sdev), (4, Some(80.0), Some(10.0), Some(0.0)));
 
-    // Times of all: 1, 5, 7, 10, 40; one of five failed; 630 bytes in 50 ms.
+    // All times: 1, 5, 7, 10, 40; one of five samples failed; 630 bytes in 50 ms.
     let total = &tables.response_time[2];
     assert_eq!((total.median, total.mean, total.max), (Some(7.0), Some(12.6), Some(40.0)));
     assert!((total.p90.unwrap() - 28.0).abs() < 1e-9);
@@ -60,19 +60,19 @@ fn a_small_log_gives_what_it_gives_by_hand() {
     assert_eq!(tables.first_byte, None);
 
     assert_eq!(tables.users, Some(2));
-    // Thread 1 alone: 0, 20, 40.
+    // Starts of thread 1: 0, 20, 40.
     let [one, two] = &tables.by_threads[..] else { panic!() };
     assert_eq!((one.threads, one.n, one.mean, one.sdev, one.cov), (1, 2, Some(20.0), Some(0.0), Some(0.0)));
     assert_eq!((two.threads, two.n, two.per_s), (2, 4, Some(80.0)));
 }
 
 #[test]
-fn the_window_counts_from_the_first_stamp_and_has_both_its_ends() {
+fn the_window_is_relative_to_the_first_start_and_includes_both_ends() {
     let window = Some(LogWindow { before_s: 0.01, duration_s: 0.02 });
     let tables = tables(&small(), WebLogOptions { window, ..WebLogOptions::default() });
     assert_eq!((tables.rows, tables.selected), (5, 3));
     assert_eq!(tables.inter_arrival.last().unwrap().n, 2);
-    // Rows that are not wanted still tell when the log begins.
+    // Rows that are not selected still determine the start of the log.
     let mut log = WebLog::new(WebLogOptions { window, ..WebLogOptions::default() }, MS);
     for row in small() {
         log.add(&row, row.label == 1);
@@ -81,7 +81,7 @@ fn the_window_counts_from_the_first_stamp_and_has_both_its_ends() {
 }
 
 #[test]
-fn the_two_rules_differ_where_they_should() {
+fn quantiles_follow_the_chosen_definition() {
     let (mut counted, mut budget) = (Counted::default(), Budget::default());
     for value in [1, 2, 3, 4] {
         counted.add(value, &mut budget);
@@ -93,7 +93,7 @@ fn the_two_rules_differ_where_they_should() {
 }
 
 #[test]
-fn nothing_gives_tables_without_numbers() {
+fn tables_of_an_empty_log_have_no_values() {
     let tables = tables(&[], WebLogOptions::default());
     let total = &tables.inter_arrival[0];
     assert_eq!((total.n, total.per_s, total.mean, total.min), (0, None, None, None));
@@ -101,7 +101,7 @@ fn nothing_gives_tables_without_numbers() {
 }
 
 #[test]
-fn cells_hold_their_upper_edge() {
+fn cells_include_their_upper_edge() {
     let (mut counted, mut budget) = (Counted::default(), Budget::default());
     for value in [0, 0, 1, 10, 11, 20, 70, 9_000_000] {
         counted.add(value, &mut budget);
@@ -109,13 +109,13 @@ fn cells_hold_their_upper_edge() {
     let histogram = CellHistogram::of(&counted, 0.1, Some(1.0)).unwrap();
     assert_eq!(histogram.cells, [2, 2, 2, 0, 0, 0, 0, 1]);
     assert_eq!(histogram.beyond, 1);
-    // What the data chooses is round, and no finer than the clock.
+    // A width chosen from the data is a round number, and at least the resolution.
     assert_eq!(CellHistogram::of(&counted, 1.0, None).unwrap().cell_ms, 20_000.0);
     assert_eq!(CellHistogram::of(&counted, 1e-9, None).unwrap().cell_ms, 2e-5);
 }
 
 #[test]
-fn counts_tell_even_arrivals_from_bunches() {
+fn the_dispersion_distinguishes_even_arrivals_from_bursts() {
     let even: Vec<LogRow> = (0..20_000).map(|n| row(n * 5, 1, 0, 1)).collect();
     let all = tables(&even, WebLogOptions::default()).counts;
     let second = all.iter().find(|counts| counts.width_s == 1.0).unwrap();
@@ -125,15 +125,15 @@ fn counts_tell_even_arrivals_from_bunches() {
     assert!((low - 72.501 / 98.0).abs() < 1e-3 && (high - 127.282 / 98.0).abs() < 1e-3, "{low} {high}");
     let finest = &all[0];
     assert_eq!((finest.mean, finest.frequencies.len()), (19_999.0 / 99_995.0, 2));
-    // Ten at once every 50 ms.
-    let bunches: Vec<LogRow> = (0..20_000).map(|n| row(n / 10 * 50, 1, 0, 1)).collect();
-    let all = tables(&bunches, WebLogOptions::default()).counts;
+    // Ten arrivals at once every 50 ms.
+    let bursts: Vec<LogRow> = (0..20_000).map(|n| row(n / 10 * 50, 1, 0, 1)).collect();
+    let all = tables(&bursts, WebLogOptions::default()).counts;
     assert!(all[1].dispersion.unwrap() > 7.9);
     assert_eq!(all[3].dispersion, Some(0.0));
 }
 
 #[test]
-fn too_many_values_cost_digits_and_not_memory() {
+fn too_many_distinct_values_are_rounded() {
     let (mut exact, mut rounded) = (Counted::default(), Counted::default());
     let (mut much, mut little) = (Budget::default(), Budget::of(100));
     for n in 0..20_000u64 {
@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn counts_know_what_the_sample_knows(values in prop::collection::vec(0u64..100_000, 2..200), p in 0.0..1.0) {
+    fn statistics_equal_those_of_the_values(values in prop::collection::vec(0u64..100_000, 2..200), p in 0.0..1.0) {
         let (mut counted, mut budget) = (Counted::default(), Budget::default());
         values.iter().for_each(|value| counted.add(*value, &mut budget));
         let mut sorted = values.clone();
@@ -190,7 +190,7 @@ proptest! {
         prop_assert_eq!(labels.iter().filter_map(|row| row.max).fold(0.0, f64::max), total.max.unwrap());
         let gaps = found.inter_arrival.last().unwrap();
         prop_assert_eq!(gaps.n + 1, rows.len() as u64);
-        // All threads are as many as there are.
+        // The thread-group size includes all threads.
         prop_assert_eq!((found.by_threads[0].n, found.by_threads[0].cov), (gaps.n, gaps.cv));
         let histogram = found.response_histogram.unwrap();
         prop_assert_eq!(histogram.cells.iter().sum::<u64>() + histogram.beyond, total.n);

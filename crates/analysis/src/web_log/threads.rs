@@ -1,4 +1,4 @@
-//! Inter-arrival times by thread-group size: how the coefficient of variation nears 1 as more threads are counted in.
+//! Inter-arrival times by thread-group size, which show how the coefficient of variation approaches 1 with more threads.
 
 use busyhour_record::LogRow;
 use serde::Serialize;
@@ -6,18 +6,18 @@ use serde::Serialize;
 use super::counted::variance;
 use super::pace::Pace;
 
-/// The inter-arrival times of the threads numbered up to `threads`.
+/// Statistics of the inter-arrival times of the threads with numbers up to `threads`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThreadGroupRow {
-    /// The greatest number of a thread that counts.
+    /// Maximum number of an included thread.
     pub threads: u32,
-    /// How many gaps there are.
+    /// Number of gaps.
     pub n: u64,
-    /// Their number per second.
+    /// Number of gaps per second.
     pub per_s: Option<f64>,
     /// Mean gap in ms.
     pub mean: Option<f64>,
-    /// Standard deviation with n−1, in ms.
+    /// Standard deviation (divisor n − 1), in ms.
     pub sdev: Option<f64>,
     /// Coefficient of variation.
     pub cov: Option<f64>,
@@ -27,12 +27,12 @@ pub struct ThreadGroupRow {
 struct Group {
     pace: Pace,
     n: u64,
-    /// In ticks of the log's clock.
+    /// In ticks.
     sum: u128,
     squares: u128,
 }
 
-/// All sizes asked for, ascending.
+/// The requested sizes, in ascending order.
 #[derive(Debug)]
 pub(super) struct ThreadGroups {
     groups: Vec<(u32, Group)>,

@@ -1,7 +1,7 @@
-//! Lateness, drops and waits beside the verdict, and its form in JSON.
+//! Lateness, discarded arrivals and waits in the verdict, and its serialization as JSON.
 
 use busyhour_analysis::arrivals::{
-    ArrivalVerdict, Asked, Circumstances, LatenessTally, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalVerdict, LatenessTally, RequestedProcess, Scope, TallySettings, judge,
 };
 use rand::Rng;
 use rand_distr::Exp1;
@@ -9,30 +9,30 @@ use rand_distr::Exp1;
 use crate::streams::{generator, observe, poisson};
 
 #[test]
-fn what_delivery_did_stands_beside_the_process() {
+fn the_verdict_includes_the_lateness_of_the_delivery() {
     let schedule = poisson(1_000.0, 40_000, 1);
     let mut random = generator(2);
     let mut late = LatenessTally::new();
     let mut delivered: Vec<u64> = schedule
         .iter()
         .map(|&at| {
-            let began = at + (14_000.0 * random.sample::<f64, _>(Exp1)) as u64;
-            late.add(at, began);
-            began
+            let actual = at + (14_000.0 * random.sample::<f64, _>(Exp1)) as u64;
+            late.add(at, actual);
+            actual
         })
         .collect();
     delivered.sort_unstable();
-    let circumstances = Circumstances {
+    let context = ArrivalContext {
         of: Some("Users".into()),
         scope: Scope::SessionStarts,
-        asked_per_s: Some(1_000.0),
+        requested_per_s: Some(1_000.0),
         lateness: late.finish(),
-        drops: Some(0),
+        discarded: Some(0),
         waited: Some(0),
         generator_busy: Some(0.12),
-        ..Circumstances::default()
+        ..ArrivalContext::default()
     };
-    let found = judge(observe(&delivered, TallySettings::default()), Asked::Poisson, &circumstances);
+    let found = judge(observe(&delivered, TallySettings::default()), RequestedProcess::Poisson, &context);
     assert_eq!(found.caveats, []);
     insta::assert_snapshot!(found.line, @"Arrivals: 1,004.4/s, CoV 1.00 ± 0.01: Poisson");
     insta::assert_snapshot!(found.details().last().unwrap(), @"lateness of starts: median 9.7 µs, p99 64.8 µs, max 164 µs");
@@ -42,25 +42,25 @@ fn what_delivery_did_stands_beside_the_process() {
 }
 
 #[test]
-fn each_doubt_has_its_advice() {
+fn each_caveat_has_advice() {
     let mut late = LatenessTally::new();
     for at in 0..1_000_u64 {
         late.add(at * 1_000_000, at * 1_000_000 + 5_000 * at);
     }
-    let circumstances = Circumstances {
-        asked_per_s: Some(1_500.0),
+    let context = ArrivalContext {
+        requested_per_s: Some(1_500.0),
         lateness: late.finish(),
-        drops: Some(12),
+        discarded: Some(12),
         waited: Some(340),
-        ..Circumstances::default()
+        ..ArrivalContext::default()
     };
     let observed = observe(&poisson(1_000.0, 40_000, 3), TallySettings::default());
-    let found = judge(observed, Asked::Poisson, &circumstances);
-    let told: Vec<String> =
-        found.caveats.iter().map(|told| format!("{}: {}", told.message, told.advice)).collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
-    the achieved rate is 1,003.7/s, the requested rate 1,500.0/s: look for a busy generator, too few users, or arrivals that were dropped
-    starts were late by 2.5 ms at the median and 4.9 ms at p99: read response times, which count from the intended start; use more cores or a quieter machine
+    let found = judge(observed, RequestedProcess::Poisson, &context);
+    let reported: Vec<String> =
+        found.caveats.iter().map(|caveat| format!("{}: {}", caveat.message, caveat.advice)).collect();
+    insta::assert_snapshot!(reported.join("\n"), @r"
+    the achieved rate is 1,003.7/s, the requested rate 1,500.0/s: look for a busy generator, too few users, or discarded arrivals
+    starts were late by 2.5 ms at the median and 4.9 ms at p99: use response times, which count from the intended start; use more cores or a less busy machine
     12 arrivals found no free user and were discarded: allow more users: the load was lower than requested exactly when the system under test was slow
     340 arrivals waited for a free user: allow more users; response times include the wait, the system under test saw the arrivals later
     ");
@@ -71,30 +71,34 @@ fn each_doubt_has_its_advice() {
 }
 
 #[test]
-fn few_or_no_arrivals_survive_json_too() {
+fn verdicts_on_few_or_no_arrivals_round_trip_through_json() {
     for n in [0, 1, 2, 5, 50] {
         let observed = observe(&poisson(10.0, n, 4), TallySettings::default());
-        let found = judge(observed, Asked::Unknown, &Circumstances::default());
+        let found = judge(observed, RequestedProcess::Unknown, &ArrivalContext::default());
         let again: ArrivalVerdict = serde_json::from_value(serde_json::to_value(&found).unwrap()).unwrap();
         assert_eq!(again, found);
     }
 }
 
 #[test]
-fn a_schedule_that_was_not_met_is_not_what_was_asked_for() {
-    // What a file may hold: a rate that changes, which is not held against it.
+fn arrivals_that_do_not_follow_their_schedule_are_rejected() {
+    // The rate of a replayed file may change, which does not affect the verdict.
     let mut schedule: Vec<u64> = poisson(1_000.0, 40_000, 5);
     let last = schedule[39_999];
     schedule.extend(poisson(200.0, 4_000, 6).iter().map(|at| at - 5_000_000_000 + last));
-    let meant = observe(&schedule, TallySettings::default().judging_all());
-    let circumstances = Circumstances { schedule: Some(&meant), ..Circumstances::default() };
+    let planned = observe(&schedule, TallySettings::default().judging_all());
+    let context = ArrivalContext { schedule: Some(&planned), ..ArrivalContext::default() };
     let late: Vec<u64> = schedule.iter().map(|at| at + 10_000).collect();
-    let found = judge(observe(&late, TallySettings::default().judging_all()), Asked::Replay, &circumstances);
-    insta::assert_snapshot!(found.line, @"Arrivals: 727.8/s, CoV 1.55 ± 0.09: a replay, as requested");
-    // Everything waits for the next 5-ms tick.
-    let delivered: Vec<u64> = schedule.iter().map(|at| at.div_ceil(5_000_000) * 5_000_000).collect();
     let found =
-        judge(observe(&delivered, TallySettings::default().judging_all()), Asked::Replay, &circumstances);
+        judge(observe(&late, TallySettings::default().judging_all()), RequestedProcess::Replay, &context);
+    insta::assert_snapshot!(found.line, @"Arrivals: 727.8/s, CoV 1.55 ± 0.09: a replay, as requested");
+    // All starts are delayed to the next multiple of 5 ms.
+    let delivered: Vec<u64> = schedule.iter().map(|at| at.div_ceil(5_000_000) * 5_000_000).collect();
+    let found = judge(
+        observe(&delivered, TallySettings::default().judging_all()),
+        RequestedProcess::Replay,
+        &context,
+    );
     let both: Vec<String> = found.details().into_iter().filter(|line| line.starts_with("as ")).collect();
     insta::assert_snapshot!(both.join("\n"), @r"
     as scheduled: CoV 1.555, 4.4 % of the gaps < 50 µs, dispersion 1.190 per 1 ms, dispersion 2.928 per 10 ms, dispersion 19.943 per 0.1 s, dispersion 187.211 per 1 s

@@ -1,18 +1,18 @@
-//! Run 1830 of "How to Emulate Web Traffic Using Standard Load Testing Tools": its figures, from its published log.
+//! Reproduces the figures of run 1830 in "How to Emulate Web Traffic Using Standard Load Testing Tools" from its published log.
 
 use std::path::Path;
 
-use busyhour_analysis::arrivals::{Asked, Circumstances, Part, Resolution, TallySettings, judge};
+use busyhour_analysis::arrivals::{ArrivalContext, Part, RequestedProcess, Resolution, TallySettings, judge};
 use busyhour_stats::{Decision, RoundedExponential, lilliefors_exponential, lilliefors_rounded};
 use rand::Rng;
 
 use crate::streams::{generator, observe};
 
-/// Start stamps in ms between 120 s and 1,320 s after the first; `None`, said loudly, where the log is not there.
+/// Start times in ms between 120 s and 1,320 s after the first; `None`, with a message on stderr, if the log is missing.
 fn window() -> Option<Vec<u64>> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/1830_AggRpt.csv");
     let Ok(text) = std::fs::read_to_string(&shared) else {
-        // Shown by `cargo test -- --nocapture`, and when the test fails.
+        // Visible with `cargo test -- --nocapture`, and when the test fails.
         let name = shared.display();
         std::io::Write::write_all(&mut std::io::stderr(), format!("SKIPPED: no {name}\n").as_bytes())
             .unwrap();
@@ -31,7 +31,7 @@ fn in_ns(stamps: &[u64]) -> Vec<u64> {
 }
 
 #[test]
-fn its_figures_are_the_published_ones() {
+fn the_statistics_equal_the_published_figures() {
     let Some(stamps) = window() else { return };
     let observed = observe(&in_ns(&stamps), TallySettings::new(Resolution::Millisecond));
     assert_eq!((observed.part, observed.gaps, observed.equal_stamps), (Part::Whole, 38_072, 690));
@@ -48,7 +48,7 @@ fn its_figures_are_the_published_ones() {
 }
 
 #[test]
-fn rounding_is_what_fails_the_plain_test() {
+fn the_unrounded_exponential_test_rejects_because_of_rounding() {
     let Some(stamps) = window() else { return };
     let gaps: Vec<u64> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let root = (gaps.len() as f64).sqrt();
@@ -65,13 +65,13 @@ fn rounding_is_what_fails_the_plain_test() {
         let found = lilliefors_exponential(&mut jittered.clone()).unwrap();
         let modified = found.statistic * root;
         assert!((1.0..1.25).contains(&modified), "seed {seed}: {modified}");
-        assert!((0.01..0.12).contains(&found.p_value), "one seed decides nothing: {found:?}");
+        assert!((0.01..0.12).contains(&found.p_value), "{found:?}");
     }
-    // The same clock for both: this decides.
+    // The reference distribution is rounded in the same way, so this test is valid.
     let rounded = lilliefors_rounded(&gaps, 99, &mut generator(1)).unwrap();
     assert_eq!(rounded.n, 38_072);
     assert!((rounded.statistic - raw.statistic).abs() < 1e-12);
-    // Even so gaps of 0 and 1 ms are a tenth too many, which 38,072 gaps show and nobody would act upon.
+    // It still rejects: there are a tenth too many gaps of 0 and 1 ms, which is immaterial but significant with 38,072 gaps.
     assert!(rounded.p_value < 0.05, "{rounded:?}");
     let up_to_1_ms = gaps.iter().filter(|&&gap| gap <= 1).count() as f64 / gaps.len() as f64;
     let poisson = RoundedExponential::new(0.03173).unwrap().share_up_to(1);
@@ -79,17 +79,18 @@ fn rounding_is_what_fails_the_plain_test() {
 }
 
 #[test]
-fn its_verdict() {
+fn the_verdict_is_poisson_up_to_a_tenth_of_a_second() {
     let Some(stamps) = window() else { return };
     let observed = observe(&in_ns(&stamps), TallySettings::new(Resolution::Millisecond));
-    // The paper's own question: 200 users, R = 52.74 ms, Z = 6.25 s.
-    let asked = Asked::Closed { users: Some(200.0), response_s: Some(0.05274), think_s: Some(6.25) };
-    let found = judge(observed.clone(), asked, &Circumstances::default());
+    // The parameters of the paper: 200 users, R = 52.74 ms, Z = 6.25 s.
+    let requested =
+        RequestedProcess::Closed { users: Some(200.0), response_s: Some(0.05274), think_s: Some(6.25) };
+    let found = judge(observed.clone(), requested, &ArrivalContext::default());
     insta::assert_snapshot!(found.line, @"Arrivals: 31.73/s, CoV 1.00 ± 0.01: Poisson up to 0.1 s");
     assert_eq!(found.decision, Decision::Inside);
     assert!((found.r_over_r_plus_z.unwrap() - 0.0084).abs() < 1e-4);
-    let told: Vec<&str> = found.caveats.iter().map(|told| told.message.as_str()).collect();
-    insta::assert_snapshot!(told.join("\n"), @"a closed workload: counts per 10 s vary less than those of an open one (dispersion 0.40)");
+    let reported: Vec<&str> = found.caveats.iter().map(|caveat| caveat.message.as_str()).collect();
+    insta::assert_snapshot!(reported.join("\n"), @"a closed workload: counts per 10 s vary less than those of an open one (dispersion 0.40)");
     insta::assert_snapshot!(found.details().join("\n"), @r"
     CoV of gaps: 1.002 [0.992, 1.013], band 0.950 to 1.050: inside
     dispersion per 0.1 s: 1.001 [0.972, 1.030], band 0.800 to 1.250: inside
@@ -97,8 +98,8 @@ fn its_verdict() {
     Lilliefors D (exponential gaps): 0.0242, p = 0.030, 6656 gaps
     Ljung-Box Q (independent gaps): 6.5979, p = 0.252, 19128 gaps
     ");
-    // Of a log of which nothing is known, longer windows count too.
-    let found = judge(observed, Asked::Unknown, &Circumstances::default());
+    // If the process is unknown, longer windows are judged as well.
+    let found = judge(observed, RequestedProcess::Unknown, &ArrivalContext::default());
     insta::assert_snapshot!(found.line, @"Arrivals: 31.73/s, CoV 1.00 ± 0.01: Poisson up to 0.1 s, more even over 10 s (dispersion 0.40): use more users with longer think times");
     assert_eq!(found.decision, Decision::Outside);
 }

@@ -1,4 +1,4 @@
-//! The verdict on arrivals, on streams whose nature is known.
+//! Tests the verdict on arrivals with streams from known processes.
 
 mod delivery;
 mod error_rates;

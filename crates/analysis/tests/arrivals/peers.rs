@@ -1,6 +1,6 @@
-//! What other generators send, as a server saw it: fingerprints that CoV alone does not tell.
+//! Arrivals as sent by other load generators and observed at a server, which the CoV alone does not distinguish from Poisson.
 
-use busyhour_analysis::arrivals::{Asked, Finding, Resolution};
+use busyhour_analysis::arrivals::{Finding, RequestedProcess, Resolution};
 use busyhour_stats::Decision;
 use rand::Rng;
 use rand_distr::Exp1;
@@ -8,17 +8,17 @@ use rand_distr::Exp1;
 use crate::streams::{generator, stamps, verdict};
 
 #[test]
-fn hey_sends_a_beat_at_a_time() {
-    // CoV 6.8, dispersion per 100 ms 0: fifty workers that each tick once in 50 ms, all together.
+fn the_bursts_of_hey_are_detected() {
+    // CoV 6.8, dispersion per 100 ms 0: fifty workers that each send every 50 ms, all at the same time.
     let mut random = generator(1);
     let mut all = Vec::new();
-    for beat in 0..400_u64 {
+    for burst in 0..400_u64 {
         let mut together: Vec<u64> =
-            (0..50).map(|_| beat * 50_000_000 + random.random_range(0..600_000)).collect();
+            (0..50).map(|_| burst * 50_000_000 + random.random_range(0..600_000)).collect();
         together.sort_unstable();
         all.extend(together);
     }
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
     let cov = found.observed.cov.unwrap().value;
     assert!((6.5..7.1).contains(&cov), "{cov}");
     let per_100_ms = found.observed.dispersion.iter().find(|row| row.scale_s == 0.1).unwrap().index;
@@ -28,21 +28,21 @@ fn hey_sends_a_beat_at_a_time() {
 }
 
 #[test]
-fn wrk2_has_the_right_cov_and_the_wrong_counts() {
-    // CoV 0.95, dispersion per 100 ms 0.03, 23 to 35 % of the gaps below 50 µs: gaps of all lengths within a
-    // beat of 10 ms whose count is always the same.
+fn the_constant_counts_of_wrk2_are_detected() {
+    // CoV 0.95, dispersion per 100 ms 0.03, 23 to 35 % of the gaps below 50 µs: gaps of all lengths within an
+    // interval of 10 ms, which always contains the same number of arrivals.
     let mut random = generator(2);
     let mut all = Vec::new();
-    for beat in 0..2_000 {
+    for interval in 0..2_000 {
         let mut within: Vec<f64> =
             (0..7).map(|i| (f64::from(i / 2) + random.random::<f64>()) * 2.45e6).collect();
-        // Some go out together with the one before.
+        // Some requests are sent right after the preceding one.
         let pairs: Vec<f64> = (0..3).map(|i| within[i] + 20_000.0 * random.random::<f64>()).collect();
         within.extend(pairs);
         within.sort_unstable_by(f64::total_cmp);
-        all.extend(within.iter().map(|at| 10_000_000 * beat + *at as u64));
+        all.extend(within.iter().map(|at| 10_000_000 * interval + *at as u64));
     }
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
     let (cov, short) = (found.observed.cov.unwrap().value, found.observed.short_gaps.unwrap().share.value);
     let per_100_ms = found.observed.dispersion.iter().find(|row| row.scale_s == 0.1).unwrap().index.value;
     assert!((0.85..1.05).contains(&cov) && per_100_ms < 0.05 && short > 0.2, "{cov} {per_100_ms} {short}");
@@ -51,37 +51,38 @@ fn wrk2_has_the_right_cov_and_the_wrong_counts() {
 }
 
 #[test]
-fn a_timer_wheel_of_a_millisecond_shows() {
+fn a_timer_with_a_resolution_of_a_millisecond_is_detected() {
     // Poisson at 1,000/s behind a timer that rounds up to its next tick: CoV 1.27, half of the gaps below 50 µs.
     let mut random = generator(3);
-    let mut meant_ns = 0.0;
+    let mut intended_ns = 0.0;
     let mut before = 0;
     let all: Vec<u64> = (0..30_000)
         .map(|_| {
-            meant_ns += random.sample::<f64, _>(Exp1) * 1e6;
-            let tick = (meant_ns as u64 / 1_000_000 + 1) * 1_000_000 + random.random_range(0..30_000);
+            intended_ns += random.sample::<f64, _>(Exp1) * 1e6;
+            let tick = (intended_ns as u64 / 1_000_000 + 1) * 1_000_000 + random.random_range(0..30_000);
             before = tick.max(before + 2_000);
             before
         })
         .collect();
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
     assert_eq!(found.finding, Finding::Bunched, "{}", found.line);
     insta::assert_snapshot!(found.line, @"Arrivals: 1,004.0/s, CoV 1.08 ± 0.01: burstier than independent users (37 % of the gaps are below 50 µs, 4.9 % expected)");
 }
 
 #[test]
-fn a_closed_loop_under_load_is_told_about_principle_a() {
+fn the_advice_for_a_closed_load_with_long_response_times_is_principle_a() {
     // Run 2100: 159.16/s, CoV 1.17, R = 253 ms, Z = 1 s.
     let mut random = generator(4);
     let all = stamps((0..60_000).map(|_| {
         let slow = random.random::<f64>() < 0.8;
         random.sample::<f64, _>(Exp1) / 159.16 * if slow { 0.8 } else { 1.8 }
     }));
-    let asked = Asked::Closed { users: Some(200.0), response_s: Some(0.25338), think_s: Some(1.0) };
-    let found = verdict(&all, Resolution::Nanosecond, asked);
+    let requested =
+        RequestedProcess::Closed { users: Some(200.0), response_s: Some(0.25338), think_s: Some(1.0) };
+    let found = verdict(&all, Resolution::Nanosecond, requested);
     insta::assert_snapshot!(found.line, @"Arrivals: 160.0/s, CoV 1.16 ± 0.01: burstier than independent users; R/(R+Z) 0.20: a slower server would lower this load");
     let advice: Vec<String> =
-        found.caveats.iter().map(|told| format!("{}: {}", told.message, told.advice)).collect();
+        found.caveats.iter().map(|caveat| format!("{}: {}", caveat.message, caveat.advice)).collect();
     insta::assert_snapshot!(advice.join("\n"), @r"
     requests started in bursts: the CoV of the gaps is 1.16: if users wait for responses, use more users with longer think times (Principle A); otherwise look at the lateness of starts, and use more cores or machines
     counts per 0.1 s vary more than chance allows (dispersion 1.30): look at the rate over time: a change of load, a pause of the generator or of the system under test

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_analysis::arrivals::{
-    Asked, Circumstances, Finding, KnownRate, Part, Resolution, TallySettings, judge,
+    ArrivalContext, Finding, KnownRate, Part, RequestedProcess, Resolution, TallySettings, judge,
 };
 use busyhour_stats::Decision;
 use rand::Rng;
@@ -13,7 +13,7 @@ use crate::streams::{even, generator, in_milliseconds, mmpp, observe, poisson, r
 
 #[test]
 fn poisson_arrivals_are_recognised() {
-    let found = verdict(&poisson(1_000.0, 60_000, 1), Resolution::Nanosecond, Asked::Poisson);
+    let found = verdict(&poisson(1_000.0, 60_000, 1), Resolution::Nanosecond, RequestedProcess::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 998.2/s, CoV 1.00 ± 0.01: Poisson");
     insta::assert_snapshot!(found.details().join("\n"), @r"
     CoV of gaps: 1.001 [0.993, 1.009], band 0.950 to 1.050: inside
@@ -30,10 +30,11 @@ fn poisson_arrivals_are_recognised() {
 }
 
 #[test]
-fn of_thirty_poisson_runs_hardly_one_is_not_recognised() {
+fn at_least_28_of_30_poisson_runs_are_recognised() {
     let mut decisions = [0; 3];
     for seed in 0..30 {
-        let found = verdict(&poisson(1_000.0, 20_000, seed), Resolution::Nanosecond, Asked::Poisson);
+        let found =
+            verdict(&poisson(1_000.0, 20_000, seed), Resolution::Nanosecond, RequestedProcess::Poisson);
         decisions[found.decision as usize] += 1;
     }
     let [inside, outside, _] = decisions;
@@ -41,43 +42,46 @@ fn of_thirty_poisson_runs_hardly_one_is_not_recognised() {
 }
 
 #[test]
-fn poisson_arrivals_in_a_log_of_milliseconds() {
+fn poisson_arrivals_in_a_log_with_milliseconds_are_recognised() {
     for rate_per_s in [20.0, 150.0, 400.0] {
         let log = in_milliseconds(&poisson(rate_per_s, 30_000, 2));
-        let found = verdict(&log, Resolution::Millisecond, Asked::Poisson);
+        let found = verdict(&log, Resolution::Millisecond, RequestedProcess::Poisson);
         assert_eq!(found.decision, Decision::Inside, "{}", found.line);
         assert!(found.observed.tests.lilliefors.unwrap().p_value > 0.01, "{rate_per_s}");
         assert_eq!(found.observed.tests.anderson_darling, None);
     }
-    let found =
-        verdict(&in_milliseconds(&poisson(5_000.0, 100_000, 2)), Resolution::Millisecond, Asked::Poisson);
-    insta::assert_snapshot!(found.line, @"Arrivals: 5,004.7/s, CoV 2.02 ± 0.01: inconclusive: stamps in milliseconds are too coarse for this rate");
+    let found = verdict(
+        &in_milliseconds(&poisson(5_000.0, 100_000, 2)),
+        Resolution::Millisecond,
+        RequestedProcess::Poisson,
+    );
+    insta::assert_snapshot!(found.line, @"Arrivals: 5,004.7/s, CoV 2.02 ± 0.01: inconclusive: start times in milliseconds are too coarse for this rate");
     insta::assert_snapshot!(found.caveats[0].message, @"timestamps in whole milliseconds cannot resolve gaps at 5,004.7/s");
 }
 
 #[test]
-fn even_arrivals_are_even_and_not_poisson() {
+fn even_arrivals_are_accepted_as_even_and_rejected_as_poisson() {
     let all = even(300.0, 30_000);
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Even);
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Even);
     insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: even, as requested");
     assert_eq!((found.decision, found.caveats.len()), (Decision::Inside, 0));
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: more even than independent users");
     assert_eq!((found.decision, found.finding), (Decision::Outside, Finding::TooEven));
-    // Gaps of 3, 3 and 4 ms are what a log has of them.
-    let found = verdict(&in_milliseconds(&all), Resolution::Millisecond, Asked::Even);
+    // A log in milliseconds contains gaps of 3, 3 and 4 ms.
+    let found = verdict(&in_milliseconds(&all), Resolution::Millisecond, RequestedProcess::Even);
     assert_eq!(found.decision, Decision::Inside, "{}", found.line);
-    let found = verdict(&poisson(300.0, 30_000, 3), Resolution::Nanosecond, Asked::Even);
+    let found = verdict(&poisson(300.0, 30_000, 3), Resolution::Nanosecond, RequestedProcess::Even);
     insta::assert_snapshot!(found.line, @"Arrivals: 301.3/s, CoV 1.00 ± 0.01: even was requested, and not delivered (CoV 1.00, expected 0.00 to 0.10)");
 }
 
 #[test]
-fn renewal_processes_are_told_by_their_variation() {
+fn renewal_processes_are_distinguished_by_their_cov() {
     for (cov, line_end) in [(0.5, "more even than"), (2.0, "burstier than")] {
         let all = renewal(500.0, cov, 40_000, 4);
-        let found = verdict(&all, Resolution::Nanosecond, Asked::Renewal { cov });
+        let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Renewal { cov });
         assert_eq!(found.decision, Decision::Inside, "{}", found.line);
-        let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
+        let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
         assert!(found.line.contains(line_end) && found.decision == Decision::Outside, "{}", found.line);
     }
 }
@@ -85,7 +89,7 @@ fn renewal_processes_are_told_by_their_variation() {
 #[test]
 fn bursty_arrivals_differ_at_every_scale() {
     let all = mmpp([200.0, 2_000.0], [0.9, 0.1], 60_000, 5);
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: burstier than independent users (11 % of the gaps are below 100 µs, 4.2 % expected)");
     assert_eq!(found.finding, Finding::Bunched);
     // A two-state process has this index of dispersion at infinity (Fischer and Meier-Hellstern, 1993):
@@ -94,16 +98,16 @@ fn bursty_arrivals_differ_at_every_scale() {
     let limit = 1.0 + 2.0 * 1_800_f64.powi(2) * r1 * r2 / ((r1 + r2).powi(2) * (200.0 * r2 + 2_000.0 * r1));
     let long = found.observed.dispersion.iter().find(|row| row.scale_s == 1.0).unwrap();
     assert!(long.index.low < limit && long.index.value > limit / 2.0, "{limit} {long:?}");
-    // What was asked for is the schedule, and this is it.
+    // The arrivals equal the schedule.
     let schedule = found.observed.clone();
-    let circumstances = Circumstances { schedule: Some(&schedule), ..Circumstances::default() };
-    let found = judge(schedule.clone(), Asked::Bursty, &circumstances);
+    let context = ArrivalContext { schedule: Some(&schedule), ..ArrivalContext::default() };
+    let found = judge(schedule.clone(), RequestedProcess::Bursty, &context);
     insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: bursty, as requested");
-    let found = judge(schedule.clone(), Asked::Bursty, &Circumstances::default());
+    let found = judge(schedule.clone(), RequestedProcess::Bursty, &ArrivalContext::default());
     insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: inconclusive: bursty without its schedule to compare with");
 }
 
-/// Poisson arrivals of a rate that grows from 0 to `peak_per_s` in `length_s`: inversion of Λ(t) = peak·t²/(2·length).
+/// Poisson arrivals whose rate grows from 0 to `peak_per_s` in `length_s`, by inversion of Λ(t) = peak·t²/(2·length).
 fn ramp(peak_per_s: f64, length_s: f64, seed: u64) -> Vec<u64> {
     let mut random = generator(seed);
     let (mut arrived, mut all) = (0.0, Vec::new());
@@ -118,7 +122,7 @@ fn ramp(peak_per_s: f64, length_s: f64, seed: u64) -> Vec<u64> {
 }
 
 #[test]
-fn a_ramp_is_poisson_on_its_own_clock_only() {
+fn a_ramp_is_poisson_only_after_rescaling() {
     let all = ramp(2_000.0, 40.0, 6);
     let cumulative = Arc::new(|at_ns: u64| {
         let at_s = at_ns as f64 / 1e9;
@@ -127,28 +131,28 @@ fn a_ramp_is_poisson_on_its_own_clock_only() {
     let rate = KnownRate::new(cumulative, 40_000_000_000).unwrap();
     let observed = observe(&all, TallySettings::default().with_known_rate(rate));
     assert_eq!(observed.part, Part::Rescaled);
-    let found = judge(observed, Asked::Poisson, &Circumstances::default());
+    let found = judge(observed, RequestedProcess::Poisson, &ArrivalContext::default());
     insta::assert_snapshot!(found.line, @"Arrivals: 997.6/s, CoV 0.99 ± 0.01: Poisson");
     assert_eq!(found.caveats, []);
-    // Without the rate its gaps are too uneven, and that is not held against it.
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
+    // Without the known rate the gaps vary too much, and the verdict is inconclusive.
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 1,002.4/s, CoV 1.97 ± 0.55: inconclusive: the rate was never steady");
     assert!(found.observed.cov.unwrap().low > 1.05, "{:?}", found.observed.cov);
     assert_eq!((found.decision, found.observed.part), (Decision::Inconclusive, Part::NeverSteady));
 }
 
 #[test]
-fn an_even_ramp_is_even_on_its_own_clock() {
-    // The k-th arrival where Λ(t) = k.
+fn an_even_ramp_is_even_after_rescaling() {
+    // The k-th arrival is at Λ(t) = k.
     let all: Vec<u64> = (0..40_000).map(|k| ((f64::from(k) / 25.0).sqrt() * 1e9) as u64).collect();
     let cumulative = Arc::new(|at_ns: u64| 25.0 * (at_ns as f64 / 1e9).powi(2));
     let rate = KnownRate::new(cumulative, 40_000_000_000).unwrap();
     let observed = observe(&all, TallySettings::default().with_known_rate(rate));
-    let found = judge(observed, Asked::Even, &Circumstances::default());
+    let found = judge(observed, RequestedProcess::Even, &ArrivalContext::default());
     insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00: even, as requested");
 }
 
-/// `users` who think for a uniform time on [0, 2Z] and then wait 5 ms.
+/// Arrivals of `users` users, each with a think time uniform on [0, 2Z] and a response time of 5 ms.
 fn closed_loop(users: u32, think_s: f64, length_s: f64) -> Vec<u64> {
     let mut random = generator(10);
     let mut all = Vec::new();
@@ -164,22 +168,22 @@ fn closed_loop(users: u32, think_s: f64, length_s: f64) -> Vec<u64> {
 }
 
 #[test]
-fn a_closed_loop_is_poisson_while_its_users_do_not_come_back() {
-    let asked = |users, think_s| Asked::Closed {
+fn a_closed_load_is_poisson_in_windows_shorter_than_its_cycle() {
+    let requested = |users, think_s| RequestedProcess::Closed {
         users: Some(users),
         response_s: Some(0.005),
         think_s: Some(think_s),
     };
-    let found = verdict(&closed_loop(500, 5.0, 600.0), Resolution::Nanosecond, asked(500.0, 5.0));
+    let found = verdict(&closed_loop(500, 5.0, 600.0), Resolution::Nanosecond, requested(500.0, 5.0));
     insta::assert_snapshot!(found.line, @"Arrivals: 100.0/s, CoV 1.00 ± 0.01: Poisson up to 0.1 s");
     insta::assert_snapshot!(found.caveats[0].message, @"a closed workload: counts per 10 s vary less than those of an open one (dispersion 0.39)");
-    // One thread alone: 0.577·Z/(R + Z).
-    let found = verdict(&closed_loop(1, 0.1, 2_000.0), Resolution::Nanosecond, asked(1.0, 0.1));
+    // The CoV of a single user is 0.577·Z/(R + Z).
+    let found = verdict(&closed_loop(1, 0.1, 2_000.0), Resolution::Nanosecond, requested(1.0, 0.1));
     insta::assert_snapshot!(found.line, @"Arrivals: 9.547/s, CoV 0.549 ± 0.005: more even than independent users: use more users with longer think times");
 }
 
 #[test]
-fn ramps_and_pauses_are_left_out() {
+fn ramps_and_pauses_are_excluded() {
     // 10 s of rising rate, 60 s of steady rate, 5 s of silence.
     let mut all = ramp(500.0, 10.0, 7);
     let mut random = generator(8);
@@ -190,7 +194,7 @@ fn ramps_and_pauses_are_left_out() {
     }
     all.extend(steady);
     all.push(75_000_000_000);
-    let found = verdict(&all, Resolution::Nanosecond, Asked::Unknown);
+    let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Unknown);
     assert_eq!((found.decision, found.observed.part), (Decision::Inside, Part::Steady), "{}", found.line);
     let (from_s, to_s) =
         (found.observed.judged_from_s, found.observed.judged_from_s + found.observed.judged_s);
@@ -199,23 +203,23 @@ fn ramps_and_pauses_are_left_out() {
 }
 
 #[test]
-fn a_short_run_is_told_how_long_to_be() {
-    let found = verdict(&poisson(100.0, 1_000, 9), Resolution::Nanosecond, Asked::Poisson);
+fn the_verdict_on_a_short_run_recommends_a_length() {
+    let found = verdict(&poisson(100.0, 1_000, 9), Resolution::Nanosecond, RequestedProcess::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 103.8/s, CoV 1.07 ± 0.10: inconclusive: run for about 30 s");
     insta::assert_snapshot!(format!("{}: {}", found.caveats[0].message, found.caveats[0].advice), @"there are too few arrivals to determine their process: run for about 30 s at this rate");
-    let found = verdict(&poisson(100.0, 10, 9), Resolution::Nanosecond, Asked::Poisson);
+    let found = verdict(&poisson(100.0, 10, 9), Resolution::Nanosecond, RequestedProcess::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 10: too few to judge");
     for n in [0, 1, 2, 3] {
-        let found = verdict(&poisson(100.0, n, 9), Resolution::Nanosecond, Asked::Poisson);
+        let found = verdict(&poisson(100.0, n, 9), Resolution::Nanosecond, RequestedProcess::Poisson);
         assert_eq!((found.decision, found.finding), (Decision::Inconclusive, Finding::TooFew));
     }
 }
 
 #[test]
-fn all_at_one_instant_is_no_process() {
-    let found = verdict(&[7; 1_000], Resolution::Millisecond, Asked::Unknown);
+fn arrivals_that_are_all_simultaneous_are_inconclusive() {
+    let found = verdict(&[7; 1_000], Resolution::Millisecond, RequestedProcess::Unknown);
     assert_eq!(found.decision, Decision::Inconclusive);
     insta::assert_snapshot!(found.line, @"Arrivals: 1,000, all at one instant");
-    let found = verdict(&stamps([1.0, -0.5, 1.0]), Resolution::Nanosecond, Asked::Unknown);
+    let found = verdict(&stamps([1.0, -0.5, 1.0]), Resolution::Nanosecond, RequestedProcess::Unknown);
     assert_eq!(found.observed.disordered, 1);
 }

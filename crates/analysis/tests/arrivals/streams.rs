@@ -1,7 +1,8 @@
-//! Streams of stamps whose nature is known, in ns, with fixed seeds.
+//! Generates start times in ns from known processes, with fixed seeds.
 
 use busyhour_analysis::arrivals::{
-    ArrivalTally, ArrivalVerdict, Asked, Circumstances, Observed, Resolution, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, Observed, RequestedProcess, Resolution, TallySettings,
+    judge,
 };
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, Gamma};
@@ -11,7 +12,7 @@ pub fn generator(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// Running sums of gaps in s, as stamps.
+/// Start times in ns from gaps in s.
 pub fn stamps(gaps_s: impl IntoIterator<Item = f64>) -> Vec<u64> {
     let mut at_ns = 5_000_000_000.0;
     gaps_s
@@ -40,7 +41,7 @@ pub fn even(rate_per_s: f64, n: usize) -> Vec<u64> {
     (0..n).map(|i| 5_000_000_000 + (i as f64 / rate_per_s * 1e9) as u64).collect()
 }
 
-/// Two rates that take turns, for exponential times of these means.
+/// A Markov-modulated Poisson process with two states, given the rates and the mean times in each state.
 pub fn mmpp(rates_per_s: [f64; 2], means_s: [f64; 2], n: usize, seed: u64) -> Vec<u64> {
     let mut random = generator(seed);
     let (mut state, mut at_s) = (0, 0.0);
@@ -53,7 +54,7 @@ pub fn mmpp(rates_per_s: [f64; 2], means_s: [f64; 2], n: usize, seed: u64) -> Ve
             at_s += gap_s;
             all.push((at_s * 1e9) as u64);
         } else {
-            // Exponential gaps have no memory: draw anew at the other rate.
+            // Exponential gaps are memoryless, so the rest of the gap is drawn at the other rate.
             at_s += left_s;
             state = 1 - state;
             left_s = random.sample::<f64, _>(Exp1) * means_s[state];
@@ -62,7 +63,7 @@ pub fn mmpp(rates_per_s: [f64; 2], means_s: [f64; 2], n: usize, seed: u64) -> Ve
     all
 }
 
-/// What a log with whole milliseconds has of them.
+/// Start times rounded down to milliseconds, as in a JTL.
 pub fn in_milliseconds(stamps: &[u64]) -> Vec<u64> {
     stamps.iter().map(|stamp| stamp / 1_000_000 * 1_000_000).collect()
 }
@@ -75,6 +76,6 @@ pub fn observe(stamps: &[u64], settings: TallySettings) -> Observed {
     tally.finish(&mut generator(99))
 }
 
-pub fn verdict(stamps: &[u64], resolution: Resolution, asked: Asked) -> ArrivalVerdict {
-    judge(observe(stamps, TallySettings::new(resolution)), asked, &Circumstances::default())
+pub fn verdict(stamps: &[u64], resolution: Resolution, requested: RequestedProcess) -> ArrivalVerdict {
+    judge(observe(stamps, TallySettings::new(resolution)), requested, &ArrivalContext::default())
 }

@@ -1,10 +1,10 @@
-//! The tally against the same measures from all stamps, and its bounds.
+//! Compares the tally with statistics computed from all start times, and tests edge cases.
 
 use std::sync::Arc;
 
 use busyhour_analysis::arrivals::{
-    ArrivalTally, ArrivalVerdict, Asked, Circumstances, Finding, KnownRate, Part, Resolution, TallySettings,
-    judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, Finding, KnownRate, Part, RequestedProcess, Resolution,
+    TallySettings, judge,
 };
 use busyhour_stats::{Decision, DispersionCounter, GapStatistics};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use crate::streams::{generator, in_milliseconds, observe, poisson};
 
 #[test]
-fn it_sums_what_the_stamps_are() {
+fn the_tally_equals_statistics_of_all_start_times() {
     let all = poisson(2_000.0, 50_000, 1);
     let observed = observe(&all, TallySettings::default());
     assert_eq!((observed.arrivals, observed.gaps, observed.part), (50_000, 49_999, Part::Whole));
@@ -33,7 +33,7 @@ fn it_sums_what_the_stamps_are() {
 }
 
 #[test]
-fn it_can_be_asked_at_any_time() {
+fn statistics_are_available_at_any_time() {
     let mut tally = ArrivalTally::new(TallySettings::default());
     for (i, stamp) in poisson(1_000.0, 20_000, 2).into_iter().enumerate() {
         tally.add(stamp);
@@ -46,7 +46,7 @@ fn it_can_be_asked_at_any_time() {
 }
 
 #[test]
-fn rates_from_one_an_hour_to_ten_million_a_second() {
+fn rates_from_one_per_hour_to_ten_million_per_second_are_estimated() {
     for rate_per_s in [1.0 / 3_600.0, 0.1, 10.0, 1e5, 1e7] {
         let observed = observe(&poisson(rate_per_s, 20_000, 3), TallySettings::default());
         let rate = observed.rate_per_s.unwrap();
@@ -56,19 +56,25 @@ fn rates_from_one_an_hour_to_ten_million_a_second() {
 }
 
 #[test]
-fn what_comes_after_the_schedule_is_not_at_one_instant() {
-    // 100/s for 10 s, all of it a second late.
+fn arrivals_after_the_end_of_the_schedule_keep_their_gaps() {
+    // 100/s for 10 s, with all arrivals one second late.
     let rate = KnownRate::new(Arc::new(|at_ns: u64| at_ns as f64 / 1e7), 10_000_000_000).unwrap();
     let late: Vec<u64> = (0..1_000).map(|i| 1_000_000_000 + i * 10_000_000).collect();
     let observed = observe(&late, TallySettings::default().with_known_rate(rate));
     assert_eq!((observed.equal_stamps, observed.cov.unwrap().value), (0, 0.0));
 }
 
+#[test]
+fn a_span_of_almost_the_whole_range_of_start_times_is_accepted() {
+    let observed = observe(&[0, 18_436_897_232_306_339_134], TallySettings::default());
+    assert_eq!((observed.arrivals, observed.disordered), (2, 0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_stamps_break_it(mut all in prop::collection::vec(any::<u64>(), 0..60), near in prop::bool::ANY) {
+    fn arbitrary_start_times_are_accepted(mut all in prop::collection::vec(any::<u64>(), 0..60), near in prop::bool::ANY) {
         if near {
             all.iter_mut().for_each(|stamp| *stamp >>= 30);
         }
@@ -83,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_there_is_a_verdict(
+    fn arbitrary_gaps_yield_a_verdict(
         gaps in prop::collection::vec(prop_oneof![Just(0), 0..1_000_u64, 0..10_000_000_u64, 0..3_000_000_000_u64], 0..300),
         milliseconds in any::<bool>(),
         cov in 0.0..5.0_f64,
@@ -99,19 +105,19 @@ proptest! {
             prop_assert!(estimate.is_none_or(|it| it.low <= it.value && it.value <= it.high), "{:?}", estimate);
         }
         let schedule = Some(&observed);
-        for asked in [
-            Asked::Unknown,
-            Asked::Even,
-            Asked::Jittered,
-            Asked::Renewal { cov },
-            Asked::Bursty,
-            Asked::Closed { users: Some(3.0), response_s: Some(0.2), think_s: None },
+        for requested in [
+            RequestedProcess::Unknown,
+            RequestedProcess::Even,
+            RequestedProcess::Jittered,
+            RequestedProcess::Renewal { cov },
+            RequestedProcess::Bursty,
+            RequestedProcess::Closed { users: Some(3.0), response_s: Some(0.2), think_s: None },
         ] {
             for schedule in [None, schedule] {
-                let circumstances = Circumstances { schedule, ..Circumstances::default() };
-                let found = judge(observed.clone(), asked, &circumstances);
+                let context = ArrivalContext { schedule, ..ArrivalContext::default() };
+                let found = judge(observed.clone(), requested, &context);
                 prop_assert!(found.line.starts_with("Arrivals: ") && !found.line.contains("NaN"), "{}", found.line);
-                prop_assert!(found.decision == Decision::Inside || found.finding != Finding::AsAsked);
+                prop_assert!(found.decision == Decision::Inside || found.finding != Finding::AsRequested);
                 let json = serde_json::to_value(&found).unwrap();
                 prop_assert_eq!(serde_json::from_value::<ArrivalVerdict>(json).unwrap(), found);
             }
@@ -121,7 +127,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn arrivals_at_the_same_time_are_arrivals_one_by_one(
+    fn add_many_equals_repeated_add(
         stamps in prop::collection::vec((0..2_000_u64, 0..9_u64), 1..300),
         in_order: bool,
     ) {

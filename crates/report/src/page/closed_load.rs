@@ -1,7 +1,7 @@
 //! What is to be said of a closed load: how its users, rate and times hang together, and where a capacity model comes from.
 
 use busyhour_analysis::Summary;
-use busyhour_analysis::arrivals::Asked;
+use busyhour_analysis::arrivals::RequestedProcess;
 
 use super::markup::{def, escape};
 use crate::numbers::{counted, ms, rate};
@@ -19,8 +19,10 @@ pub(super) struct Cycle {
 impl Cycle {
     /// Of the run as a whole; `None` where it had open workloads or too little is known.
     pub(super) fn of(summary: &Summary) -> Option<Cycle> {
-        summary.arrivals.iter().find_map(|verdict| match verdict.asked {
-            Asked::Closed { users, response_s: Some(response_s), think_s } if verdict.of.is_none() => {
+        summary.arrivals.iter().find_map(|verdict| match verdict.requested {
+            RequestedProcess::Closed { users, response_s: Some(response_s), think_s }
+                if verdict.of.is_none() =>
+            {
                 // By Little's law a cycle lasts N/λ; what is not spent in responses is thought.
                 let share = verdict.r_over_r_plus_z.filter(|share| *share > 0.0)?;
                 let think_s = think_s.unwrap_or(response_s * (1.0 / share - 1.0));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparedClock, ComparedRow, ComparedRun, CurvePoint, Effect, EffectMethod, Measure, RunCourse, Side,
+    ComparedClock, ComparedRow, ComparedRun, CurvePoint, Effect, EffectMethod, Measure, RunSeries, Side,
     Verdict,
 };
 use busyhour_record::SampleKind;
@@ -102,7 +102,7 @@ fn total(comparison: &Comparison) -> String {
     let effects = comparison.total.effects.iter();
     let rows: Vec<(String, &Effect)> =
         effects.map(|effect| (full_name(effect.measure).to_owned(), effect)).collect();
-    let confidence = percent_of(comparison.asked_of_total.confidence);
+    let confidence = percent_of(comparison.total_tests.confidence);
     let single = percent_of(1.0 - comparison.settings.false_rate);
     format!(
         "<p>Each bar is the interval of a change, its dot the change itself; the tinted band is what counts as none. Intervals of \
@@ -117,13 +117,13 @@ fn labels(comparison: &Comparison) -> String {
     if comparison.labels.is_empty() {
         return "<p>No label is on both sides.</p>".to_owned();
     }
-    let asked = &comparison.asked_of_labels;
+    let asked = &comparison.label_tests;
     let confidence = percent_of(asked.confidence);
     let mut out = format!(
         "<p>{} of {} were answered by a difference; that many questions at once make the interval of each of these one of \
          {confidence}.</p>",
         thousands(asked.differences as u64),
-        counted(asked.questions as u64, "question")
+        counted(asked.tests as u64, "question")
     );
     for measure in Measure::ALL {
         let rows: Vec<(String, &Effect)> =
@@ -181,13 +181,13 @@ fn effects_table(
     let forest = |by_ratio: bool| {
         let margins = &comparison.settings.margins;
         let margin = if by_ratio { margins.relative } else { margins.errors };
-        let wanted = rows.iter().filter(|(_, effect)| effect.measure.by_ratio() == by_ratio);
+        let wanted = rows.iter().filter(|(_, effect)| effect.measure.is_compared_by_ratio() == by_ratio);
         Forest::new(wanted.filter_map(|(_, effect)| bar(effect)), margin, by_ratio)
     };
     let (ratios, shares) = (forest(true), forest(false));
     for (name, effect) in rows {
         let measure = effect.measure;
-        let scale = if measure.by_ratio() { &ratios } else { &shares };
+        let scale = if measure.is_compared_by_ratio() { &ratios } else { &shares };
         let svg = bar(effect).map(|bar| scale.svg(&bar)).unwrap_or_default();
         let (class, mark) = match effect.verdict {
             Verdict::Worse | Verdict::PerhapsWorse => (" bad", "✕ "),
@@ -200,7 +200,7 @@ fn effects_table(
              <td class=\"forest\">{svg}</td><td class=\"soft\">{}</td><td>{}</td><td>{}</td></tr>",
             escape(name),
             change_cell(effect),
-            effect.verdict.words(measure),
+            effect.verdict.describe(measure),
             interval_cell(effect),
             value(measure, effect.base),
             value(measure, effect.new)
@@ -396,7 +396,7 @@ struct ComparisonModel<'c> {
 #[derive(Serialize)]
 struct SideModel<'c> {
     name: &'c str,
-    runs: Vec<&'c RunCourse>,
+    runs: Vec<&'c RunSeries>,
     curve: CurveModel,
 }
 
@@ -410,7 +410,7 @@ impl<'c> ComparisonModel<'c> {
     fn of(comparison: &'c Comparison) -> ComparisonModel<'c> {
         let side = |side: &'c Side, curve: &[CurvePoint]| SideModel {
             name: &side.name,
-            runs: side.runs.iter().map(|run| &run.course).collect(),
+            runs: side.runs.iter().map(|run| &run.series).collect(),
             curve: CurveModel {
                 percentile: curve.iter().map(|point| point.percentile).collect(),
                 values_ms: curve.iter().map(|point| point.ms).collect(),

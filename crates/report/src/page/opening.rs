@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use busyhour_analysis::arrivals::{ArrivalVerdict, Asked, Scope};
+use busyhour_analysis::arrivals::{ArrivalVerdict, RequestedProcess, Scope};
 use busyhour_analysis::{Caveat, Summary, Times};
 use busyhour_record::{CoreFacts, RunEnd};
 use busyhour_stats::Decision;
@@ -59,7 +59,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
 /// The first screen, as HTML.
 pub(super) fn opening(summary: &Summary) -> String {
     let mut out = String::from(
-        "<div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">Asked and achieved</h2>",
+        "<div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">RequestedProcess and achieved</h2>",
     );
     asked_and_achieved(summary, &mut out);
     out.push_str("<dl class=\"verdicts\">");
@@ -143,7 +143,7 @@ fn asked_and_achieved(summary: &Summary, out: &mut String) {
     if let Some(window) = &summary.window {
         let words = format!(
             "{}<br>{} before and {} after it are left out of the tables and verdicts",
-            escape(&capital(&window.words)),
+            escape(&capital(&window.reason)),
             counted(window.before, "request"),
             counted(window.after, "request")
         );
@@ -190,7 +190,8 @@ fn arrivals(summary: &Summary, out: &mut String) {
     }
     for verdict in &summary.arrivals {
         // Of a closed load nobody asked for a process: it is compared with what independent users make.
-        let is_asked = !matches!(verdict.asked, Asked::Closed { .. } | Asked::Unknown);
+        let is_asked =
+            !matches!(verdict.requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
         let word = match (verdict.decision, is_asked) {
             (Decision::Inside, true) => mark("good", "as asked"),
             (Decision::Inside, false) => mark("good", "as of independent users"),

@@ -38,7 +38,7 @@ pub(super) fn thresholds(summary: &Summary, out: &mut String) {
             "<li>{result}<span>{}<code>{}</code></span><span class=\"seen\">{}{}{stopped}</span></li>",
             escape(&name),
             escape(&threshold.text),
-            escape(&threshold.seen()),
+            escape(&threshold.describe_observed()),
             escape(&unknown)
         );
     }

@@ -143,9 +143,9 @@ fn thresholds() -> Vec<ThresholdResult> {
         until_s: None,
         longest_s: None,
         windows: 1,
-        broken_windows: 0,
+        failed_windows: 0,
         labels: None,
-        broken_labels: None,
+        failed_labels: None,
         stopped_run: false,
     };
     let worst = Some(WorstWindow { from_s: 30.0, to_s: 35.0, value: 12.5 });
@@ -154,7 +154,7 @@ fn thresholds() -> Vec<ThresholdResult> {
         ThresholdResult {
             worst,
             windows: 56,
-            broken_windows: 9,
+            failed_windows: 9,
             window: "over 5 s".to_owned(),
             ..result("errors < 5% over 5s", Some(false), Some("12.5 %"))
         },

@@ -5,7 +5,7 @@ use busyhour_record::{
 use super::*;
 use crate::thresholds::{Meaning, ThresholdResult};
 
-/// Rows of one second: label, times in ms, failed ones among them (the first), response code of those.
+/// The row of one second for a label: times in ms, of which the first `failed` are of failed samples with response code 503.
 fn row(label: &str, times_ms: &[u64], failed: usize) -> SnapshotRow {
     let times = |ms: &[u64]| TimeCounts::from_ns(ms.iter().map(|ms| ms * 1_000_000));
     let outcome = OutcomeTimes { failed: times(&times_ms[..failed]), passed: times(&times_ms[failed..]) };
@@ -21,7 +21,7 @@ fn row(label: &str, times_ms: &[u64], failed: usize) -> SnapshotRow {
         samples: times_ms.len() as u64,
         errors: failed as u64,
         response: outcome.clone(),
-        // The second clock starts 10 ms later.
+        // Service times are 10 ms shorter.
         service: OutcomeTimes {
             failed: times(&times_ms[..failed].iter().map(|ms| ms - 10).collect::<Vec<_>>()),
             passed: times(&times_ms[failed..].iter().map(|ms| ms - 10).collect::<Vec<_>>()),
@@ -35,7 +35,7 @@ fn second(number: u64, rows: Vec<SnapshotRow>) -> Snapshot {
     Snapshot { second: number, whole: true, users: Some(users), rows, ..Snapshot::default() }
 }
 
-/// 100 seconds at ten requests a second: 100 ms each, but 500 ms in the seconds 40 to 49; in 60 to 62 half of them fail.
+/// 100 seconds with ten requests per second of 100 ms, or 500 ms in the seconds 40 to 49. In the seconds 60 to 62 half of them fail.
 fn run() -> Vec<Snapshot> {
     let one = |number: u64| {
         let ms = if (40..50).contains(&number) { 500 } else { 100 };
@@ -51,12 +51,12 @@ fn judged(text: &str, snapshots: &[Snapshot]) -> (ThresholdResult, Option<StopOr
         Criterion::parse(text, Meaning::Require).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut judge = Judge::new(vec![criterion]);
     let mut orders = snapshots.iter().filter_map(|snapshot| judge.second(snapshot)).collect::<Vec<_>>();
-    assert!(orders.len() < 2, "a run is stopped once");
+    assert!(orders.len() < 2, "a run is stopped at most once");
     let mut results = judge.finish(&RunMeasures::default());
     (results.remove(0), orders.pop())
 }
 
-/// Passed, value, first and last broken second.
+/// Result, value, first and last failed second.
 type Outcome = (Option<bool>, Option<f64>, Option<(f64, f64)>);
 
 fn outcome(text: &str, snapshots: &[Snapshot]) -> Outcome {
@@ -64,9 +64,9 @@ fn outcome(text: &str, snapshots: &[Snapshot]) -> Outcome {
     (result.passed, result.observed, result.since_s.zip(result.until_s))
 }
 
-/// Fails unless the two agree to two digits behind the point, or to the width of a histogram's band.
+/// Asserts that the outcome equals `expected`, with values equal to two decimals or to the width of a histogram's bucket.
 #[track_caller]
-fn agree(text: &str, snapshots: &[Snapshot], expected: Outcome) {
+fn assert_outcome(text: &str, snapshots: &[Snapshot], expected: Outcome) {
     let seen = outcome(text, snapshots);
     let near = |a: f64, b: f64| (a - b).abs() <= f64::max(0.005, b.abs() / 1_000.0);
     assert_eq!((seen.0, seen.2), (expected.0, expected.2), "{text}: {seen:?}");
@@ -74,7 +74,7 @@ fn agree(text: &str, snapshots: &[Snapshot], expected: Outcome) {
 }
 
 #[test]
-fn over_the_run() {
+fn criteria_are_evaluated_over_the_run() {
     let run = run();
     let table: &[(&str, Outcome)] = &[
         ("p90 of home < 450ms", (Some(true), Some(100.0), None)),
@@ -93,7 +93,7 @@ fn over_the_run() {
         ("rate = 11 until 90s", (Some(true), Some(11.0), None)),
         ("succ of /^h/ >= 98%", (Some(true), Some(98.5), None)),
         ("users < 50", (Some(false), Some(99.0), Some((0.0, 100.0)))),
-        // Of 1,000: 885 within 100 ms, 100 within 500 ms, 15 failed.
+        // Of 1,000 samples, 885 are within 100 ms, 100 within 500 ms, and 15 failed.
         ("apdex(100ms, 500ms) of home > 0.9", (Some(true), Some(0.94), None)),
         ("p95 of nowhere < 1s", (None, None, None)),
         ("hits of nowhere < 5", (None, None, None)),
@@ -101,15 +101,15 @@ fn over_the_run() {
         ("stdev-rt of home < 121ms", (Some(true), Some(120.06), None)),
     ];
     for (text, expected) in table {
-        agree(text, &run, *expected);
+        assert_outcome(text, &run, *expected);
     }
 }
 
 #[test]
-fn over_every_window() {
+fn criteria_are_evaluated_over_every_window() {
     let run = run();
     let table: &[(&str, Outcome)] = &[
-        // The window that ends with second 44 is the first in which more than half are slow.
+        // The window that ends with second 45 is the first in which more than half of the samples are slow.
         ("p50 of home < 400ms over 10s", (Some(false), Some(500.0), Some((36.0, 54.0)))),
         ("mean of home < 400ms over 30s", (Some(true), Some(233.33), None)),
         ("errors of home < 20% over 10s", (Some(true), Some(15.0), None)),
@@ -121,17 +121,17 @@ fn over_every_window() {
         ("p95 of home < 450ms over 10s after 50s", (Some(true), Some(100.0), None)),
     ];
     for (text, expected) in table {
-        agree(text, &run, *expected);
+        assert_outcome(text, &run, *expected);
     }
     let (result, order) = judged("p50 of home < 400ms over 10s, or stop", &run);
     assert_eq!(order, Some(StopOrder { text: result.text.clone(), second: 45, failed: true }));
     assert!(result.stopped_run && result.fails_run);
-    assert_eq!((result.windows, result.broken_windows), (91, 9));
-    assert_eq!(result.seen(), "500 ms from 36 s to 46 s, 9 of 91 windows");
+    assert_eq!((result.windows, result.failed_windows), (91, 9));
+    assert_eq!(result.describe_observed(), "500 ms from 36 s to 46 s, 9 of 91 windows");
 }
 
 #[test]
-fn for_so_many_seconds_in_a_row() {
+fn criteria_are_evaluated_for_consecutive_seconds() {
     let run = run();
     let (result, order) = judged("avg-rt of home>400ms for 10s, stop as failed", &run);
     assert_eq!(order.map(|order| (order.second, order.failed)), Some((49, true)));
@@ -141,7 +141,7 @@ fn for_so_many_seconds_in_a_row() {
     let (result, order) = judged("fail of home>=50% for 3s, stop as non-failed", &run);
     assert_eq!(order.map(|order| (order.second, order.failed)), Some((62, false)));
     assert_eq!((result.passed, result.fails_run, result.verdict()), (Some(false), false, "noticed"));
-    // A label that fell silent counts nothing; its times are not looked at.
+    // For a label without samples, counts are 0 and times are not evaluated.
     let (result, order) = judged("hits of cart<1 for 5s, stop as failed", &run);
     assert_eq!((result.since_s, order.map(|order| order.second)), (Some(90.0), Some(94)));
     let (result, _) = judged("avg-rt of cart>5s for 5s, continue as failed", &run);
@@ -151,32 +151,32 @@ fn for_so_many_seconds_in_a_row() {
 }
 
 #[test]
-fn each_label_for_itself() {
+fn each_evaluates_every_label_separately() {
     let run = run();
     let (result, _) = judged("p90 of each < 450ms", &run);
-    assert_eq!((result.passed, result.labels, result.broken_labels), (Some(false), Some(2), Some(1)));
-    assert_eq!(result.seen(), "1000 ms of cart");
+    assert_eq!((result.passed, result.labels, result.failed_labels), (Some(false), Some(2), Some(1)));
+    assert_eq!(result.describe_observed(), "1000 ms of cart");
     let (result, _) = judged("p90 of each /home/ < 450ms", &run);
     assert_eq!((result.passed, result.label.as_deref()), (Some(true), Some("home")));
-    // A label that comes late is judged from its first sample on.
+    // A label is evaluated from its first sample on.
     let late = [second(0, vec![row("a", &[20], 0)]), second(1, vec![row("a", &[20], 0), row("b", &[90], 0)])];
     let (result, _) = judged("max of each < 50ms over 1s", &late);
     assert_eq!((result.label.as_deref(), result.windows, result.since_s), (Some("b"), 1, Some(1.0)));
 }
 
 #[test]
-fn arrivals_and_their_cov() {
+fn criteria_on_arrivals_are_evaluated() {
     let at = |number: u64| Snapshot {
         arrivals: Some(SecondArrivals { scheduled: 100, begun: 98, waited: 3, dropped: 2 }),
         regularity: (number > 5).then(|| LiveArrivals { cov: 0.9 + number as f64 / 100.0, gaps: 900 }),
         ..second(number, Vec::new())
     };
     let run: Vec<_> = (0..20).map(at).collect();
-    agree("dropped < 30", &run, (Some(false), Some(40.0), Some((0.0, 20.0))));
-    agree("dropped <= 2%", &run, (Some(true), Some(2.0), None));
-    agree("waited <= 2% over 5s", &run, (Some(false), Some(3.0), Some((0.0, 20.0))));
-    agree("fail if cov > 1 for 5s, continue", &run, (Some(false), Some(1.09), Some((11.0, 20.0))));
-    // Over the run it is the verdict's, and unknown without one.
+    assert_outcome("dropped < 30", &run, (Some(false), Some(40.0), Some((0.0, 20.0))));
+    assert_outcome("dropped <= 2%", &run, (Some(true), Some(2.0), None));
+    assert_outcome("waited <= 2% over 5s", &run, (Some(false), Some(3.0), Some((0.0, 20.0))));
+    assert_outcome("fail if cov > 1 for 5s, continue", &run, (Some(false), Some(1.09), Some((11.0, 20.0))));
+    // Over the run the CoV is that of the arrival verdict, and unknown without a verdict.
     let judge = |measures: &RunMeasures| {
         Judge::new(vec![Criterion::parse("cov < 1.1", Meaning::Require).unwrap()]).with(&run).finish(measures)
     };
@@ -195,7 +195,7 @@ impl Judge {
 }
 
 #[test]
-fn no_data_fails_unless_told() {
+fn a_criterion_without_data_fails_unless_it_allows_that() {
     for (text, fails) in [
         ("p95 of gone < 1s", true),
         ("p95 of gone < 1s, if any", false),
@@ -205,12 +205,12 @@ fn no_data_fails_unless_told() {
     ] {
         let (result, _) = judged(text, &run());
         assert_eq!((result.passed, result.fails_run), (None, fails), "{text}");
-        assert_eq!(result.seen(), "nothing to measure");
+        assert_eq!(result.describe_observed(), "nothing to measure");
     }
 }
 
 #[test]
-fn seconds_that_are_left_out_were_empty_and_the_last_one_is_short() {
+fn missing_seconds_count_as_empty_and_a_partial_last_second_is_ignored_by_windows() {
     let mut run =
         vec![second(0, vec![row("home", &[10; 50], 0)]), second(1_000_000, vec![row("home", &[10], 0)])];
     let (result, order) = judged("hits<1 for 10s, stop as failed", &run);
@@ -220,12 +220,12 @@ fn seconds_that_are_left_out_were_empty_and_the_last_one_is_short() {
         second(0, vec![row("home", &[10; 50], 0)]),
         Snapshot { whole: false, ..second(1, vec![row("home", &[10], 0)]) },
     ];
-    agree("hits > 40 over 1s", &run, (Some(true), Some(50.0), None));
+    assert_outcome("hits > 40 over 1s", &run, (Some(true), Some(50.0), None));
     assert_eq!(outcome("hits > 40", &run).1, Some(51.0));
 }
 
 #[test]
-fn rates_are_over_the_measured_span_when_it_is_known() {
+fn rates_over_the_run_use_the_measured_span_if_known() {
     let judge = Judge::new(vec![Criterion::parse("rate > 5", Meaning::Require).unwrap()]).with(&run());
     let measures = RunMeasures { span_s: Some(109.0), arrivals_cov: None };
     assert_eq!(judge.finish(&measures)[0].observed, Some(10.0));

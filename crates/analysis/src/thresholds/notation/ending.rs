@@ -1,7 +1,7 @@
-//! What stands behind the limit: windows and actions.
+//! Parses the windows and actions after the limit.
 
 use super::super::criterion::Window;
-use super::scanner::{Reader, Wrong};
+use super::scanner::{ParseError, Reader};
 
 /// Windows and actions.
 #[derive(Default)]
@@ -10,17 +10,17 @@ pub(super) struct Rest {
     pub(super) after_s: u64,
     pub(super) until_s: Option<u64>,
     pub(super) stop: Option<bool>,
-    /// Where `or stop` stands.
+    /// Position of `or stop`.
     pub(super) or_stop: Option<usize>,
-    /// `stop` or `continue`, as Taurus has it.
-    pub(super) said_what_to_do: bool,
+    /// Whether there is an action of Taurus, `stop` or `continue`.
+    pub(super) has_action: bool,
     pub(super) fails: bool,
     pub(super) if_any: bool,
 }
 
 impl Reader<'_> {
-    /// Windows and actions, to the end of the text.
-    pub(super) fn rest(&mut self) -> Result<Rest, Wrong> {
+    /// Parses windows and actions up to the end of the text.
+    pub(super) fn rest(&mut self) -> Result<Rest, ParseError> {
         let mut rest = Rest { fails: true, ..Rest::default() };
         loop {
             let from = self.place();
@@ -39,7 +39,7 @@ impl Reader<'_> {
             };
             let Some(window) = window else { break };
             if rest.window.replace((window, from)).is_some() {
-                return Err(self.wrong_from(from, "a criterion has one window"));
+                return Err(self.wrong_from(from, "a criterion can have only one window"));
             }
         }
         while self.sign(",") {
@@ -49,13 +49,13 @@ impl Reader<'_> {
         if self.left().is_empty() {
             return Ok(rest);
         }
-        Err(self.wrong(self.at, self.text.trim_end().len(), "this is not understood".to_owned()).hint(
-            "behind the limit come `over 30s` or `for 30s`, `after 10s`, `until 5m`, then `, stop as failed`, \
-             `, continue as failed`, `, or stop`, `, if any`",
+        Err(self.wrong(self.at, self.text.trim_end().len(), "unexpected text after the limit".to_owned()).hint(
+                    "the limit can be followed by `over 30s` or `for 30s`, `after 10s`, `until 5m`, then `, stop as failed`, \
+                     `, continue as failed`, `, or stop`, `, if any`",
         ))
     }
 
-    fn action(&mut self, rest: &mut Rest) -> Result<(), Wrong> {
+    fn action(&mut self, rest: &mut Rest) -> Result<(), ParseError> {
         let from = self.place();
         if self.word("if") && self.word("any") {
             rest.if_any = true;
@@ -71,10 +71,10 @@ impl Reader<'_> {
         let stop = self.word("stop");
         if !stop && !self.word("continue") {
             let message = "expected `stop`, `continue`, `or stop` or `if any`";
-            return Err(self.wrong_here(message).hint("a label with a comma is written in quotes"));
+            return Err(self.wrong_here(message).hint("put a label with a comma in quotes"));
         }
         rest.stop = Some(stop);
-        rest.said_what_to_do = true;
+        rest.has_action = true;
         if self.word("as") {
             if self.word("non-failed") {
                 rest.fails = false;

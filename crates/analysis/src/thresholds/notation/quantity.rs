@@ -1,9 +1,9 @@
-//! Numbers with their units.
+//! Parses numbers with units.
 
 use super::super::criterion::{Limit, Meaning, Subject, Unit};
-use super::scanner::{Reader, Wrong};
+use super::scanner::{ParseError, Reader};
 
-/// A number with what stands behind it.
+/// A number with its unit.
 pub(super) struct Quantity<'t> {
     pub(super) value: f64,
     pub(super) unit: &'t str,
@@ -11,34 +11,37 @@ pub(super) struct Quantity<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// A number and the letters behind it.
-    pub(super) fn quantity(&mut self) -> Result<Quantity<'t>, Wrong> {
+    /// Parses a number and its unit.
+    pub(super) fn quantity(&mut self) -> Result<Quantity<'t>, ParseError> {
         let from = self.place();
         let left = self.left();
         let digits = left.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(left.len());
         let value = left[..digits].parse::<f64>().ok().filter(|value| value.is_finite());
         let Some(value) = value else {
-            return Err(self.wrong_here("a number is missing").hint("as in 800ms, 1.5s, 5%, 200/s, 0.9"));
+            return Err(self
+                .wrong_here("a number is missing")
+                .hint("for example 800ms, 1.5s, 5%, 200/s, 0.9"));
         };
-        let behind = left[digits..].trim_start();
-        // `5 ms` is 5ms, `5 over 30s` is not.
-        let spaces = left.len() - digits - behind.len();
-        let len = behind.find(|c: char| !(c.is_alphanumeric() || "%/.µ".contains(c))).unwrap_or(behind.len());
-        let unit = &behind[..len];
+        let following = left[digits..].trim_start();
+        // In `5 ms` the word after the space is a unit, in `5 over 30s` it is not.
+        let spaces = left.len() - digits - following.len();
+        let len =
+            following.find(|c: char| !(c.is_alphanumeric() || "%/.µ".contains(c))).unwrap_or(following.len());
+        let unit = &following[..len];
         let spaced_unit = spaces == 0 || is_unit(unit);
         let unit = if spaced_unit { unit } else { "" };
         self.at = from + digits + if spaced_unit && !unit.is_empty() { spaces + unit.len() } else { 0 };
         Ok(Quantity { value, unit, from })
     }
 
-    /// What a subject's value is compared with.
+    /// The limit for a subject.
     pub(super) fn limit(
         &self,
         subject: &Subject,
         quantity: &Quantity<'_>,
         meaning: Meaning,
         like_k6: bool,
-    ) -> Result<Limit, Wrong> {
+    ) -> Result<Limit, ParseError> {
         let limit = |value, unit| Ok(Limit { value, unit });
         let at = quantity.from;
         let number = |what: &str, hint: &str| {
@@ -49,7 +52,7 @@ impl<'t> Reader<'t> {
                 let hint = format!("write {0}ms or {0}s", quantity.value);
                 return Err(self.wrong_from(at, "the limit is a time, and its unit is missing").hint(hint));
             }
-            // Without a unit k6 counts milliseconds, Taurus seconds.
+            // Without a unit, k6 uses milliseconds and Taurus seconds.
             let value = match quantity.unit {
                 "" if like_k6 => quantity.value,
                 "" => quantity.value * 1e3,
@@ -63,7 +66,7 @@ impl<'t> Reader<'t> {
                     "" | "/s" => 1.0,
                     "/min" | "/m" => 60.0,
                     "/h" => 3_600.0,
-                    _ => return number("a number per second", "as in 200/s or 12000/min"),
+                    _ => return number("a number per second", "for example 200/s or 12000/min"),
                 };
                 limit(quantity.value / per_second, Unit::PerSecond)
             }
@@ -71,13 +74,13 @@ impl<'t> Reader<'t> {
             _ if subject.is_count() => match quantity.unit {
                 "" => limit(quantity.value, Unit::Count),
                 "%" if *subject == Subject::Hits => {
-                    number("all samples: it has no share", "as in hits > 1000")
+                    number("the number of all samples and cannot be a share", "for example hits > 1000")
                 }
                 "%" if quantity.value > 100.0 => Err(self.wrong_from(at, "a share is at most 100%")),
                 "%" => limit(quantity.value, Unit::Percent),
-                _ => number("a number or a share", "as in 20 or 5%"),
+                _ => number("a number or a share", "for example 20 or 5%"),
             },
-            _ if !quantity.unit.is_empty() => number("a number without a unit", "as in 0.9"),
+            _ if !quantity.unit.is_empty() => number("a number without a unit", "for example 0.9"),
             Subject::Users => limit(quantity.value, Unit::Users),
             Subject::Apdex { .. } if quantity.value > 1.0 => {
                 Err(self.wrong_from(at, "an APDEX must be between 0 and 1"))
@@ -86,11 +89,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A time in ms; parts add up, as in 1m30s.
-    pub(super) fn ms(&self, quantity: &Quantity<'_>) -> Result<f64, Wrong> {
+    /// Converts a time to ms. A time can have several parts, as in 1m30s.
+    pub(super) fn ms(&self, quantity: &Quantity<'_>) -> Result<f64, ParseError> {
         let wrong = || {
-            self.wrong_from(quantity.from, "this is no time")
-                .hint("times are written 800ms, 1.5s, 1m30s, 250us")
+            self.wrong_from(quantity.from, "this is not a time")
+                .hint("write a time as in 800ms, 1.5s, 1m30s, 250us")
         };
         let (mut sum, mut value, mut left) = (0.0, quantity.value, quantity.unit);
         loop {
@@ -106,21 +109,21 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whole seconds, at least `least`.
-    pub(super) fn seconds(&mut self, what: &str, least: u64) -> Result<u64, Wrong> {
+    /// Parses whole seconds, at least `least`.
+    pub(super) fn seconds(&mut self, what: &str, least: u64) -> Result<u64, ParseError> {
         let quantity = self.quantity()?;
-        // Taurus counts seconds where no unit is given.
+        // As in Taurus, the default unit is the second.
         let ms = if quantity.unit.is_empty() { quantity.value * 1e3 } else { self.ms(&quantity)? };
         let seconds = (ms / 1e3).round();
         if (seconds * 1e3 - ms).abs() > 1e-6 || seconds < least as f64 || seconds > 1e9 {
-            let message = format!("{what} takes whole seconds, at least {least}");
+            let message = format!("{what} must be a whole number of seconds, at least {least}");
             return Err(self.wrong_from(quantity.from, message));
         }
         Ok(seconds as u64)
     }
 }
 
-/// Milliseconds of a unit.
+/// The number of milliseconds in a unit.
 fn time_unit(unit: &str) -> Option<f64> {
     Some(match unit {
         "us" | "µs" => 1e-3,

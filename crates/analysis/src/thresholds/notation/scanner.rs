@@ -1,23 +1,23 @@
-//! Words, signs and places of a criterion's text.
+//! Scans the words and signs of a criterion's text.
 
 use super::super::criterion::{CriterionError, Meaning};
 
-/// What is wrong at a place of the text.
-pub(super) struct Wrong {
+/// An error at a position of the text.
+pub(super) struct ParseError {
     pub(super) offset: usize,
     pub(super) len: usize,
     pub(super) message: String,
     pub(super) hint: Option<String>,
 }
 
-impl Wrong {
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Wrong {
+impl ParseError {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> ParseError {
         self.hint = Some(hint.into());
         self
     }
 
-    pub(super) fn told(self, text: &str) -> CriterionError {
-        let Wrong { offset, len, message, hint } = self;
+    pub(super) fn into_error(self, text: &str) -> CriterionError {
+        let ParseError { offset, len, message, hint } = self;
         CriterionError { text: text.to_owned(), offset, len, message, hint }
     }
 }
@@ -33,7 +33,7 @@ impl<'t> Reader<'t> {
         Reader { text, at, meaning }
     }
 
-    /// Takes the text up to `quote`, in which a backslash stands before what is meant as it is.
+    /// Consumes the text up to `quote`. A backslash escapes the next character.
     pub(super) fn up_to(&mut self, quote: char) -> Option<String> {
         let mut label = String::new();
         let mut chars = self.left().char_indices();
@@ -50,7 +50,7 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// Takes the text up to a slash, in which `\/` is one; other backslashes are the pattern's.
+    /// Consumes the text up to a slash. `\/` is an escaped slash; other backslashes belong to the pattern.
     pub(super) fn up_to_slash(&mut self) -> Option<String> {
         let mut pattern = String::new();
         let mut chars = self.left().char_indices();
@@ -78,13 +78,13 @@ impl<'t> Reader<'t> {
         self.at = self.text.len() - self.left().trim_start().len();
     }
 
-    /// Where the next thing stands.
+    /// The position of the next token.
     pub(super) fn place(&mut self) -> usize {
         self.skip_spaces();
         self.at
     }
 
-    /// Takes `sign` if it is next.
+    /// Consumes `sign` if it is next.
     pub(super) fn sign(&mut self, sign: &str) -> bool {
         self.skip_spaces();
         let found = self.left().starts_with(sign);
@@ -92,29 +92,29 @@ impl<'t> Reader<'t> {
         found
     }
 
-    /// Takes `word` if it is next, whole and in any case.
+    /// Consumes `word` if it is the next whole word, ignoring case.
     pub(super) fn word(&mut self, word: &str) -> bool {
         self.skip_spaces();
         let left = self.left();
         let next = left.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(left.len());
-        // A subject may go on behind it: `fail` of `fail>5`.
+        // A sign may follow the word directly, as in `fail>5`.
         let found = left[..next].eq_ignore_ascii_case(word);
         self.at += if found { next } else { 0 };
         found
     }
 
-    pub(super) fn wrong(&self, from: usize, to: usize, message: String) -> Wrong {
-        Wrong { offset: from, len: to.saturating_sub(from), message, hint: None }
+    pub(super) fn wrong(&self, from: usize, to: usize, message: String) -> ParseError {
+        ParseError { offset: from, len: to.saturating_sub(from), message, hint: None }
     }
 
-    /// What is wrong with the word at `from`.
-    pub(super) fn wrong_from(&self, from: usize, message: impl Into<String>) -> Wrong {
+    /// An error at the word that begins at `from`.
+    pub(super) fn wrong_from(&self, from: usize, message: impl Into<String>) -> ParseError {
         let left = self.text.get(from..).unwrap_or_default();
         let len = left.find([' ', ',']).unwrap_or(left.len());
         self.wrong(from, from + len, message.into())
     }
 
-    pub(super) fn wrong_here(&mut self, message: &str) -> Wrong {
+    pub(super) fn wrong_here(&mut self, message: &str) -> ParseError {
         let from = self.place();
         self.wrong_from(from, message)
     }

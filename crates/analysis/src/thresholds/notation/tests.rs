@@ -11,7 +11,7 @@ fn plain(text: &str, meaning: Meaning) -> String {
 }
 
 #[test]
-fn what_must_hold() {
+fn requirements_are_parsed() {
     let table = [
         ("p95 of checkout < 800ms", "require p95 of 'checkout' < 800ms"),
         ("p95 < 0.8s over 30s", "require p95 < 800ms over 30s"),
@@ -44,7 +44,7 @@ fn what_must_hold() {
         ("Checkout is fast: p95 of checkout < 1s", "Checkout is fast: require p95 of 'checkout' < 1000ms"),
         (
             "require hits > 10 for 5s",
-            "column 19: `for` gives the shortest duration of a failure, and this is a requirement | write `over 30s` for every stretch of 30 s, or turn the condition round: `fail if … for 30s`",
+            "column 19: `for` gives the shortest duration of a failure, and this is a requirement | write `over 30s` for every window of 30 s, or reverse the condition: `fail if … for 30s`",
         ),
     ];
     for (text, expected) in table {
@@ -52,9 +52,9 @@ fn what_must_hold() {
     }
 }
 
-/// The examples of Taurus's documentation of its pass/fail module, but for those that its own reader does not take.
+/// The examples in the documentation of Taurus's pass/fail module, without those that Taurus itself rejects.
 #[test]
-fn what_taurus_says() {
+fn criteria_of_taurus_are_parsed() {
     let table = [
         (
             "avg-rt of IndexPage>150ms for 10s, stop as failed",
@@ -98,7 +98,7 @@ fn what_taurus_says() {
             assert_eq!(
                 plain(text, Meaning::Require),
                 expected,
-                "what it says to do makes it Taurus's: {text}"
+                "an action makes it a criterion of Taurus: {text}"
             );
         }
     }
@@ -109,7 +109,7 @@ fn what_taurus_says() {
 }
 
 #[test]
-fn what_k6_says() {
+fn criteria_of_k6_are_parsed() {
     let table = [
         ("p(95)<800", "require p95 < 800ms"),
         ("http_req_duration: p(99.9) < 1500", "http_req_duration: require p99.9 < 1500ms"),
@@ -124,7 +124,7 @@ fn what_k6_says() {
 }
 
 #[test]
-fn what_is_not_understood_is_told_with_its_place() {
+fn errors_have_a_position_and_a_hint() {
     let texts = [
         "",
         "p95",
@@ -157,22 +157,22 @@ fn what_is_not_understood_is_told_with_its_place() {
         "hits < 5%",
         "añadir: p95 of žluťoučký < 5q",
     ];
-    let mut told = String::new();
+    let mut report = String::new();
     for text in texts {
         let error = Criterion::parse(text, Meaning::Require).expect_err(text);
         let (column, len) = (error.column(), text[error.offset..error.offset + error.len].chars().count());
-        told.push_str(&format!(
+        report.push_str(&format!(
             "{text}\n{}{}\n{}\n",
             " ".repeat(column - 1),
             "^".repeat(len.max(1)),
             error.message
         ));
         if let Some(hint) = &error.hint {
-            told.push_str(&format!("hint: {hint}\n"));
+            report.push_str(&format!("hint: {hint}\n"));
         }
-        told.push('\n');
+        report.push('\n');
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(report);
 }
 
 fn number() -> impl Strategy<Value = f64> {

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Formats numbers for reports.
 
 use busyhour_stats::Estimate;
 
-/// A length of time with its unit: `50 µs`, `0.1 s`, `1,200 s`.
+/// Formats a duration with its unit: `50 µs`, `0.1 s`, `1,200 s`.
 pub(super) fn span(span_s: f64) -> String {
     let (value, unit) = match span_s {
         s if s < 1e-6 => (s * 1e9, "ns"),
@@ -20,7 +20,7 @@ pub(super) fn span(span_s: f64) -> String {
     format!("{} {unit}", thousands(value, digits))
 }
 
-/// A time of a run as a clock shows it: `00:42`, `1:02:03`.
+/// Formats a time since the start of a run: `00:42`, `1:02:03`.
 pub(super) fn clock(at_s: f64) -> String {
     let at = at_s.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (at / 3_600, at / 60 % 60, at % 60);
@@ -30,14 +30,14 @@ pub(super) fn clock(at_s: f64) -> String {
     }
 }
 
-/// A share in per cent: `5 %`, `0.3 %`.
+/// Formats a share in per cent: `5 %`, `0.3 %`.
 pub(super) fn share(share: f64) -> String {
     let percent = share * 100.0;
     let digits = usize::from(percent > 0.0 && percent < 9.95 && (percent - percent.round()).abs() >= 0.05);
     format!("{percent:.digits$} %")
 }
 
-/// A rate to four digits or so: `1,000.3/s`, `31.73/s`.
+/// Formats a rate with about four digits: `1,000.3/s`, `31.73/s`.
 pub(super) fn rate(per_s: f64) -> String {
     let digits = match per_s {
         r if r >= 99.95 => 1,
@@ -47,13 +47,13 @@ pub(super) fn rate(per_s: f64) -> String {
     format!("{}/s", thousands(per_s, digits))
 }
 
-/// A number of things: `38,072`.
+/// Formats a count: `38,072`.
 pub(super) fn count(count: u64) -> String {
     group(&count.to_string())
 }
 
-/// A value that is never negative, with what stands after "±": two decimals, or three where two would say 0. Where that would
-/// say that it might be less than 0, the ends stand instead.
+/// Formats a non-negative estimate as `value ± half-width` with two decimals, or three if two would round the half-width to 0. If
+/// the lower end would be negative, the ends of the interval are given instead.
 pub(super) fn with_interval(estimate: &Estimate) -> String {
     let half = estimate.half_width();
     match half {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_have_units_and_separators() {
         assert_eq!(
             [5e-5, 0.001, 0.1, 1.0, 10.0, 1_200.0, 0.634, 37.25].map(span).join(", "),
             "50 µs, 1 ms, 0.1 s, 1 s, 10 s, 1,200 s, 0.6 s, 37.2 s"

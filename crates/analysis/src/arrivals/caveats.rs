@@ -1,74 +1,74 @@
-//! Doubts about arrivals, each with its advice.
+//! Caveats about arrivals, each with advice.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{clock, count, rate, share, span};
+use super::format::{clock, count, rate, share, span};
 
-/// Why nothing was sent for a while.
+/// The cause of a stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StallCause {
-    /// All users waited for responses, and arrivals for users.
+    /// All users waited for responses, and arrivals waited for users.
     NoFreeUser,
-    /// Users who wait for responses send nothing; or the generator did not run.
+    /// Either all users waited for responses, or the generator did not run.
     UsersOrGenerator,
-    /// Nothing is known about it.
+    /// The cause is unknown.
     Unknown,
 }
 
-/// One doubt about the arrivals of a run.
+/// A caveat about the arrivals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "doubt", rename_all = "snake_case")]
 pub enum ArrivalCaveat {
-    /// Hardly any arrivals.
+    /// There are too few arrivals.
     TooFew {
-        /// How many.
+        /// Number of arrivals.
         arrivals: u64,
     },
-    /// All stamps are equal.
+    /// All start times are equal.
     AllAtOnce {
-        /// How many.
+        /// Number of arrivals.
         arrivals: u64,
     },
-    /// An interval holds an edge of its band.
+    /// A confidence interval contains an edge of its band.
     Inconclusive {
-        /// A run of this length would likely decide, in s; `None` when a measure lies at the edge itself.
+        /// Length of a run that would probably decide, in s; `None` when a longer run is unlikely to decide.
         run_for_s: Option<f64>,
     },
-    /// Nothing arrived for a while.
+    /// There were stalls.
     Stall {
-        /// How often.
+        /// Number of stalls.
         stalls: u64,
-        /// When the longest began, s after the first arrival.
+        /// Start of the longest stall, in s after the first arrival.
         at_s: f64,
-        /// How long that lasted, s.
+        /// Length of the longest stall, in s.
         length_s: f64,
-        /// Arrivals that came together after it.
+        /// Number of arrivals that were started together after it.
         backlog: u64,
-        /// How long these took, s.
+        /// Time in which these started, in s.
         backlog_s: f64,
-        /// Why.
+        /// Cause of the longest stall.
         cause: StallCause,
     },
-    /// Gaps shorter than the sender can make are missing.
+    /// Gaps shorter than the time that the generator needs per request are missing.
     ShortGapsMissing {
-        /// About the shortest gap there is, s.
+        /// Approximate length of the shortest gap, in s.
         below_s: f64,
     },
-    /// Somewhat more short gaps than the process has.
+    /// There are somewhat more short gaps than in the requested process.
     ShortGapsMany {
-        /// Their share over the expected one.
+        /// Share of short gaps divided by the expected share.
         ratio: f64,
-        /// Gaps below this, s.
+        /// Length below which a gap is short, in s.
         shorter_than_s: f64,
     },
-    /// Arrivals come in bunches.
+    /// Arrivals come in bursts.
     Bunched {
         /// CoV of the gaps.
         cov: Option<f64>,
-        /// Share of short gaps over that of Poisson arrivals.
+        /// Share of short gaps divided by that of Poisson arrivals.
         short_ratio: Option<f64>,
         /// Whether arrivals waited for a free user.
         #[serde(default)]
@@ -79,47 +79,48 @@ pub enum ArrivalCaveat {
         /// CoV of the gaps.
         cov: Option<f64>,
     },
-    /// Gaps look right, but counts in windows vary less than they should.
+    /// Gaps follow the process, but counts in windows vary less than expected.
     CountsTooEven {
         /// Width of the windows, s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
     },
-    /// Gaps look right, but counts in windows vary more than they should.
+    /// Gaps follow the process, but counts in windows vary more than expected.
     CountsTooUneven {
         /// Width of the windows, s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
     },
-    /// In windows that are not short against a user's cycle, counts of a closed workload vary less than Poisson's.
+    /// In windows that are not short compared to a user's cycle, counts of a closed load vary less than those of Poisson arrivals.
     ClosedLoopRegular {
         /// Width of the windows, s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
     },
-    /// What was delivered is not what was asked for.
-    NotAsAsked {
+    /// The delivered arrivals differ from the requested process.
+    #[serde(rename = "not_as_asked")]
+    NotAsRequested {
         /// CoV of the gaps.
         cov: Option<f64>,
         /// Whether arrivals waited for a free user.
         #[serde(default)]
         waited: bool,
     },
-    /// There is nothing to compare the arrivals with.
+    /// The process requires a schedule for comparison, and there is none.
     NothingToCompare,
-    /// Response times are not small against the users' cycle.
+    /// Response times are not small compared to the users' cycle.
     ResponseInCycle {
         /// R/(R + Z).
         r_over_r_plus_z: f64,
     },
-    /// Ramps and pauses were left out.
+    /// Only the part with a steady rate was judged, without ramps and pauses.
     PartJudged {
-        /// What was judged, s.
+        /// Length of the judged part, in s.
         judged_s: f64,
-        /// Of how much, s.
+        /// Length of the whole run, in s.
         span_s: f64,
     },
     /// No part with a steady rate was long enough.
@@ -129,40 +130,42 @@ pub enum ArrivalCaveat {
         /// Arrivals per s.
         rate_per_s: f64,
     },
-    /// Stamps were not in order.
+    /// Start times were not in order.
     Disordered {
-        /// How many came before the one before them.
+        /// Number of start times that were earlier than the preceding one.
         stamps: u64,
     },
     /// Starts were late.
     Late {
-        /// Median, µs.
+        /// Median lateness, in µs.
         p50_us: f64,
-        /// 99th percentile, µs.
+        /// 99th percentile of the lateness, in µs.
         p99_us: f64,
     },
     /// Arrivals found no free user and were discarded.
-    Dropped {
-        /// How many.
+    #[serde(rename = "dropped")]
+    Discarded {
+        /// Number of arrivals.
         arrivals: u64,
     },
-    /// Arrivals had to wait for a free user.
+    /// Arrivals waited for a free user.
     Waited {
-        /// How many.
+        /// Number of arrivals.
         arrivals: u64,
     },
-    /// Gaps depend on those before them.
+    /// Gaps are autocorrelated.
     SerialCorrelation {
-        /// How many gaps before.
+        /// The lag, in gaps.
         lag: u32,
-        /// Correlation coefficient.
+        /// The autocorrelation coefficient.
         coefficient: f64,
     },
-    /// The rate is not the one that was asked for.
+    /// The achieved rate differs from the requested rate.
     RateMissed {
-        /// Asked for, per s.
-        asked_per_s: f64,
-        /// Achieved, per s.
+        /// Requested rate, per s.
+        #[serde(rename = "asked_per_s")]
+        requested_per_s: f64,
+        /// Achieved rate, per s.
         rate_per_s: f64,
     },
 }
@@ -175,7 +178,7 @@ impl fmt::Display for ArrivalCaveat {
                 write!(f, "{} arrivals are too few to determine their process", count(arrivals))
             }
             ArrivalCaveat::AllAtOnce { arrivals } => {
-                write!(f, "all {} arrivals have the same stamp", count(arrivals))
+                write!(f, "all {} arrivals have the same start time", count(arrivals))
             }
             ArrivalCaveat::Inconclusive { run_for_s: Some(_) } => {
                 f.write_str("there are too few arrivals to determine their process")
@@ -190,7 +193,7 @@ impl fmt::Display for ArrivalCaveat {
                 }
                 match stalls {
                     0 | 1 => Ok(()),
-                    n => write!(f, "; {n} such stalls in all"),
+                    n => write!(f, "; {n} such stalls in total"),
                 }
             }
             ArrivalCaveat::ShortGapsMissing { below_s } => write!(
@@ -238,12 +241,12 @@ impl fmt::Display for ArrivalCaveat {
                     "a closed workload: counts per {scale} vary less than those of an open one (dispersion {dispersion:.2})"
                 )
             }
-            ArrivalCaveat::NotAsAsked { cov, .. } => {
+            ArrivalCaveat::NotAsRequested { cov, .. } => {
                 f.write_str("the delivered arrivals differ from the requested process")?;
                 cov.map_or(Ok(()), |cov| write!(f, ": the CoV of the gaps is {cov:.2}"))
             }
             ArrivalCaveat::NothingToCompare => {
-                f.write_str("there is no schedule to compare the arrivals with")
+                f.write_str("the arrivals cannot be judged without their schedule")
             }
             ArrivalCaveat::ResponseInCycle { r_over_r_plus_z } => {
                 write!(
@@ -268,7 +271,7 @@ impl fmt::Display for ArrivalCaveat {
             ArrivalCaveat::Disordered { stamps } => {
                 write!(
                     f,
-                    "{} stamps were earlier than the one before them, and count as equal to it",
+                    "{} start times were earlier than the preceding one and count as equal to it",
                     count(stamps)
                 )
             }
@@ -276,7 +279,7 @@ impl fmt::Display for ArrivalCaveat {
                 let (p50, p99) = (span(p50_us / 1e6), span(p99_us / 1e6));
                 write!(f, "starts were late by {p50} at the median and {p99} at p99")
             }
-            ArrivalCaveat::Dropped { arrivals } => {
+            ArrivalCaveat::Discarded { arrivals } => {
                 write!(f, "{} arrivals found no free user and were discarded", count(arrivals))
             }
             ArrivalCaveat::Waited { arrivals } => {
@@ -285,12 +288,12 @@ impl fmt::Display for ArrivalCaveat {
             ArrivalCaveat::SerialCorrelation { lag, coefficient } => {
                 write!(f, "gaps are not independent: correlation {coefficient:.2} at lag {lag}")
             }
-            ArrivalCaveat::RateMissed { asked_per_s, rate_per_s } => {
+            ArrivalCaveat::RateMissed { requested_per_s, rate_per_s } => {
                 write!(
                     f,
                     "the achieved rate is {}, the requested rate {}",
                     rate(rate_per_s),
-                    rate(asked_per_s)
+                    rate(requested_per_s)
                 )
             }
         }
@@ -298,7 +301,7 @@ impl fmt::Display for ArrivalCaveat {
 }
 
 impl ArrivalCaveat {
-    /// What to do about it.
+    /// What the user can do about it.
     #[must_use]
     pub fn advice(&self) -> String {
         let text = match self {
@@ -319,15 +322,16 @@ impl ArrivalCaveat {
                 "look at the response times of that time: if they are long, the system under test stopped and its users waited; otherwise the generator did, so look at its CPU steal and load, and run again"
             }
             ArrivalCaveat::Stall { cause: StallCause::Unknown, .. } => {
-                "look at what stopped the generator then (CPU steal, other processes), and run again; if the pause was meant, judge the parts before and after it"
+                "look at what stopped the generator then (CPU steal, other processes), and run again; if the pause was intended, judge the parts before and after it"
             }
             ArrivalCaveat::ShortGapsMissing { .. } => {
-                "this is the delivery, not the schedule; use more cores if the system under test can distinguish gaps that short"
+                "this is caused by the delivery, not by the schedule; use more cores if the system under test can distinguish gaps that short"
             }
             ArrivalCaveat::ShortGapsMany { .. } => {
-                "this is the delivery, not the schedule; look at CPU steal and the lateness of starts, and use a quieter machine"
+                "this is caused by the delivery, not by the schedule; look at CPU steal and the lateness of starts, and use a less busy machine"
             }
-            ArrivalCaveat::Bunched { waited: true, .. } | ArrivalCaveat::NotAsAsked { waited: true, .. } => {
+            ArrivalCaveat::Bunched { waited: true, .. }
+            | ArrivalCaveat::NotAsRequested { waited: true, .. } => {
                 "arrivals waited for a free user and were sent together later: look at what slowed the system under test, or allow more users (--no-free-user 'grow to N')"
             }
             ArrivalCaveat::Bunched { .. } => {
@@ -342,23 +346,25 @@ impl ArrivalCaveat {
             ArrivalCaveat::ClosedLoopRegular { .. } => {
                 "use more users with longer think times, keeping N/Z, if queues in the system under test build up over such times"
             }
-            ArrivalCaveat::NotAsAsked { .. } => {
+            ArrivalCaveat::NotAsRequested { .. } => {
                 "look at the lateness of starts, and use more cores or machines"
             }
-            ArrivalCaveat::NothingToCompare => "give the schedule with the delivered arrivals",
+            ArrivalCaveat::NothingToCompare => "provide the schedule together with the delivered arrivals",
             ArrivalCaveat::ResponseInCycle { .. } => {
                 "use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)"
             }
             ArrivalCaveat::PartJudged { .. } => "no action is needed; use --window to choose another part",
-            ArrivalCaveat::NeverSteady => "keep the rate constant for a while, or give the requested rate",
+            ArrivalCaveat::NeverSteady => {
+                "keep the rate constant for some time, or specify the requested rate"
+            }
             ArrivalCaveat::MillisecondStamps { .. } => {
                 "run the plan with busyhour, which records nanoseconds"
             }
-            ArrivalCaveat::Disordered { .. } => "sort the stamps by start",
+            ArrivalCaveat::Disordered { .. } => "sort the samples by start time",
             ArrivalCaveat::Late { .. } => {
-                "read response times, which count from the intended start; use more cores or a quieter machine"
+                "use response times, which count from the intended start; use more cores or a less busy machine"
             }
-            ArrivalCaveat::Dropped { .. } => {
+            ArrivalCaveat::Discarded { .. } => {
                 "allow more users: the load was lower than requested exactly when the system under test was slow"
             }
             ArrivalCaveat::Waited { .. } => {
@@ -368,7 +374,7 @@ impl ArrivalCaveat {
                 "treat intervals that assume independence as too narrow"
             }
             ArrivalCaveat::RateMissed { .. } => {
-                "look for a busy generator, too few users, or arrivals that were dropped"
+                "look for a busy generator, too few users, or discarded arrivals"
             }
         };
         text.to_owned()
