@@ -1,25 +1,26 @@
-//! Serial correlation.
+//! Autocorrelation.
 
 use statrs::function::gamma::checked_gamma_ur;
 
 use crate::estimate::normal_quantile;
 use crate::kolmogorov::TestResult;
 
-/// Correlations of values with those some places before them.
+/// The autocorrelation of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Autocorrelations {
     /// Coefficients for lag 1, 2, ….
     pub coefficients: Vec<f64>,
-    /// Half-width of the band in which a coefficient of independent values lies with [`CONFIDENCE`](crate::CONFIDENCE): 1.96/√n.
+    /// Half-width of the band that contains a coefficient of independent values with probability [`CONFIDENCE`](crate::CONFIDENCE):
+    /// 1.96/√n.
     pub band: f64,
-    /// Values they rest on.
+    /// Number of values.
     pub n: u64,
 }
 
-/// Autocorrelation for the lags 1 to `lags`, of one series given in blocks of consecutive values: pairs that lie in
-/// different blocks are not neighbours and do not count.
+/// Autocorrelation for the lags 1 to `lags` of a series that is given in blocks of consecutive values. Pairs of values in
+/// different blocks are ignored.
 ///
-/// r_k is the mean product of deviations over pairs, divided by the variance. `None` without variance, or when no
+/// r_k is the mean product of deviations over pairs, divided by the variance. `None` if the variance is 0, or if no
 /// block is longer than `lags`.
 #[must_use]
 pub fn autocorrelations(blocks: &[&[f64]], lags: usize) -> Option<Autocorrelations> {
@@ -47,9 +48,8 @@ pub fn autocorrelations(blocks: &[&[f64]], lags: usize) -> Option<Autocorrelatio
     Some(Autocorrelations { coefficients, band: normal_quantile() / (n as f64).sqrt(), n: n as u64 })
 }
 
-/// Tests whether values are independent: Q = n(n + 2) Σ r_k²/(n − k), chi-square with as many degrees of freedom as
-/// there are lags (Ljung and Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978). `None`
-/// without lags.
+/// Tests whether values are independent: Q = n(n + 2) Σ r_k²/(n − k) is chi-square with one degree of freedom per lag
+/// (Ljung and Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978). `None` without lags.
 #[must_use]
 pub fn ljung_box(found: &Autocorrelations) -> Option<TestResult> {
     let n = found.n as f64;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alternating_values_are_opposed() {
+    fn alternating_values_have_negative_autocorrelation() {
         let values: Vec<f64> = (0..1_000).map(|i| f64::from(i % 2)).collect();
         let found = autocorrelations(&[&values], 2).unwrap();
         assert!((found.coefficients[0] + 1.0).abs() < 1e-9);
@@ -74,14 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_not_neighbours() {
-        // Within each block the two values are equal, across blocks they are opposed.
+    fn pairs_across_blocks_are_ignored() {
+        // Within each block the two values are equal; across blocks they have opposite signs.
         let found = autocorrelations(&[&[1.0, 1.0], &[-1.0, -1.0], &[1.0, 1.0], &[-1.0, -1.0]], 1).unwrap();
         assert!((found.coefficients[0] - 1.0).abs() < 1e-12);
     }
 
     #[test]
-    fn without_spread_nothing_is_known() {
+    fn equal_values_have_no_autocorrelation() {
         assert_eq!(autocorrelations(&[&[2.0; 10]], 1), None);
         assert_eq!(autocorrelations(&[&[1.0, 2.0]], 2), None);
         assert_eq!(autocorrelations(&[], 1), None);

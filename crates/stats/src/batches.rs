@@ -1,24 +1,24 @@
-//! Functions of two moments, with intervals from the means of consecutive batches.
+//! Functions of mean and variance, with confidence intervals by the method of batch means.
 //!
-//! A stream is cut into consecutive batches, of which only count, sum and sum of squares are kept. A measure
+//! A stream is divided into consecutive batches, of which only count, sum and sum of squares are stored. A measure
 //! θ = g(mean, variance) is linearised: each value contributes its influence, the influences of a batch add up to z_j,
-//! and the standard error of θ is that of Σ z_j / n, with Σ z_j² taken over batches and not over values. As batches are
-//! long against the dependence of neighbouring values, the dependence is inside them and counted (Schmeiser, "Batch
-//! size effects in the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for
-//! the linearisation). Batches may differ in length: then this is the ratio estimator of survey sampling.
+//! and the standard error of θ is that of Σ z_j / n, with Σ z_j² taken over batches instead of values. Batches are long compared to
+//! the range of dependence, so that their variance includes the dependence of consecutive values (Schmeiser, "Batch size effects in
+//! the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for the linearisation). For
+//! batches of different lengths this is the ratio estimator of survey sampling.
 
 use crate::estimate::{Estimate, Method, normal_quantile};
 
-/// Batches that a stream is cut into: between half of this and this many, once it is long enough.
+/// Maximum number of batches; a long stream has at least half as many.
 pub(crate) const BATCHES_MAX: usize = 64;
 
-/// Fewer batches than this carry no interval.
+/// Minimum number of batches for a confidence interval.
 const BATCHES_MIN: usize = 5;
 
-/// Count, sum and sum of squares of some values, each taken relative to a pivot that the caller keeps.
+/// Count, sum and sum of squares of values, each relative to a pivot chosen by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PowerSums {
-    /// How many values.
+    /// Number of values.
     pub n: f64,
     /// Sum of (value − pivot).
     pub sum: f64,
@@ -27,7 +27,7 @@ pub struct PowerSums {
 }
 
 impl PowerSums {
-    /// Adds one value, already relative to the pivot.
+    /// Adds one value relative to the pivot.
     #[inline]
     pub fn add(&mut self, relative: f64) {
         self.n += 1.0;
@@ -50,17 +50,17 @@ impl PowerSums {
     }
 }
 
-/// A stream cut into at most 64 consecutive batches of equal length: when they are full, neighbours are joined.
+/// A stream divided into at most 64 consecutive batches of equal length. When there are more, adjacent batches are merged.
 #[derive(Debug, Clone, Default)]
 pub struct Batches {
-    /// Values per batch; 0 stands for 1.
+    /// Number of values per batch; 0 means 1.
     length: f64,
     full: Vec<PowerSums>,
     current: PowerSums,
 }
 
 impl Batches {
-    /// Adds one value, relative to the caller's pivot.
+    /// Adds one value relative to the pivot.
     #[inline]
     pub fn add(&mut self, relative: f64) {
         self.current.add(relative);
@@ -77,7 +77,7 @@ impl Batches {
         }
     }
 
-    /// The batches: the unfinished one at the end counts with the last.
+    /// The batches; the incomplete one at the end is merged into the last.
     #[must_use]
     pub fn parts(&self) -> Vec<PowerSums> {
         let mut parts = self.full.clone();
@@ -100,7 +100,7 @@ fn join(parts: &[PowerSums], by: usize) -> Vec<PowerSums> {
     parts.chunks(by.max(1)).map(joined).collect()
 }
 
-/// The stream's mean and variance, and what its batches deviate.
+/// The stream's mean and variance, and the deviations of its batches.
 struct Centred {
     n: f64,
     mean: f64,
@@ -111,7 +111,7 @@ struct Centred {
 
 /// `None` with fewer than two values.
 fn centre(parts: &[PowerSums], pivot: f64) -> Option<Centred> {
-    // Empty batches say nothing; too many short ones would miss the dependence.
+    // Empty batches have no information; many short batches would not include the dependence.
     let parts: Vec<PowerSums> = parts.iter().copied().filter(|part| part.n > 0.0).collect();
     let parts = join(&parts, parts.len().div_ceil(BATCHES_MAX));
     let total = join(&parts, parts.len()).pop()?;
@@ -131,7 +131,7 @@ fn centre(parts: &[PowerSums], pivot: f64) -> Option<Centred> {
 }
 
 impl Centred {
-    /// The estimate of a measure, given the weights of a batch's two deviations in its influence.
+    /// The estimate of a measure, given the weights of a batch's two deviations in the influence.
     fn estimate(&self, value: f64, of_mean: f64, of_variance: f64) -> Estimate {
         let count = self.deviations.len();
         if count < BATCHES_MIN {
@@ -149,16 +149,16 @@ impl Centred {
     }
 }
 
-/// Coefficient of variation, sd/mean, of the values behind `parts`: consecutive batches relative to `pivot`. `None`
-/// with fewer than two values or a mean of 0. With fewer than five batches the interval is infinite.
+/// Coefficient of variation, sd/mean, of the values in `parts`, which are consecutive batches relative to `pivot`. `None`
+/// for fewer than two values or a mean of 0. For fewer than five batches the interval is infinite.
 ///
-/// For independent exponential values the standard error tends to 1/√n. As it grows with the coefficient itself, the
-/// interval is symmetric on the logarithmic scale: with few values one symmetric about the estimate would lie too low.
+/// For independent exponential values the standard error tends to 1/√n. It increases with the coefficient, so the
+/// interval is symmetric on the logarithmic scale: with few values, an interval symmetric about the estimate would be too low.
 #[must_use]
 pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
     let (mean, sd) = (centred.mean, centred.variance.sqrt());
-    // d(sd/mean) = dvar / (2·sd·mean) − sd·dmean / mean²; without any spread there is nothing to propagate.
+    // d(sd/mean) = dvar / (2·sd·mean) − sd·dmean / mean²; if the variance is 0, the error is 0.
     let of_variance = if sd > 0.0 { 1.0 / (2.0 * sd * mean) } else { 0.0 };
     let found = centred.estimate(sd / mean, -sd / (mean * mean), of_variance);
     if found.value == 0.0 {
@@ -169,8 +169,8 @@ pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estim
     Some(Estimate { low: a.min(b), high: a.max(b), ..found })
 }
 
-/// Variance-to-mean ratio of the values behind `parts` (of counts: their index of dispersion). As
-/// [`coefficient_of_variation`].
+/// Variance-to-mean ratio of the values in `parts` (for counts, their index of dispersion). See
+/// [`coefficient_of_variation`] for the parameters.
 #[must_use]
 pub fn index_of_dispersion(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
@@ -179,16 +179,17 @@ pub fn index_of_dispersion(parts: &[PowerSums], pivot: f64) -> Option<Estimate> 
     Some(Estimate { low: if mean > 0.0 { found.low.max(0.0) } else { found.low }, ..found })
 }
 
-/// One over the mean of the values behind `parts`: the rate, when they are gaps. As [`coefficient_of_variation`].
+/// The reciprocal of the mean of the values in `parts`: the rate, if they are gaps. See [`coefficient_of_variation`] for the
+/// parameters.
 #[must_use]
 pub fn reciprocal_mean(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
     Some(centred.estimate(1.0 / centred.mean, -1.0 / (centred.mean * centred.mean), 0.0))
 }
 
-/// Share of values that have a property, from consecutive batches of (how many have it, how many there are), with the
-/// wider of two intervals on each side: that of batch means, right for dependent values, and Wilson's score interval,
-/// right for a share near 0 or 1 of few independent values (Wilson, JASA 22, 1927). `None` with fewer than two values.
+/// Share of values with a property, from consecutive batches of (number with the property, number of values). The interval is the
+/// union of that of batch means, which is valid for dependent values, and Wilson's score interval, which is valid for a share near 0
+/// or 1 of few independent values (Wilson, JASA 22, 1927). `None` for fewer than two values.
 #[must_use]
 pub fn proportion(parts: &[(f64, f64)]) -> Option<Estimate> {
     // The mean of an indicator, whose squares are itself.

@@ -1,26 +1,24 @@
-//! The stationary bootstrap: standard errors of anything that is computed from a sequence whose neighbours depend on
-//! each other.
+//! The stationary bootstrap: standard errors of statistics of an autocorrelated sequence.
 //!
-//! A resample is put together of stretches of the sequence, wrapped around at its end, whose lengths are geometric; so
-//! it is as dependent as the sequence is, within a stretch (Politis and Romano, "The stationary bootstrap", JASA 89,
-//! 1994). How long the stretches are on average follows from the sequence's own correlations (Politis and White,
-//! "Automatic block-length selection for the dependent bootstrap", Econometric Reviews 23, 2004, with the correction
-//! of Patton, Politis and White, Econometric Reviews 28, 2009).
+//! A resample consists of blocks of the sequence, wrapped around at its end, with geometrically distributed lengths. It therefore
+//! preserves the dependence within a block (Politis and Romano, "The stationary bootstrap", JASA 89, 1994). The mean block length is
+//! computed from the autocorrelation of the sequence (Politis and White, "Automatic block-length selection for the dependent
+//! bootstrap", Econometric Reviews 23, 2004, with the correction of Patton, Politis and White, Econometric Reviews 28, 2009).
 
 use rand::Rng;
 
-/// No sequence is taken to have neighbours more alike than this.
+/// Maximum lag-1 autocorrelation that is assumed.
 const COEFFICIENT_MAX: f64 = 0.95;
 
-/// Least part that the fitted mean is taken to leave of a variance.
+/// Minimum share of the variance that is assumed to remain after fitting the mean.
 const FITTED_MIN: f64 = 0.2;
 
-/// No standard error is multiplied by more.
+/// Maximum correction factor of a standard error.
 const CORRECTION_MAX: f64 = 10.0;
 
-/// Resamples of a sequence, as how often each of its elements was drawn.
+/// Resamples of a sequence, stored as the number of times that each element was drawn.
 ///
-/// Whatever is a function of sums over the elements is computed again from the weighted sums.
+/// Statistics that are functions of sums over the elements are recomputed from weighted sums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resamples {
     length: usize,
@@ -28,8 +26,8 @@ pub struct Resamples {
 }
 
 impl Resamples {
-    /// Draws `count` resamples of a sequence of `length` elements in stretches of `mean_block` elements on average; 1 or
-    /// less draws single elements.
+    /// Draws `count` resamples of a sequence of `length` elements in blocks with a mean length of `mean_block`; 1 or less draws single
+    /// elements.
     pub fn stationary(
         length: usize,
         mean_block: f64,
@@ -56,14 +54,14 @@ impl Resamples {
         Resamples { length, times }
     }
 
-    /// Each resample: how often each element is in it.
+    /// The resamples, each as the number of times that each element was drawn.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        // Without elements there is nothing to draw; chunks want a length.
+        // `chunks` requires a positive length, even without elements.
         self.times.chunks_exact(self.length.max(1))
     }
 
-    /// The standard deviation of `statistic` over the resamples: the bootstrap's standard error. Resamples of which it
-    /// cannot be computed are left out; `None` when fewer than half remain, or fewer than two.
+    /// The standard deviation of `statistic` over the resamples, which is the bootstrap standard error. Resamples for which it
+    /// cannot be computed are excluded; `None` if fewer than half of the resamples, or fewer than two, remain.
     pub fn standard_error(&self, mut statistic: impl FnMut(&[u32]) -> Option<f64>) -> Option<f64> {
         let mut moments = crate::Moments::default();
         let mut of = 0_u64;
@@ -77,8 +75,8 @@ impl Resamples {
     }
 }
 
-/// Mean length of the stretches of [`Resamples::stationary`] for `series`: at least 1, at most a third of it, and at most
-/// three times its root.
+/// Optimal mean block length of [`Resamples::stationary`] for `series`: at least 1, and at most a third of its length and three
+/// times the square root of its length.
 #[must_use]
 pub fn stationary_block_length(series: &[f64]) -> f64 {
     let n = series.len();
@@ -93,20 +91,20 @@ pub fn stationary_block_length(series: &[f64]) -> f64 {
     if covariance[0] <= 0.0 {
         return 1.0;
     }
-    // The lag from which on nothing is seen but noise, for `lags_quiet` lags.
+    // The lag after which `lags_quiet` consecutive autocorrelations are not significant.
     let noise = 2.0 * (n_f.log10() / n_f).sqrt() * covariance[0];
     let loud = |lag: usize| covariance.get(lag).is_some_and(|c| c.abs() >= noise);
     let last_loud_before = (0..=lags_max).find(|from| !(from + 1..=from + lags_quiet).any(loud));
     let last = last_loud_before.unwrap_or(lags_max).max(1);
     let bandwidth = (2 * last).min(lags_max);
-    // The flat-top window: 1 up to a half, then down to 0 at 1.
+    // The flat-top window: 1 up to a half, then decreasing to 0 at 1.
     let window = |lag: usize| (2.0 * (1.0 - lag as f64 / bandwidth as f64)).clamp(0.0, 1.0);
     let (mut weighted, mut at_zero) = (0.0, covariance[0]);
     for (lag, value) in covariance.iter().enumerate().take(bandwidth + 1).skip(1) {
         weighted += 2.0 * window(lag) * lag as f64 * value;
         at_zero += 2.0 * window(lag) * value;
     }
-    // Without a spectrum at zero the sequence is as even as can be: single elements are the cautious choice.
+    // If the spectrum at frequency zero vanishes, drawing single elements is conservative.
     if at_zero <= 0.0 {
         return 1.0;
     }
@@ -115,26 +113,26 @@ pub fn stationary_block_length(series: &[f64]) -> f64 {
     length.clamp(1.0, longest)
 }
 
-/// How much neighbours in a sequence depend on each other.
+/// The dependence of consecutive elements of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SerialDependence {
-    /// Mean length of the stretches of [`Resamples::stationary`].
+    /// Mean block length of [`Resamples::stationary`].
     pub block: f64,
-    /// What its standard error of the mean is to be multiplied by, at least 1: short sequences look less dependent than they
-    /// are, and the bootstrap makes them less so still.
+    /// Correction factor of its standard error of the mean, at least 1. The dependence of short sequences is underestimated, and the
+    /// bootstrap reduces it further.
     pub correction: f64,
-    /// How many independent elements would tell as much, at most as many as there are.
+    /// Effective sample size: the number of independent elements with the same variance of the mean; at most the number of elements.
     pub independent: f64,
 }
 
 impl SerialDependence {
-    /// Of `series` drawn in stretches of `block` elements, 1 at least.
+    /// The dependence of `series`, drawn in blocks with a mean length of `block`, at least 1.
     ///
-    /// The bootstrap's variance of the mean is known without drawing (Politis and Romano 1994, lemma 1). It is held against
-    /// that of an autoregression of first order (Andrews, "Heteroskedasticity and autocorrelation consistent covariance
-    /// matrix estimation", Econometrica 59, 1991) whose coefficient is freed of its bias (Kendall, "Note on bias in the
-    /// estimation of autocorrelation", Biometrika 41, 1954); the larger counts. With it, and with Student's t of the independent
-    /// elements, intervals of sequences of 60 elements hold what they promise up to correlations of 0.9 of neighbours.
+    /// The bootstrap variance of the mean has a closed form (Politis and Romano 1994, lemma 1). It is compared with that of a
+    /// first-order autoregression (Andrews, "Heteroskedasticity and autocorrelation consistent covariance matrix estimation",
+    /// Econometrica 59, 1991) whose coefficient is corrected for bias (Kendall, "Note on bias in the estimation of autocorrelation",
+    /// Biometrika 41, 1954); the larger variance is used. With this correction, and Student's t for the effective sample size,
+    /// intervals from sequences of 60 elements have their nominal coverage up to an autocorrelation of 0.9.
     #[must_use]
     pub fn of(series: &[f64], block: f64) -> SerialDependence {
         let n = series.len() as f64;
@@ -146,7 +144,7 @@ impl SerialDependence {
         let first = covariance.get(1).map_or(0.0, |first| first / variance);
         let coefficient = (first + (1.0 + 3.0 * first) / n).clamp(0.0, COEFFICIENT_MAX);
         let times = (1.0 + coefficient) / (1.0 - coefficient);
-        // The mean itself was fitted: the variance about it is too small by that of the mean.
+        // The variance about the fitted mean is too small by the variance of that mean.
         let autoregressive = variance / (1.0 - times / n).max(FITTED_MIN) * times / n;
         let end = 1.0 / block;
         let bootstrap: f64 =
@@ -206,11 +204,11 @@ mod tests {
     }
 
     #[test]
-    fn stretches_keep_neighbours_together() {
+    fn blocks_contain_consecutive_elements() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let together = |block: f64, random: &mut Xoshiro256PlusPlus| {
             let resamples = Resamples::stationary(200, block, 200, random);
-            // Beginnings of stretches: an element drawn more often than the one before it.
+            // A block begins at an element that was drawn more often than its predecessor.
             let begun: u32 = resamples
                 .iter()
                 .map(|times| times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).sum::<u32>())
@@ -222,9 +220,9 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_error_of_a_mean_is_that_of_theory() {
+    fn the_standard_error_of_a_mean_equals_the_theoretical_one() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
-        // For AR(1) of unit variance the mean's variance is (1 + ρ)/(1 − ρ)/n.
+        // For AR(1) with unit variance the variance of the mean is (1 + ρ)/(1 − ρ)/n.
         for (rho, slack) in [(0.0_f64, 0.1), (0.5, 0.2)] {
             let n = 4_000;
             let series = autoregressive(n, rho, &mut random);
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn corrected_intervals_hold_the_mean_of_short_dependent_sequences() {
+    fn corrected_intervals_cover_the_mean_of_short_dependent_sequences() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         let replicates = 400;
         for rho in [0.0, 0.6, 0.8] {
@@ -261,20 +259,20 @@ mod tests {
                 known.p_value() > 0.05
             });
             let share = held.count() as f64 / f64::from(replicates);
-            // Three standard errors of such a share.
+            // Three standard errors of the coverage.
             assert!(share >= 0.95 - 0.033, "{rho} {share}");
         }
     }
 
     #[test]
-    fn a_sequence_without_spread_depends_on_nothing() {
+    fn a_constant_sequence_has_no_dependence() {
         let found = SerialDependence::of(&[2.0; 20], 4.0);
         assert_eq!((found.correction, found.independent), (1.0, 5.0));
         assert_eq!(SerialDependence::of(&[], 1.0).independent, 0.0);
     }
 
     #[test]
-    fn dependent_sequences_want_longer_stretches() {
+    fn dependent_sequences_need_longer_blocks() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
         let mut mean_length = |rho: f64| {
             (0..40).map(|_| stationary_block_length(&autoregressive(500, rho, &mut random))).sum::<f64>()

@@ -1,25 +1,25 @@
-//! The difference between two groups, each known by a few independent values or by one value with its standard error.
+//! The difference between two groups, each given by a few independent values or by one value with its standard error.
 //!
-//! Student's t with the freedom of Welch and Satterthwaite (Welch, "The generalization of 'Student's' problem when
-//! several different population variances are involved", Biometrika 34, 1947): the groups need not vary alike.
+//! Student's t with the degrees of freedom of Welch and Satterthwaite (Welch, "The generalization of 'Student's' problem when
+//! several different population variances are involved", Biometrika 34, 1947), which allows different variances in the groups.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A mean, how well it is known, and how well that is known.
+/// A mean with its variance and the degrees of freedom of that variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KnownMean {
     /// The mean.
     pub value: f64,
-    /// Its variance: the square of its standard error.
+    /// The variance of the mean: the square of its standard error.
     pub variance: f64,
-    /// Degrees of freedom behind the variance.
+    /// Degrees of freedom of the variance.
     pub freedom: f64,
-    /// By how much the mean may be wrong because of the step in which values were recorded.
+    /// Maximum error due to the resolution of the values.
     pub resolution: f64,
 }
 
 impl KnownMean {
-    /// The mean of independent values; `None` with fewer than two, which tell nothing about their variance.
+    /// The mean of independent values; `None` for fewer than two values, whose variance is unknown.
     #[must_use]
     pub fn of_values(values: &[f64]) -> Option<KnownMean> {
         let moments: crate::Moments = values.iter().copied().collect();
@@ -36,24 +36,24 @@ impl KnownMean {
 /// A difference of two means.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contrast {
-    /// The second mean − the first.
+    /// The second mean minus the first.
     pub difference: f64,
-    /// Its standard error.
+    /// The standard error of the difference.
     pub standard_error: f64,
-    /// Degrees of freedom behind that.
+    /// Degrees of freedom of the standard error.
     pub freedom: f64,
-    /// By how much it may be wrong because of the step in which values were recorded.
+    /// Maximum error due to the resolution of the values.
     pub resolution: f64,
 }
 
 impl Contrast {
-    /// `second` − `first`, which are independent.
+    /// The difference `second` − `first` of two independent means.
     #[must_use]
     pub fn between(first: &KnownMean, second: &KnownMean) -> Contrast {
         let variance = first.variance + second.variance;
         let share = |mean: &KnownMean| mean.variance * mean.variance / mean.freedom;
         let freedom = variance * variance / (share(first) + share(second));
-        // Without any variance the smaller freedom is the cautious choice.
+        // If both variances are 0, the smaller number of degrees of freedom is conservative.
         let freedom = if freedom.is_finite() { freedom } else { first.freedom.min(second.freedom) };
         Contrast {
             difference: second.value - first.value,
@@ -63,7 +63,7 @@ impl Contrast {
         }
     }
 
-    /// Half the width of the interval that holds the true difference with the probability `confidence`.
+    /// Half the width of the confidence interval of the difference.
     #[must_use]
     pub fn half_width(&self, confidence: f64) -> f64 {
         if !self.standard_error.is_finite() || !self.resolution.is_finite() {
@@ -71,12 +71,12 @@ impl Contrast {
         }
         let quantile = StudentsT::new(0.0, 1.0, self.freedom)
             .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0));
-        // Without any variance the quantile does not matter, finite or not.
+        // If the variance is 0, the quantile, which may be infinite, is not used.
         let random = if self.standard_error > 0.0 { quantile * self.standard_error } else { 0.0 };
         random + self.resolution
     }
 
-    /// The two-sided p-value of no difference: 1 − the confidence at which [`Self::half_width`] just reaches 0.
+    /// The two-sided p-value of no difference: 1 minus the confidence at which the interval reaches 0.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let beyond = self.difference.abs() - self.resolution;
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn welch_is_that_of_the_textbook() {
+    fn the_contrast_equals_a_textbook_example_of_welch() {
         // Means 2 and 5, variances 1 and 16/3, of 3 and 4 values.
         let first = KnownMean::of_values(&[1.0, 2.0, 3.0]).unwrap();
         let second = KnownMean::of_values(&[3.0, 3.0, 7.0, 7.0]).unwrap();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_vary_is_known_up_to_its_resolution() {
+    fn values_without_variance_are_exact_up_to_their_resolution() {
         let same = |value| KnownMean { value, variance: 0.0, freedom: 2.0, resolution: 0.5 };
         let found = Contrast::between(&same(10.0), &same(13.0));
         assert_eq!((found.half_width(0.99), found.p_value()), (1.0, 0.0));
@@ -119,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn one_value_tells_no_variance() {
+    fn one_value_has_no_variance() {
         assert_eq!(KnownMean::of_values(&[1.0]), None);
         assert_eq!(KnownMean::of_values(&[]), None);
     }
 
     proptest! {
         #[test]
-        fn the_p_value_and_the_interval_agree(
+        fn the_p_value_is_consistent_with_the_interval(
             difference in -5.0..5.0_f64, standard_error in 0.01..3.0_f64, freedom in 1.0..60.0_f64,
             resolution in 0.0..1.0_f64,
         ) {

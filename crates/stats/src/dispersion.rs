@@ -5,22 +5,22 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use crate::batches::{Batches, PowerSums, index_of_dispersion};
 use crate::estimate::{CONFIDENCE, Estimate, Method};
 
-/// Windows that have just ended, one after another, each with the same count.
+/// Consecutive windows that have just ended, all with the same count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
-    /// Arrivals in each of them.
+    /// Arrivals in each window.
     pub count: u64,
-    /// How many windows.
+    /// Number of windows.
     pub windows: u64,
-    /// End of the first of them, in the stamps' unit.
+    /// End of the first window, in the unit of the time stamps.
     pub first_end: u64,
 }
 
-/// Counts sorted stamps in consecutive windows of one width.
+/// Counts sorted time stamps in consecutive windows of one width.
 ///
-/// Window k is (origin + k·width, origin + (k+1)·width]: the stamp at the origin, by which the span was chosen, counts
-/// in none, so even arrivals have the same count in each. A window is given out when a later stamp shows that it has
-/// ended, so all of them lie inside the observed span.
+/// Window k is (origin + k·width, origin + (k+1)·width]. The time stamp at the origin, which determines the windows, is in none, so
+/// that even arrivals have the same count in each. A window is reported when a later time stamp shows that it has ended, so that
+/// all windows are inside the observed span.
 #[derive(Debug, Clone)]
 pub struct WindowCounter {
     width: u64,
@@ -29,7 +29,7 @@ pub struct WindowCounter {
 }
 
 impl WindowCounter {
-    /// Windows of this width (at least 1) from `origin` on, both in the stamps' unit.
+    /// Creates a counter for windows of this width (at least 1) from `origin` on, both in the unit of the time stamps.
     #[must_use]
     pub fn new(origin: u64, width: u64) -> WindowCounter {
         let width = width.max(1);
@@ -42,13 +42,13 @@ impl WindowCounter {
         self.width
     }
 
-    /// Counts an arrival after the origin, and gives out the windows that ended before it.
+    /// Counts an arrival after the origin, and reports the windows that ended before it.
     #[inline]
     pub fn add(&mut self, stamp: u64, ended: impl FnMut(Windows)) {
         self.add_many(stamp, 1, ended);
     }
 
-    /// Counts so many arrivals at one time after the origin, and gives out the windows that ended before them.
+    /// Counts several simultaneous arrivals after the origin, and reports the windows that ended before them.
     #[inline]
     pub fn add_many(&mut self, stamp: u64, arrivals: u64, ended: impl FnMut(Windows)) {
         if stamp > self.end {
@@ -57,13 +57,13 @@ impl WindowCounter {
         self.count += arrivals;
     }
 
-    /// Gives out the windows that ended before `at`, up to which nothing more arrived.
+    /// Reports the windows that ended before `at`, given that there were no more arrivals before it.
     pub fn pass(&mut self, at: u64, mut ended: impl FnMut(Windows)) {
         if at <= self.end {
             return;
         }
         ended(Windows { count: self.count, windows: 1, first_end: self.end });
-        // (at − 1 − end) / width windows ended since, all of them empty.
+        // (at − 1 − end) / width further windows ended, all of them empty.
         let empty = (at - 1 - self.end) / self.width;
         if empty > 0 {
             ended(Windows { count: 0, windows: empty, first_end: self.end.saturating_add(self.width) });
@@ -73,8 +73,8 @@ impl WindowCounter {
     }
 }
 
-/// Index of dispersion, variance-to-mean ratio, of the counts in windows of one width: 1 for Poisson arrivals, 0 for
-/// even ones, above 1 for bunches longer than a window.
+/// Index of dispersion (variance-to-mean ratio) of the counts in windows of one width: 1 for Poisson arrivals, 0 for
+/// even arrivals, above 1 for bursts longer than a window.
 #[derive(Debug, Clone)]
 pub struct DispersionCounter {
     origin: Option<u64>,
@@ -84,11 +84,12 @@ pub struct DispersionCounter {
     batches: Batches,
 }
 
-/// Empty windows that are added one by one; a longer pause is cut to this, as no statistic bears it anyway.
+/// Maximum number of consecutive empty windows that are counted; a longer pause is truncated to this, because it would dominate any
+/// statistic.
 const EMPTY_MAX: u64 = 1 << 20;
 
 impl DispersionCounter {
-    /// Windows of this width, in the stamps' unit, from the first stamp on.
+    /// Creates a counter for windows of this width, in the unit of the time stamps, from the first time stamp on.
     #[must_use]
     pub fn new(width: u64) -> DispersionCounter {
         let counter = WindowCounter::new(0, width);
@@ -101,7 +102,7 @@ impl DispersionCounter {
         }
     }
 
-    /// Adds an arrival, not before the one before it.
+    /// Adds an arrival. Arrivals must be in order.
     pub fn add(&mut self, stamp: u64) {
         if self.origin.is_none() {
             self.origin = Some(stamp);
@@ -117,22 +118,22 @@ impl DispersionCounter {
         });
     }
 
-    /// Windows that lie inside the observed span.
+    /// Number of windows inside the observed span.
     #[must_use]
     pub fn windows(&self) -> u64 {
         self.windows
     }
 
-    /// The index with its interval; `None` with fewer than two windows or without arrivals in them.
+    /// The index with its interval; `None` for fewer than two windows or without arrivals in them.
     #[must_use]
     pub fn index(&self) -> Option<Estimate> {
         dispersion_estimate(&self.batches.parts())
     }
 }
 
-/// Index of dispersion of counts given in consecutive batches (pivot 0), with the wider of two intervals on each
-/// side: that of batch means, right for any dependence short against a batch, and [`chi_square_interval`], right for
-/// few independent windows, where the former is too narrow.
+/// Index of dispersion of counts that are given in consecutive batches (pivot 0). The interval is the union of that of batch means,
+/// which is valid for dependence over less than a batch, and [`chi_square_interval`], which is valid for few independent windows,
+/// where the former is too narrow.
 #[must_use]
 pub fn dispersion_estimate(parts: &[PowerSums]) -> Option<Estimate> {
     let by_batches = index_of_dispersion(parts, 0.0)?;
@@ -146,10 +147,10 @@ pub fn dispersion_estimate(parts: &[PowerSums]) -> Option<Estimate> {
     })
 }
 
-/// Interval of the index of dispersion of `windows` independent counts: (m − 1)·I / χ²(m − 1). Exact for normal counts
-/// of any variance; for Poisson counts (m − 1)·I has, given the total n, exactly the mean m − 1 and the variance
-/// 2(m − 1)(1 − 1/n) of chi-square (Cochran, "Some methods for strengthening the common χ² tests", Biometrics 10,
-/// 1954), so it serves for small counts too. `None` with fewer than two windows.
+/// Confidence interval of the index of dispersion of `windows` independent counts: (m − 1)·I / χ²(m − 1). It is exact for normal
+/// counts of any variance. For Poisson counts (m − 1)·I has, given the total n, the mean m − 1 and the variance
+/// 2(m − 1)(1 − 1/n), nearly those of chi-square (Cochran, "Some methods for strengthening the common χ² tests", Biometrics 10,
+/// 1954), so it is valid for small counts too. `None` for fewer than two windows.
 #[must_use]
 pub fn chi_square_interval(index: f64, windows: f64) -> Option<(f64, f64)> {
     let freedom = windows - 1.0;
@@ -161,15 +162,15 @@ pub fn chi_square_interval(index: f64, windows: f64) -> Option<(f64, f64)> {
     Some((index * freedom / quantile(1.0 - tail), index * freedom / quantile(tail)))
 }
 
-/// Two-sided p-value of an index of dispersion of `windows` Poisson counts: (m − 1)·I is nearly chi-square with m − 1
-/// degrees of freedom, and its cube root nearly normal (Wilson and Hilferty, 1931).
+/// Two-sided p-value of an index of dispersion of `windows` Poisson counts: (m − 1)·I is approximately chi-square with m − 1
+/// degrees of freedom, and its cube root approximately normal (Wilson and Hilferty, 1931).
 #[must_use]
 pub fn dispersion_p_value(index: f64, windows: f64) -> f64 {
     let small = 2.0 / (9.0 * (windows - 1.0).max(1.0));
     normal_p_value((index.max(0.0).cbrt() - (1.0 - small)) / small.sqrt())
 }
 
-/// Two-sided p-value of a standard normal value; 1 for what is not a number.
+/// Two-sided p-value of a standard normal value; 1 for NaN.
 #[must_use]
 pub fn normal_p_value(z: f64) -> f64 {
     if z.is_nan() {
@@ -178,8 +179,8 @@ pub fn normal_p_value(z: f64) -> f64 {
     2.0 * statrs::distribution::Normal::standard().cdf(-z.abs())
 }
 
-/// Quantile of chi-square. From 1,000 degrees of freedom on by Wilson and Hilferty's cube root, which is then good to
-/// six digits.
+/// Quantile of chi-square. From 1,000 degrees of freedom on it is computed by Wilson and Hilferty's cube root, which is then
+/// accurate to six digits.
 fn chi_square_quantile(p: f64, freedom: f64) -> f64 {
     if freedom < 1_000.0
         && let Ok(chi_square) = ChiSquared::new(freedom)
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_open_at_the_left_and_closed_at_the_right() {
+    fn windows_exclude_their_begin_and_include_their_end() {
         let mut counter = WindowCounter::new(100, 10);
         let mut seen = Vec::new();
         for stamp in [101, 110, 111, 145] {
@@ -219,16 +220,16 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_equal_tabulated_values() {
         for (p, freedom, table) in [(0.025, 29.0, 16.047), (0.975, 29.0, 45.722), (0.95, 100.0, 124.342)] {
             assert!((chi_square_quantile(p, freedom) - table).abs() < 1e-3);
         }
         let (below, above) = (chi_square_quantile(0.975, 999.9), chi_square_quantile(0.975, 1_000.1));
-        assert!((above - below - 0.2).abs() < 0.02, "the two ways meet: {below} {above}");
+        assert!((above - below - 0.2).abs() < 0.02, "both methods agree at the boundary: {below} {above}");
     }
 
     #[test]
-    fn p_values_are_those_of_the_tables() {
+    fn p_values_equal_tabulated_values() {
         // The 2.5 % and 97.5 % points of chi-square with 29 degrees of freedom.
         for chi_square in [16.047, 45.722] {
             let p_value = dispersion_p_value(chi_square / 29.0, 30.0);
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_silence_costs_no_time() {
+    fn a_long_pause_is_processed_quickly() {
         let mut counter = DispersionCounter::new(1);
         for stamp in [0, 1, 2, u64::MAX] {
             counter.add(stamp);

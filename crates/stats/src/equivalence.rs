@@ -1,26 +1,25 @@
-//! Decisions by equivalence: with enough values every test rejects, so what is asked is whether the difference
-//! could matter.
+//! Equivalence tests: with enough values every test of equality rejects, so decisions are based on whether a difference is material.
 
 use serde::{Deserialize, Serialize};
 
-/// Values that are as good as the one that was asked for.
+/// A band of values that are practically equivalent to the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Band {
-    /// Lowest of them.
+    /// Lower end.
     pub low: f64,
-    /// Highest of them.
+    /// Upper end.
     pub high: f64,
 }
 
-/// What an interval says about a band.
+/// The position of a confidence interval relative to a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// The whole interval lies inside.
+    /// The whole interval is inside the band.
     Inside,
-    /// The whole interval lies outside.
+    /// The whole interval is outside the band.
     Outside,
-    /// The interval holds an edge of the band, or is unknown.
+    /// The interval contains an edge of the band, or is unknown.
     Inconclusive,
 }
 
@@ -31,7 +30,7 @@ impl Band {
         Band { low: middle - half, high: middle + half }
     }
 
-    /// What the interval from `low` to `high` says. An interval that is not a number decides nothing.
+    /// The position of the interval from `low` to `high`; inconclusive if an end is NaN.
     #[must_use]
     pub fn judge(&self, low: f64, high: f64) -> Decision {
         if low >= self.low && high <= self.high {
@@ -45,7 +44,7 @@ impl Band {
 }
 
 impl Decision {
-    /// The decision about two measures together: one outside is enough to reject, all must be inside to accept.
+    /// Combines the decisions on two measures: outside if one of them is, inside if both are.
     #[must_use]
     pub fn and(self, other: Decision) -> Decision {
         match (self, other) {
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn one_outside_is_enough() {
+    fn a_combination_is_outside_if_one_decision_is() {
         use Decision::{Inconclusive, Inside, Outside};
         assert_eq!(Inside.and(Inside), Inside);
         assert_eq!(Inside.and(Inconclusive), Inconclusive);

@@ -1,4 +1,4 @@
-//! A value with its interval.
+//! An estimate with its confidence interval.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -6,12 +6,12 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 /// Confidence of the intervals of this crate.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// How an interval came about.
+/// How a confidence interval was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Delta method on the means of consecutive batches, Student's t: holds for dependent values, as long as the
-    /// dependence is short against a batch (of which there are 32 to 64).
+    /// Delta method on batch means, Student's t; valid for dependent values if the dependence is short compared to a batch
+    /// (there are 32 to 64 batches).
     BatchMeans,
     /// The union of [`Method::BatchMeans`] and the chi-square interval for the variance of independent counts.
     BatchMeansAndChiSquare,
@@ -23,29 +23,29 @@ pub enum Method {
     Replications,
 }
 
-/// A value with an interval.
+/// An estimate with a confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The estimate itself.
+    /// The estimate.
     pub value: f64,
     /// Lower end of the interval.
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Share of such intervals that hold the true value, 0 to 1.
+    /// Confidence of the interval, 0 to 1.
     pub confidence: f64,
-    /// How the interval came about.
+    /// How the interval was computed.
     pub method: Method,
 }
 
 impl Estimate {
-    /// An interval of [`CONFIDENCE`] around `value` from its standard error and the degrees of freedom behind it.
+    /// An interval with [`CONFIDENCE`] around `value` from its standard error and the degrees of freedom of that.
     #[must_use]
     pub fn from_standard_error(value: f64, standard_error: f64, freedom: f64, method: Method) -> Estimate {
         Estimate::with_confidence(value, standard_error, freedom, CONFIDENCE, method)
     }
 
-    /// The same with another confidence, above 0 and below 1.
+    /// Like [`Self::from_standard_error`] with another confidence, above 0 and below 1.
     #[must_use]
     pub fn with_confidence(
         value: f64,
@@ -58,13 +58,13 @@ impl Estimate {
         Estimate { value, low: value - half, high: value + half, confidence, method }
     }
 
-    /// Half the interval's width: what stands after "±".
+    /// Half the width of the interval.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
-    /// The same in another unit.
+    /// Converts the estimate to another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Estimate {
         let (a, b) = (self.low * factor, self.high * factor);
@@ -72,12 +72,12 @@ impl Estimate {
     }
 }
 
-/// The two-sided quantile of Student's t; infinite without a degree of freedom.
+/// The two-sided quantile of Student's t; infinite for 0 degrees of freedom.
 fn student_quantile(freedom: f64, confidence: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
-/// The same of the normal distribution: 1.96.
+/// The two-sided quantile of the normal distribution: 1.96.
 pub(crate) fn normal_quantile() -> f64 {
     Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_equal_tabulated_values() {
         for (freedom, table) in [(5.0, 2.571), (30.0, 2.042), (63.0, 1.998)] {
             assert!((student_quantile(freedom, CONFIDENCE) - table).abs() < 5e-4, "{freedom}");
         }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_unit_changes_all_ends() {
+    fn conversion_to_another_unit_applies_to_the_interval() {
         let estimate = Estimate::from_standard_error(2.0, 0.5, 30.0, Method::BatchMeans).scaled(10.0);
         assert_eq!(estimate.value, 20.0);
         assert!((estimate.half_width() - 10.21).abs() < 0.01);

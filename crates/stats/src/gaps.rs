@@ -4,18 +4,18 @@ use crate::batches::{Batches, coefficient_of_variation, reciprocal_mean};
 use crate::estimate::Estimate;
 use crate::moments::Moments;
 
-/// Rate and coefficient of variation of a stream of gaps, in bounded memory, with intervals that allow for
-/// dependence between neighbouring gaps.
+/// Rate and coefficient of variation of a stream of gaps, in bounded memory, with confidence intervals that are valid for
+/// dependent gaps.
 #[derive(Debug, Clone, Default)]
 pub struct GapStatistics {
     moments: Moments,
-    /// The first gap: sums are relative to it, so that nearly equal gaps keep their digits.
+    /// The first gap. Sums are relative to it, which avoids cancellation for nearly equal gaps.
     pivot: f64,
     batches: Batches,
 }
 
 impl GapStatistics {
-    /// The statistics of the gaps between stamps, which must be sorted; the unit is the stamps'.
+    /// The statistics of the gaps between sorted time stamps, in the same unit.
     #[must_use]
     pub fn of_stamps(stamps: &[u64]) -> GapStatistics {
         let mut gaps = GapStatistics::default();
@@ -34,19 +34,19 @@ impl GapStatistics {
         self.batches.add(gap - self.pivot);
     }
 
-    /// Count, mean, spread and extremes.
+    /// Count, mean, standard deviation and extremes.
     #[must_use]
     pub fn moments(&self) -> &Moments {
         &self.moments
     }
 
-    /// Standard deviation over mean: 1 for Poisson arrivals, 0 for even ones. `None` with fewer than two gaps.
+    /// Standard deviation divided by mean: 1 for Poisson arrivals, 0 for even arrivals. `None` for fewer than two gaps.
     #[must_use]
     pub fn coefficient_of_variation(&self) -> Option<Estimate> {
         coefficient_of_variation(&self.batches.parts(), self.pivot)
     }
 
-    /// Arrivals per unit of the gaps; `None` with fewer than two gaps, or when all are 0.
+    /// Arrivals per unit of the gaps; `None` for fewer than two gaps, or if all are 0.
     #[must_use]
     pub fn rate(&self) -> Option<Estimate> {
         reciprocal_mean(&self.batches.parts(), self.pivot)

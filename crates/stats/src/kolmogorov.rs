@@ -1,26 +1,25 @@
-//! Kolmogorov–Smirnov against a distribution that is fully known.
+//! Kolmogorov–Smirnov test against a fully specified distribution.
 
 use serde::{Deserialize, Serialize};
 
-/// What a test found.
+/// The result of a statistical test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
-    /// The test's statistic; its documentation says which.
+    /// The test statistic.
     pub statistic: f64,
-    /// Probability of so large a statistic if the hypothesis is true.
+    /// Probability of a statistic at least as large under the null hypothesis.
     pub p_value: f64,
-    /// Values it rests on.
+    /// Number of values.
     pub n: u64,
 }
 
-/// Tests whether `values` are independent and uniform on \[0, 1\]: values of any continuous distribution are, once its
-/// fully known distribution function has been applied. With parameters estimated from the same values the p-value is
-/// far too large; that is Lilliefors' case.
+/// Tests whether `values` are independent and uniform on \[0, 1\]. Values of any continuous distribution can be tested after
+/// transformation by their distribution function, if it is fully specified. If its parameters are estimated from the same values,
+/// the p-value is far too large; use a Lilliefors test instead.
 ///
-/// The statistic is D = sup |F_n(x) − x|; its p-value is the limiting distribution's at
+/// The statistic is D = sup |F_n(x) − x|; its p-value is that of the limiting distribution at
 /// D·(√n + 0.12 + 0.11/√n) (Stephens, "Use of the Kolmogorov–Smirnov, Cramér–Von Mises and Related Statistics Without
-/// Extensive Tables", 1970), good to three digits from n = 5 on. Sorts `values`. `None` without values, or when one
-/// is no number.
+/// Extensive Tables", 1970), accurate to three digits for n ≥ 5. Sorts `values`. `None` without values, or if one is NaN.
 #[must_use]
 pub fn kolmogorov_uniform(values: &mut [f64]) -> Option<TestResult> {
     if values.is_empty() || values.iter().any(|value| value.is_nan()) {
@@ -44,8 +43,8 @@ pub(crate) fn largest_distance(sorted: &[f64]) -> f64 {
     largest
 }
 
-/// Upper tail of Kolmogorov's limiting distribution, P(√n·D > x): 2·Σ (−1)^(k−1) exp(−2k²x²), and for small x its
-/// theta-transformed series, which converges where the other does not.
+/// Upper tail of Kolmogorov's limiting distribution, P(√n·D > x): 2·Σ (−1)^(k−1) exp(−2k²x²), and for small x, where this series
+/// converges slowly, its theta-transformed series.
 #[must_use]
 pub fn kolmogorov_upper_tail(x: f64) -> f64 {
     use std::f64::consts::PI;
@@ -68,20 +67,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_that_of_the_tables() {
+    fn the_limiting_distribution_equals_tabulated_values() {
         for (x, p) in [(1.224, 0.10), (1.358, 0.05), (1.628, 0.01), (0.828, 0.50), (0.571, 0.90)] {
             assert!((kolmogorov_upper_tail(x) - p).abs() < 1e-3, "{x}: {}", kolmogorov_upper_tail(x));
         }
         assert!(
             (kolmogorov_upper_tail(1.1799) - kolmogorov_upper_tail(1.1801)).abs() < 2e-4,
-            "the series meet"
+            "both series agree at the boundary"
         );
         assert_eq!(kolmogorov_upper_tail(0.0), 1.0);
         assert!(kolmogorov_upper_tail(40.0) == 0.0);
     }
 
     #[test]
-    fn the_distance_by_hand() {
+    fn the_distance_equals_one_computed_by_hand() {
         let found = kolmogorov_uniform(&mut [0.9, 0.1, 0.4, 0.5]).unwrap();
         assert!((found.statistic - 0.25).abs() < 1e-12, "{found:?}");
         assert_eq!(found.n, 4);

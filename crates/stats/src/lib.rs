@@ -1,13 +1,20 @@
-//! Statistics of stamps and counts. Pure functions: no files, no clock, and randomness only as it is handed in.
+//! Statistics of arrivals and of groups of runs. Pure functions: no files, no clock, and randomness only from a parameter.
 //!
-//! What is here serves two questions. Did two groups of runs differ ([`Contrast`], with standard errors from repeated runs
-//! or from [`Resamples`] of one; [`select`] when much is asked at once; [`values_needed`] before anything is measured),
-//! and when did a series of runs change ([`rank_changes`])? And is this sequence of arrivals the process that was asked for? The measures
-//! ([`GapStatistics`], [`DispersionCounter`], [`autocorrelations`]) come with intervals that stay valid when
-//! neighbouring values depend on each other; the tests ([`kolmogorov_uniform`], [`lilliefors_exponential`],
-//! [`anderson_darling_exponential`], [`lilliefors_rounded`], [`ljung_box`]) have the critical values that belong to
-//! an estimated mean and to a coarse clock. With many values every test rejects, so a decision is one of equivalence
-//! ([`Band`]): does the interval lie inside a band within which nobody would act differently?
+//! Comparing runs:
+//!
+//! - [`Contrast`] estimates the difference between two groups of runs, with standard errors from repeated runs or from
+//!   [`Resamples`] of one run.
+//! - [`select`] adjusts multiple tests.
+//! - [`values_needed`] computes sample sizes.
+//! - [`rank_changes`] finds changepoints in a series of runs.
+//!
+//! Judging arrivals:
+//!
+//! - [`GapStatistics`], [`DispersionCounter`] and [`autocorrelations`] have confidence intervals that are valid for dependent values.
+//! - [`kolmogorov_uniform`], [`lilliefors_exponential`], [`anderson_darling_exponential`], [`lilliefors_rounded`] and [`ljung_box`]
+//!   are tests with the critical values for an estimated mean and for rounded times.
+//! - [`Band`] makes decisions by equivalence, because with many values every test rejects: it determines whether a confidence
+//!   interval is inside a band of immaterial differences.
 //!
 //! ```
 //! use busyhour_stats::{Band, Decision, GapStatistics};
@@ -61,5 +68,5 @@ pub use rounded::{RoundedExponential, lilliefors_rounded};
 pub use spectral::{SPECTRAL_VALUES_MIN, VarianceOfMean, spectral_variance};
 pub use truncation::{Truncation, truncation};
 
-/// Where randomness comes from: handed in by the caller, so that the same seed gives the same answer.
+/// A source of randomness. It is a parameter, so that the same seed gives the same result.
 pub use rand::Rng as RandomSource;

@@ -57,7 +57,7 @@ impl Moments {
         self.max = self.max.max(other.max);
     }
 
-    /// How many values.
+    /// Number of values.
     #[must_use]
     pub fn n(&self) -> u64 {
         self.n
@@ -69,19 +69,19 @@ impl Moments {
         (self.n > 0).then_some(self.mean)
     }
 
-    /// Variance with n − 1; `None` with fewer than two values.
+    /// Variance (divisor n − 1); `None` for fewer than two values.
     #[must_use]
     pub fn variance(&self) -> Option<f64> {
         (self.n > 1).then(|| (self.squares / (self.n - 1) as f64).max(0.0))
     }
 
-    /// Standard deviation with n − 1; `None` with fewer than two values.
+    /// Standard deviation (divisor n − 1); `None` for fewer than two values.
     #[must_use]
     pub fn sd(&self) -> Option<f64> {
         self.variance().map(f64::sqrt)
     }
 
-    /// Coefficient of variation, standard deviation over mean; `None` with fewer than two values or a mean of 0.
+    /// Coefficient of variation, standard deviation divided by mean; `None` for fewer than two values or a mean of 0.
     #[must_use]
     pub fn cov(&self) -> Option<f64> {
         self.sd().filter(|_| self.mean != 0.0).map(|sd| sd / self.mean)
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_known_of_nothing() {
+    fn moments_of_an_empty_stream_are_unknown() {
         let none = Moments::default();
         assert_eq!(
             (none.n(), none.mean(), none.variance(), none.cov(), none.min()),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_by_hand() {
+    fn moments_equal_those_computed_by_hand() {
         let moments: Moments = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].into_iter().collect();
         assert_eq!(moments.mean(), Some(5.0));
         assert!((moments.variance().unwrap() - 32.0 / 7.0).abs() < 1e-12);
@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn a_large_offset_costs_no_digits() {
+    fn a_large_offset_does_not_reduce_accuracy() {
         let moments: Moments = (0..1_000).map(|i| 1e9 + f64::from(i % 2)).collect();
         assert!((moments.variance().unwrap() - 0.25 * 1000.0 / 999.0).abs() < 1e-9);
     }
 
     proptest! {
         #[test]
-        fn merging_is_adding(
+        fn merging_equals_adding(
             left in prop::collection::vec(-1e6..1e6_f64, 0..50),
             right in prop::collection::vec(-1e6..1e6_f64, 0..50),
         ) {
@@ -161,7 +161,7 @@ mod tests {
         }
 
         #[test]
-        fn many_at_once_are_many(value in -1e3..1e3_f64, times in 0..40_u64, other in -1e3..1e3_f64) {
+        fn adding_many_equals_repeated_adding(value in -1e3..1e3_f64, times in 0..40_u64, other in -1e3..1e3_f64) {
             let mut at_once: Moments = [other].into_iter().collect();
             at_once.add_many(value, times);
             let one_by_one: Moments =

@@ -1,22 +1,21 @@
-//! Many questions asked of the same data: how sure the answers that stand out must be.
+//! Adjustment for multiple tests.
 
-/// Which of many tests stand, and how wide their intervals must be.
+/// The result of adjusting multiple tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Selection {
-    /// Tests that were rejected.
+    /// Number of rejected null hypotheses.
     pub rejected: usize,
-    /// Tests in all.
+    /// Number of tests.
     pub tests: usize,
-    /// Confidence of intervals such that those of rejected tests, and only those, leave out the value that was tested.
+    /// Confidence at which the intervals of rejected tests, and only those, exclude the tested value.
     pub confidence: f64,
 }
 
-/// Rejects so that at most the part `rate` of the rejected tests is false on average (Benjamini and Hochberg, JRSS B
-/// 57, 1995; holds for independent tests and for those that depend positively on each other), and widens the
-/// intervals so that at most that part of those that stand out misses its true value (Benjamini and Yekutieli, "False
-/// discovery rate-adjusted multiple confidence intervals for selected parameters", JASA 100, 2005): 1 − rate · rejected /
-/// tests. Where nothing is rejected the interval is as wide as for one that is. A p-value that is not a number is no
-/// test.
+/// Rejects null hypotheses with a false discovery rate of at most `rate` (Benjamini and Hochberg, JRSS B 57, 1995; valid for
+/// independent and for positively dependent tests). The confidence of the selected intervals is adjusted so that at most the
+/// share `rate` of them misses the true value (Benjamini and Yekutieli, "False discovery rate-adjusted multiple confidence intervals
+/// for selected parameters", JASA 100, 2005): 1 − rate · rejected / tests. If nothing is rejected, the confidence is that for one
+/// rejection. NaN p-values are ignored.
 #[must_use]
 pub fn select(p_values: &[f64], rate: f64) -> Selection {
     let mut ordered: Vec<f64> = p_values.iter().copied().filter(|p| !p.is_nan()).collect();
@@ -35,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_example() {
+    fn the_selection_equals_the_published_example() {
         // Benjamini and Hochberg 1995, section 4.1: fifteen p-values, of which the four smallest are rejected.
         let p_values = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
@@ -47,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn one_test_is_not_corrected() {
+    fn a_single_test_is_not_adjusted() {
         for p in [0.01, 0.5] {
             assert_eq!(select(&[p], 0.05).confidence, 0.95);
         }
@@ -57,12 +56,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn those_and_only_those_with_small_p_values_are_rejected(
+        fn exactly_the_tests_with_small_p_values_are_rejected(
             p_values in proptest::collection::vec(0.0..1.0_f64, 1..60),
         ) {
             let found = select(&p_values, 0.1);
             let below = p_values.iter().filter(|p| **p <= 1.0 - found.confidence).count();
-            // The threshold is a difference of two doubles.
+            // Tolerance for the rounding error of 1 − confidence.
             let near = p_values.iter().any(|p| (p - (1.0 - found.confidence)).abs() < 1e-12);
             prop_assert!(near || below == found.rejected);
         }

@@ -1,16 +1,16 @@
-//! How many values are needed to see a difference.
+//! Power and sample size of tests for a difference.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-/// Most values per group that are looked at.
+/// Maximum number of values per group.
 pub const VALUES_MAX: u64 = 1_000_000;
 
-/// Steps of Simpson's rule over the distribution of the standard deviation.
+/// Number of steps of Simpson's rule over the distribution of the standard deviation.
 const STEPS: usize = 400;
 
-/// Probability that the two-sided t-test at `confidence` sees a true `difference` between the means of two groups of `n`
-/// independent normal values of standard deviation `sd` each. `None` with fewer than two values per group.
+/// Power of the two-sided t-test at `confidence` for a true `difference` between the means of two groups of `n` independent normal
+/// values with standard deviation `sd`. `None` for fewer than two values per group.
 #[must_use]
 pub fn power(difference: f64, sd: f64, n: u64, confidence: f64) -> Option<f64> {
     if n < 2 || sd.is_nan() || sd < 0.0 {
@@ -22,13 +22,13 @@ pub fn power(difference: f64, sd: f64, n: u64, confidence: f64) -> Option<f64> {
     power_of_test(difference, sd, n, confidence, 2.0 * (n - 1) as f64)
 }
 
-/// The same for a test whose critical value is that of Student's t with `test_freedom` degrees of freedom.
+/// Power of a test whose critical value is that of Student's t with `test_freedom` degrees of freedom.
 fn power_of_test(difference: f64, sd: f64, n: u64, confidence: f64, test_freedom: f64) -> Option<f64> {
     let freedom = 2.0 * (n - 1) as f64;
     let shift = difference.abs() / (sd * (2.0 / n as f64).sqrt());
     let critical = StudentsT::new(0.0, 1.0, test_freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
-    // Given s, the found standard deviation over the true one, the test is one of a normal variable against critical·s;
-    // freedom·s² has the chi-square distribution.
+    // Given s, the ratio of the estimated to the true standard deviation, the test compares a normal variable with critical·s;
+    // freedom·s² has a chi-square distribution.
     let normal = Normal::standard();
     let seen = |s: f64| normal.cdf(shift - critical * s) + normal.cdf(-shift - critical * s);
     let half = freedom / 2.0;
@@ -53,14 +53,14 @@ fn power_of_test(difference: f64, sd: f64, n: u64, confidence: f64, test_freedom
     Some((sum * step / 3.0).clamp(0.0, 1.0))
 }
 
-/// Fewest values per group with which [`power`] is at least `wanted`; `None` when [`VALUES_MAX`] are too few.
+/// Minimum number of values per group for which [`power`] is at least `wanted`; `None` if [`VALUES_MAX`] is not enough.
 #[must_use]
 pub fn values_needed(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
     fewest(|n| power(difference, sd, n, confidence).is_some_and(|power| power >= wanted))
 }
 
-/// The same for Welch's test, which does not take the variances of the groups for equal: with few values it estimates fewer
-/// degrees of freedom, 2n(n − 1)/(n + 1) on average for equal variances.
+/// Minimum number of values per group for Welch's test, which does not assume equal variances. With few values it has fewer degrees
+/// of freedom, on average 2n(n − 1)/(n + 1) for equal variances.
 #[must_use]
 pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
     fewest(|n| {
@@ -73,7 +73,7 @@ pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f6
     })
 }
 
-/// The fewest values, at least 2, that are enough; `None` when [`VALUES_MAX`] are not.
+/// The minimum number of values, at least 2, that is enough; `None` if [`VALUES_MAX`] is not.
 fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
     let mut high = 2;
     while !enough(high) {
@@ -82,7 +82,7 @@ fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
             return None;
         }
     }
-    // Power grows with n.
+    // Power increases with n.
     let mut low = high / 2;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -91,9 +91,9 @@ fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
     Some(high.max(2))
 }
 
-/// The value that a variance found with `freedom` degrees of freedom stays below with the probability `confidence`: what
-/// to plan with when few values were at hand (Browne, "On the use of a pilot sample for sample size determination",
-/// Statistics in Medicine 14, 1995). `None` without freedom.
+/// Upper confidence bound of a variance that was estimated with `freedom` degrees of freedom, for planning from a small pilot sample
+/// (Browne, "On the use of a pilot sample for sample size determination", Statistics in Medicine 14, 1995). `None` for 0 degrees of
+/// freedom.
 #[must_use]
 pub fn variance_upper(variance: f64, freedom: f64, confidence: f64) -> Option<f64> {
     let quantile = ChiSquared::new(freedom).ok()?.inverse_cdf(1.0 - confidence);
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_those_of_the_tables() {
+    fn sample_sizes_equal_tabulated_values() {
         // Cohen, "Statistical power analysis", table 2.4.1 (α two-sided 0.05, power 0.80 and 0.90), and R's power.t.test.
         for (effect, wanted, n) in
             [(0.5, 0.8, 64), (0.8, 0.8, 26), (0.5, 0.9, 86), (1.0, 0.8, 17), (3.0, 0.8, 4)]
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn with_very_few_values_it_is_what_simulation_finds() {
+    fn the_power_with_very_few_values_equals_a_simulation() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let (n, shift, times) = (3, 2.5, 4_000);
         let mut draw = |mean: f64| -> Vec<f64> {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variance_of_few_values_may_be_much_larger() {
+    fn the_upper_bound_of_a_variance_equals_tabulated_values() {
         // Chi-square tables: the 20 % point of 4 degrees of freedom is 1.649.
         assert!((variance_upper(1.0, 4.0, 0.8).unwrap() - 4.0 / 1.649).abs() < 1e-3);
         assert!(variance_upper(1.0, 1e6, 0.8).unwrap() < 1.01);
@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn more_values_see_more(effect in 0.05..3.0_f64, n in 2_u64..200) {
+        fn the_power_increases_with_the_number_of_values(effect in 0.05..3.0_f64, n in 2_u64..200) {
             let (few, many) = (power(effect, 1.0, n, 0.95).unwrap(), power(effect, 1.0, n + 1, 0.95).unwrap());
             prop_assert!(many >= few - 1e-6, "{few} {many}");
             prop_assert!(few >= 0.0499);

@@ -1,21 +1,19 @@
-//! Where a series of measurements changed for good, looked at after every value, with a known rate of false alarms.
+//! Finds changepoints in a series of measurements, sequentially after every value, with a bounded rate of false alarms.
 //!
-//! The only assumption: as long as nothing changes, every order of the values is equally likely (they are exchangeable).
-//! Their distribution may be of any shape, heavy-tailed or discrete. Only ranks are used, so one odd value has no more
-//! influence than its rank.
+//! The only assumption is that without a change every order of the values is equally likely (the values are exchangeable).
+//! Their distribution is arbitrary, even heavy-tailed or discrete. Only ranks are used, so the influence of an outlier is limited.
 //!
-//! For each place k where the series may have changed, the values before k and those from k on are put into one order. The
+//! For each possible changepoint k, the values before k and those from k on are ranked together. The
 //! evidence for a change at k is the likelihood ratio of that order: its probability if the values from k on follow a
 //! distribution F^a where those before follow F (Lehmann, "The power of rank tests", Annals of Mathematical Statistics 24,
 //! 1953; Savage, "Contributions to the theory of rank order statistics", 1956), over that of n equally likely orders, 1/n!.
 //! The ratio is averaged over several a and over both tails. Without a change it is a martingale with expectation 1 in the
-//! number of values seen, so the probability that it ever reaches c is at most 1/c, however often one looks (Ville's
-//! inequality). A change is reported when the evidence for some place reaches a threshold c. Every value adds one place, so
-//! of n values without a change a false alarm arises with a probability of at most n/c (e-detectors: Shin, Ramdas and
-//! Rinaldo, 2023). Several series are judged together by sharing that probability out among them (Bonferroni).
+//! number of values, so the probability that it ever reaches c is at most 1/c, even with a test after every value (Ville's
+//! inequality). A change is reported when the evidence for a changepoint reaches a threshold c. Every value adds one candidate, so
+//! the probability of a false alarm in n values without a change is at most n/c (e-detectors: Shin, Ramdas and
+//! Rinaldo, 2023). For several series this probability is divided among them (Bonferroni).
 //!
-//! Equal values are put into an order by numbers that the caller draws at random, which keeps the rate exact for shares
-//! that are often 0.
+//! Ties are broken by random numbers from the caller, so that the rate is also valid for shares that are often 0.
 
 /// Exponents a of the alternatives: small steps, larger ones, and complete separation.
 const EXPONENTS: [f64; 3] = [2.0, 6.0, 30.0];
@@ -23,41 +21,42 @@ const EXPONENTS: [f64; 3] = [2.0, 6.0, 30.0];
 /// Prior weight of a change upwards.
 const UPWARDS: f64 = 0.75;
 
-/// Values before a place that are compared with those after it, and values after it, at most.
+/// Maximum number of values before and after a candidate that are compared.
 const BEFORE_MAX: usize = 60;
 const AFTER_MAX: usize = 40;
 
-/// A place whose sums of ranks differ by fewer standard deviations has no evidence that could reach a threshold worth having.
+/// Candidates whose rank sums differ by fewer standard deviations are skipped, because their evidence cannot reach a useful
+/// threshold.
 const DEVIATIONS_MIN: f64 = 2.3;
 
-/// So many values to either side of the place with the most evidence the step is looked for.
+/// The exact changepoint is searched within this number of values around the candidate with the most evidence.
 const STEP_NEAR: usize = 5;
 
-/// How changes are looked for.
+/// Settings for finding changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankChangeSettings {
-    /// Fewest values before and after a change: at least 2.
+    /// Minimum number of values before and after a change; at least 2.
     pub least: usize,
-    /// Evidence from which on a change is reported. A false alarm among n values has a probability of at most n over this.
+    /// Evidence from which a change is reported. The probability of a false alarm in n values is at most n divided by this.
     pub threshold: f64,
 }
 
-/// A change.
+/// A changepoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankChange {
-    /// The first value after it.
+    /// Index of the first value after the change.
     pub at: usize,
-    /// The value with which it was seen.
+    /// Index of the value at which the change was detected.
     pub seen_at: usize,
-    /// The evidence when it was seen; `None` where the values returned to the level before the last change, which is an
-    /// estimate and no test.
+    /// The evidence when the change was detected; `None` for a return to the level before the last change, which is an estimate and
+    /// not a test.
     pub evidence: Option<f64>,
 }
 
-/// The changes of `series` in order. `ties` puts equal values into an order: independent uniform numbers.
+/// The changes of `series`, in order. `ties` are independent uniform numbers that break ties between equal values.
 ///
-/// After a change the search goes on with the values after it. When the latest [`RankChangeSettings::least`] values are all
-/// nearer to the level before the change than to that after it, the change counts as taken back from the first of them on.
+/// After a change, the search continues with the values after it. If the latest [`RankChangeSettings::least`] values are all
+/// nearer to the level before the change than to that after it, a return to that level is reported from the first of them on.
 #[must_use]
 pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings) -> Vec<RankChange> {
     let least = settings.least.max(2);
@@ -89,11 +88,11 @@ pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings)
     found
 }
 
-/// The fewest values in which a change can reach `threshold` at all; `None` when 10,000 are too few.
+/// The minimum number of values in which a change can reach `threshold`; `None` if 10,000 are not enough.
 #[must_use]
 pub fn values_for_change(threshold: f64, least: usize) -> Option<usize> {
     let least = least.max(2);
-    // The best place in a short series is near its middle; in both directions all of one side above all of the other.
+    // The evidence is largest for a changepoint in the middle of the series with complete separation.
     let best = |n: usize| {
         let from = n.saturating_sub(AFTER_MAX).max(least);
         let splits = from..=n.saturating_sub(least).min(BEFORE_MAX);
@@ -102,7 +101,7 @@ pub fn values_for_change(threshold: f64, least: usize) -> Option<usize> {
     (2 * least..=BEFORE_MAX + AFTER_MAX).find(|n| best(*n) >= threshold)
 }
 
-/// The place of `window` with the most evidence, as an index of `window`, and its evidence.
+/// The candidate with the most evidence, as an index into `window`, and its evidence.
 fn strongest(window: &[usize], series: &[f64], ties: &[f64], least: usize) -> Option<(usize, f64)> {
     let n = window.len();
     let first = n.saturating_sub(AFTER_MAX).max(least);
@@ -130,8 +129,8 @@ fn strongest(window: &[usize], series: &[f64], ties: &[f64], least: usize) -> Op
     best
 }
 
-/// The place near `split` where two levels fit the values best, by absolute deviations from the medians: ranks alone cannot
-/// tell whether a last high value before a step belongs to it.
+/// The changepoint near `split` for which two levels fit the values best, by absolute deviations from the medians. Ranks alone cannot
+/// determine whether a high value just before a step belongs to it.
 fn nearest_step(window: &[usize], series: &[f64], split: usize, least: usize) -> usize {
     let misfit = |part: &[usize]| {
         let values: Vec<f64> = part.iter().map(|at| series[*at]).collect();
@@ -144,7 +143,7 @@ fn nearest_step(window: &[usize], series: &[f64], split: usize, least: usize) ->
         .map_or(split, |(_, split)| split)
 }
 
-/// Standard deviations of the rank sum of the `after` values from its expectation.
+/// Deviation of the rank sum of the `after` values from its expectation, in standard deviations.
 fn deviations(is_after: &[bool], after: usize) -> f64 {
     let sum: usize = is_after.iter().zip(1..).filter(|(after, _)| **after).map(|(_, rank)| rank).sum();
     let (n, after) = (is_after.len() as f64, after as f64);
@@ -158,7 +157,7 @@ fn evidence(is_after: &[bool]) -> f64 {
     for a in EXPONENTS {
         let ascending = |raised: bool| ratio(is_after.iter().map(|after| *after == raised), a);
         let descending = |raised: bool| ratio(is_after.iter().rev().map(|after| *after == raised), a);
-        // After a change upwards the later values are like largest ones of several, or the earlier ones like smallest ones.
+        // After an upward change the later values are distributed like maxima of several values, or the earlier ones like minima.
         sum += UPWARDS * f64::midpoint(ascending(true), descending(false));
         sum += (1.0 - UPWARDS) * f64::midpoint(ascending(false), descending(true));
     }
@@ -207,7 +206,7 @@ mod tests {
         rank_changes(series, &ties, &SETTINGS)
     }
 
-    /// Values around each of the levels in turn.
+    /// A series with values around consecutive levels.
     fn levels(levels: &[(f64, usize)], seed: u64) -> Vec<f64> {
         let mut random = seeded(seed);
         let mut series = Vec::new();
@@ -226,27 +225,27 @@ mod tests {
             .collect();
         let mean = orders.iter().map(|order| evidence(order)).sum::<f64>() / orders.len() as f64;
         assert!((mean - 1.0).abs() < 1e-12, "{mean}");
-        // With complete separation no order can have more than the number of orders.
+        // The evidence for complete separation is at most the number of orders.
         assert!(ratio((0..20).map(|at| at >= 10), 1e9) > 184_000.0);
         assert!(ratio((0..20).map(|at| at >= 10), 1e9) <= 184_756.0);
     }
 
     #[test]
-    fn steps_are_found_where_they_are_soon_after() {
+    fn steps_are_located_exactly_and_detected_soon() {
         let found = changes(&levels(&[(0.0, 30), (5.0, 30), (11.0, 30)], 1), 2);
         assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [30, 60]);
         assert!(found.iter().all(|change| change.seen_at < change.at + 8), "{found:?}");
     }
 
     #[test]
-    fn a_level_that_was_left_and_came_back_is_found() {
+    fn a_return_to_the_previous_level_is_found() {
         let found = changes(&levels(&[(0.0, 30), (6.0, 12), (0.0, 20)], 3), 4);
         assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [30, 42]);
         assert_eq!((found[1].evidence, found[1].seen_at), (None, 44));
     }
 
     #[test]
-    fn odd_values_are_no_change() {
+    fn outliers_are_not_changes() {
         let mut series = levels(&[(0.0, 80)], 5);
         for at in [20, 40, 41, 79] {
             series[at] = 1_000.0;
@@ -255,8 +254,8 @@ mod tests {
     }
 
     #[test]
-    fn what_never_differs_and_what_is_short_does_not_change() {
-        // Ties are broken by chance, which alone must not make a change.
+    fn constant_and_short_series_have_no_changes() {
+        // Random tie-breaking alone must not cause a change.
         let alarms = (0..200).filter(|seed| !changes(&[4.0; 100], *seed).is_empty()).count();
         assert!(alarms <= 5, "{alarms}");
         for series in [&[][..], &[1.0], &[1.0, 1.0, 1.0, 9.0, 9.0, 9.0]] {
@@ -271,8 +270,8 @@ mod tests {
     }
 
     #[test]
-    fn false_alarms_stay_below_their_bound_whatever_the_distribution() {
-        // A threshold that allows 20 % in 100 values: normal, heavy-tailed, and a share of errors that is mostly 0.
+    fn the_rate_of_false_alarms_is_bounded_for_any_distribution() {
+        // The threshold allows 20 % in 100 values. Distributions: normal, heavy-tailed, and a share of errors that is mostly 0.
         let settings = RankChangeSettings { threshold: 500.0, ..SETTINGS };
         let laws: [fn(&mut Xoshiro256PlusPlus) -> f64; 3] = [
             |random| random.sample(StandardNormal),

@@ -1,17 +1,17 @@
-//! Exponential gaps seen through stamps of a coarse clock.
+//! Exponential gaps between rounded time stamps.
 //!
-//! A log with whole milliseconds holds gaps that are whole milliseconds: some are 0, and a continuous exponential has
-//! none. At 32 arrivals per second a true Poisson log of 20 minutes fails the plain test by a factor of three. What
-//! is right is to compare with exponential gaps that went through the same clock.
+//! In a log with whole milliseconds, gaps are whole milliseconds, and some of them are 0, which is impossible for a continuous
+//! exponential distribution. At 32 arrivals per second the statistic of the continuous test for a true Poisson log of 20 minutes is
+//! three times the critical value. The gaps must therefore be compared with exponential gaps that were rounded in the same way.
 
 use rand::Rng;
 
 use crate::kolmogorov::TestResult;
 
-/// How gaps of Poisson arrivals are distributed when their stamps are rounded down to ticks of a clock.
+/// Distribution of the gaps of Poisson arrivals whose time stamps are rounded down to ticks of a clock.
 ///
-/// With a ticks per mean gap, the first stamp falls uniformly into its tick, and so the gap D, in ticks, has
-/// P(D = 0) = 1 − (1 − e^(−a))/a and P(D > k) = (1 − e^(−a))·e^(−ka)/a, where a is arrivals per tick. Its mean is
+/// The first arrival is uniformly distributed in its tick. Therefore the gap D, in ticks, has
+/// P(D = 0) = 1 − (1 − e^(−a))/a and P(D > k) = (1 − e^(−a))·e^(−ka)/a, where a is the number of arrivals per tick. Its mean is
 /// 1/a, as without rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundedExponential {
@@ -19,7 +19,7 @@ pub struct RoundedExponential {
 }
 
 impl RoundedExponential {
-    /// Poisson arrivals, so many per tick of the clock. `None` unless positive and finite.
+    /// The distribution for a number of arrivals per tick of the clock. `None` unless that is positive and finite.
     #[must_use]
     pub fn new(arrivals_per_tick: f64) -> Option<RoundedExponential> {
         (arrivals_per_tick > 0.0 && arrivals_per_tick.is_finite())
@@ -33,8 +33,8 @@ impl RoundedExponential {
         1.0 + (-a).exp_m1() * (-(ticks as f64) * a).exp() / a
     }
 
-    /// Coefficient of variation of the rounded gaps: √(a(1 + e^(−a))/(1 − e^(−a)) − 1), about 1 + a²/12. Above 1 by
-    /// the clock alone.
+    /// Coefficient of variation of the rounded gaps: √(a(1 + e^(−a))/(1 − e^(−a)) − 1), about 1 + a²/12. It is above 1 because of
+    /// the rounding.
     #[must_use]
     pub fn cov(&self) -> f64 {
         let a = self.per_tick;
@@ -42,14 +42,13 @@ impl RoundedExponential {
     }
 }
 
-/// Tests whether gaps between stamps rounded down to ticks (whole numbers of ticks) are those of Poisson arrivals of
-/// unknown rate seen through the same clock.
+/// Tests whether gaps, as whole numbers of ticks between rounded time stamps, are those of Poisson arrivals with unknown rate.
 ///
-/// The statistic is D, the largest distance of the sample's distribution function from that of the exponential with the
-/// sample's mean, on both sides of each step, as Lilliefors takes it. Its p-value is by simulation: `replicates` times as
-/// many exponential gaps of the same mean are drawn, added up, rounded down and treated alike; p = (1 + those at least as
-/// far) / (1 + replicates) (Davison and Hinkley, "Bootstrap Methods and their Application", 4.2.1). Time is
-/// proportional to n × replicates. `None` with fewer than two gaps, without replicates, or when all gaps are 0.
+/// The statistic is Lilliefors' D, the largest distance between the sample's distribution function and that of the exponential
+/// distribution with the sample's mean, on both sides of each step. Its p-value is simulated: in each replicate, the same number of
+/// exponential gaps with the same mean is drawn, summed, rounded down and evaluated in the same way; p = (1 + replicates with at
+/// least this distance) / (1 + replicates) (Davison and Hinkley, "Bootstrap Methods and their Application", 4.2.1). The time is
+/// proportional to n × replicates. `None` for fewer than two gaps, without replicates, or if all gaps are 0.
 #[must_use]
 pub fn lilliefors_rounded(
     gaps_ticks: &[u64],
@@ -66,28 +65,28 @@ pub fn lilliefors_rounded(
     let statistic = counts.distance(gaps_ticks.iter().copied());
     let mut as_far = 0_u32;
     for _ in 0..replicates {
-        // The first stamp lies anywhere in its tick.
+        // The first arrival is uniformly distributed in its tick.
         let mut at: f64 = random.random();
         let mut tick = 0_u64;
         let drawn = counts.distance((0..n).map(|_| {
-            // 1 − u lies in (0, 1], so the logarithm is finite.
+            // 1 − u is in (0, 1], so the logarithm is finite.
             at -= mean * (1.0 - random.random::<f64>()).ln();
             let now = at as u64;
             now - std::mem::replace(&mut tick, now)
         }));
-        // Equal up to rounding of the last digit is as far.
+        // Distances that are equal up to rounding count as equal.
         as_far += u32::from(drawn >= statistic - 1e-12);
     }
     let p_value = f64::from(1 + as_far) / f64::from(1 + replicates);
     Some(TestResult { statistic, p_value, n: n as u64 })
 }
 
-/// How often each whole number occurs; kept between replicates for its memory.
+/// Counts of whole numbers; reused for all replicates to avoid allocation.
 #[derive(Default)]
 struct Counts {
-    /// Of small values.
+    /// Counts of small values.
     dense: Vec<u32>,
-    /// Large values, as they are.
+    /// Large values, not counted.
     sparse: Vec<u64>,
 }
 
@@ -95,7 +94,7 @@ struct Counts {
 const DENSE: u64 = 4_096;
 
 impl Counts {
-    /// D of whole numbers against the exponential distribution of their mean.
+    /// D of whole numbers for the exponential distribution with their mean.
     fn distance(&mut self, values: impl Iterator<Item = u64>) -> f64 {
         self.dense.clear();
         self.sparse.clear();
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_add_up_and_have_the_mean() {
+    fn shares_add_up_to_one_and_have_the_expected_mean() {
         for per_tick in [0.01, 0.2, 1.0, 5.0] {
             let rounded = RoundedExponential::new(per_tick).unwrap();
             let (mut mean, mut square, mut before) = (0.0, 0.0, 0.0);
@@ -159,9 +158,9 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_of_both_kinds_of_values() {
+    fn the_distance_is_exact_for_small_and_large_values() {
         let mut counts = Counts::default();
-        // Equal values of any size: the step from 0 to 1 stands at 1 − 1/e.
+        // For equal values the distribution function has one step, from 0 to 1, where the exponential has 1 − 1/e.
         for value in [7, 7_000_000] {
             let found = counts.distance([value; 5].into_iter());
             assert!((found - (1.0 - (-1.0_f64).exp())).abs() < 1e-12, "{found}");

@@ -1,37 +1,35 @@
-//! The variance of the mean of a dependent series, from its spectrum at frequency zero.
+//! The variance of the mean of an autocorrelated series, from its spectrum at frequency zero.
 
 use std::f64::consts::TAU;
 
-/// Variance of a mean, and how well it is known.
+/// Variance of a mean, with its degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VarianceOfMean {
-    /// The variance of the series' mean.
+    /// The variance of the mean.
     pub variance: f64,
-    /// Degrees of freedom behind it.
+    /// Degrees of freedom of the variance.
     pub freedom: f64,
 }
 
-/// Ordinates of the smoothed periodogram that the curve is fitted to.
+/// Number of ordinates of the smoothed periodogram to which the curve is fitted.
 const ORDINATES: usize = 25;
 
-/// Shortest series: the ordinates need twice as many frequencies below one half.
+/// Minimum length of a series: the ordinates need twice as many frequencies below one half.
 pub const SPECTRAL_VALUES_MIN: usize = 4 * ORDINATES;
 
-/// What makes exp of the fitted value unbiased, and the degrees of freedom of the result, for [`ORDINATES`] and a
-/// parabola: Heidelberger and Welch's table 1.
+/// Factor that makes the exponential of the fitted value unbiased, and degrees of freedom of the result, for [`ORDINATES`] and a
+/// parabola (Heidelberger and Welch, table 1).
 const UNBIASED: f64 = 0.882;
 const FREEDOM: f64 = 7.0;
 
-/// E ln of half the sum of two independent exponentials of mean 1 is −0.270.
+/// The expectation of the logarithm of half the sum of two independent exponential variates with mean 1.
 const LOG_BIAS: f64 = 0.270;
 
-/// Variance of the mean of consecutive values that depend on each other, by Heidelberger and Welch, "A spectral
-/// method for confidence interval generation and run length control in simulations" (CACM 24, 1981): a parabola is
-/// fitted to the logarithms of the periodogram near frequency zero, each the mean of two neighbours, and read at zero.
-/// Unlike means of batches, the values may be correlated over many places.
+/// Variance of the mean of an autocorrelated series, by Heidelberger and Welch, "A spectral method for confidence interval generation
+/// and run length control in simulations" (CACM 24, 1981): a parabola is fitted to the logarithms of the periodogram near frequency
+/// zero, averaged over pairs of frequencies, and extrapolated to zero. Unlike for batch means, the range of dependence may be long.
 ///
-/// A series without any spread has variance 0. `None` with fewer than [`SPECTRAL_VALUES_MIN`] values, or with values
-/// that are not finite.
+/// The variance of a constant series is 0. `None` for fewer than [`SPECTRAL_VALUES_MIN`] values, or if a value is not finite.
 #[must_use]
 pub fn spectral_variance(values: &[f64]) -> Option<VarianceOfMean> {
     let n = values.len();
@@ -44,12 +42,12 @@ pub fn spectral_variance(values: &[f64]) -> Option<VarianceOfMean> {
         return None;
     }
     let scale = square / n as f64;
-    // The mean of equal values is rounded, and may differ from them.
+    // The mean of equal values may differ from them because of rounding.
     let is_constant = values.iter().all(|value| *value == values[0]);
     if is_constant || scale <= f64::EPSILON * f64::EPSILON * mean * mean {
         return Some(VarianceOfMean { variance: 0.0, freedom: FREEDOM });
     }
-    // Powers relative to the variance, so that the floor below means the same for any unit.
+    // Powers are relative to the variance, so that the minimum below does not depend on the unit.
     let power = |frequency: usize| periodogram(values, mean, frequency) / scale;
     let logs: Vec<(f64, f64)> = (1..=ORDINATES)
         .map(|k| {
@@ -73,9 +71,9 @@ fn periodogram(values: &[f64], mean: f64, frequency: usize) -> f64 {
     (last * last + before * before - twice * last * before).max(0.0) / values.len() as f64
 }
 
-/// The least-squares parabola through points, at 0.
+/// The value at 0 of the least-squares parabola through points.
 fn parabola_at_zero(points: &[(f64, f64)]) -> Option<f64> {
-    // Centred and scaled: the normal equations are well conditioned.
+    // The points are centred and scaled, so that the normal equations are well conditioned.
     let n = points.len() as f64;
     let middle = points.iter().map(|(x, _)| x).sum::<f64>() / n;
     let reach = points.iter().map(|(x, _)| (x - middle).abs()).fold(0.0, f64::max);
@@ -88,7 +86,7 @@ fn parabola_at_zero(points: &[(f64, f64)]) -> Option<f64> {
         sxy += u * y;
         sxxy += u * u * y;
     }
-    // The points lie evenly, so that odd powers sum to zero and the slope stands alone.
+    // The points are equidistant, so the sums of odd powers are zero and the slope is independent of the other coefficients.
     let determinant = n * s4 - s2 * s2;
     let (constant, slope, curve) =
         ((sy * s4 - sxxy * s2) / determinant, sxy / s2, (n * sxxy - s2 * sy) / determinant);
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn goertzel_is_the_fourier_sum() {
+    fn goertzel_equals_the_fourier_sum() {
         let values: Vec<f64> = (0..128).map(|i| (f64::from(i) * 0.37).sin() + f64::from(i % 5)).collect();
         let mean = values.iter().sum::<f64>() / 128.0;
         for frequency in [1, 7, 50] {
@@ -136,17 +134,17 @@ mod tests {
     }
 
     #[test]
-    fn the_parabola_is_met() {
+    fn an_exact_parabola_is_extrapolated_exactly() {
         let points: Vec<(f64, f64)> =
             (1..=25).map(f64::from).map(|x| (x, 3.0 - 0.5 * x + 0.01 * x * x)).collect();
         assert!((parabola_at_zero(&points).unwrap() - 3.0).abs() < 1e-10);
     }
 
     #[test]
-    fn the_variance_is_that_of_the_process_on_average() {
+    fn the_variance_equals_that_of_the_process_on_average() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
-        // The 25 ordinates reach to the frequency 50/n. Where the spectrum falls far until there (the last case), a parabola is
-        // too high at zero: intervals are too wide then, not too narrow.
+        // The 25 ordinates reach up to the frequency 50/n. If the spectrum decreases strongly up to there (the last case), the parabola
+        // is too high at zero, and intervals are too wide rather than too narrow.
         for (phi, n, from, to) in
             [(0.0, 256, 0.85, 1.15), (0.5, 256, 0.85, 1.15), (0.8, 1_024, 0.85, 1.15), (0.8, 256, 1.0, 1.4)]
         {
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_or_nothing_to_see() {
+    fn short_and_constant_series_are_handled() {
         assert_eq!(spectral_variance(&[1.0; SPECTRAL_VALUES_MIN - 1]), None);
         assert_eq!(spectral_variance(&[0.1; SPECTRAL_VALUES_MIN]).unwrap().variance, 0.0);
         assert_eq!(spectral_variance(&[f64::NAN; SPECTRAL_VALUES_MIN]), None);

@@ -1,23 +1,23 @@
-//! Where a simulation's start-up ends.
+//! Detects the end of the initial transient of a simulation.
 
-/// Values at the beginning of a series that are better left out: those whose absence makes the standard error of the
-/// remaining mean smallest (White, "An effective truncation heuristic for bias reduction in simulation output",
-/// Simulation 69, 1997; on means of batches it is called MSER-5 after its batches of five).
+/// The number of values to truncate at the beginning of a series, which minimizes the standard error of the remaining mean (White,
+/// "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; with batches of five values it
+/// is called MSER-5).
 ///
-/// At most half is ever cut: a minimum beyond the middle is one of few values only. When the answer is that half, or
-/// nearly ([`Truncation::at_limit`]), the series has not settled.
+/// At most half of the series is truncated, because a minimum in the second half is based on few values. If the result is about
+/// half ([`Truncation::at_limit`]), the series has not settled.
 #[must_use]
 pub fn truncation(values: &[f64]) -> Truncation {
     let limit = values.len() / 2;
     let (mut best, mut cut) = (f64::INFINITY, 0);
-    // From the back: sums over what remains grow by one value at a time.
+    // From the end, so that the sums over the remaining values can be updated with one value at a time.
     let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
     for (at, value) in values.iter().enumerate().rev() {
         n += 1.0;
         let from_old = value - mean;
         mean += from_old / n;
         squares += from_old * (value - mean);
-        // Of equals the longest remainder.
+        // Of equal errors, the longest remainder is chosen.
         if at <= limit && squares / (n * n) <= best {
             best = squares / (n * n);
             cut = at;
@@ -26,12 +26,12 @@ pub fn truncation(values: &[f64]) -> Truncation {
     Truncation { cut, at_limit: limit > 0 && 10 * cut >= 9 * limit }
 }
 
-/// What [`truncation`] found.
+/// The result of [`truncation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncation {
-    /// How many values to leave out.
+    /// Number of values to truncate.
     pub cut: usize,
-    /// More should be left out than may be: the series has not settled.
+    /// Whether the limit was reached: the series has not settled.
     pub at_limit: bool,
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_that_decays_is_cut_and_a_steady_series_is_not() {
+    fn an_initial_transient_is_truncated_and_a_steady_series_is_not() {
         let wobble = |i: usize| [0.3, -0.2, 0.1, -0.3, 0.1][i % 5];
         let steady: Vec<f64> = (0..200).map(|i| 10.0 + wobble(i)).collect();
         assert!(truncation(&steady).cut <= 5, "{:?}", truncation(&steady));
@@ -51,13 +51,13 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_has_not_settled() {
+    fn a_growing_series_has_not_settled() {
         let growing: Vec<f64> = (0..100).map(f64::from).collect();
         assert_eq!(truncation(&growing), Truncation { cut: 50, at_limit: true });
     }
 
     #[test]
-    fn constants_and_nothing_keep_all() {
+    fn constant_and_empty_series_are_not_truncated() {
         assert_eq!(truncation(&[2.0; 50]), Truncation { cut: 0, at_limit: false });
         assert_eq!(truncation(&[]).cut, 0);
         assert_eq!(truncation(&[1.0]), Truncation { cut: 0, at_limit: false });

@@ -1,4 +1,4 @@
-//! Intervals hold the true value as often as they say, also when neighbouring values depend on each other.
+//! Tests the coverage of confidence intervals for independent and dependent values.
 
 use busyhour_stats::{DispersionCounter, Estimate, GapStatistics, proportion};
 use rand::{Rng, SeedableRng};
@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const REPLICATES: u64 = 300;
 
-/// Share of replicates whose interval holds the truth.
+/// Share of replicates whose interval contains the true value.
 fn coverage(truth: f64, estimate: impl Fn(&mut Xoshiro256PlusPlus) -> Estimate) -> f64 {
     let held = (0..REPLICATES)
         .filter(|&seed| {
@@ -28,7 +28,7 @@ fn exponential_gaps(n: usize, random: &mut Xoshiro256PlusPlus) -> GapStatistics 
 }
 
 #[test]
-fn poisson_gaps_are_covered() {
+fn intervals_cover_the_statistics_of_poisson_gaps() {
     for n in [500, 3_000] {
         let cov = coverage(1.0, |random| exponential_gaps(n, random).coefficient_of_variation().unwrap());
         assert!((0.90..=0.99).contains(&cov), "{n}: {cov}");
@@ -38,14 +38,14 @@ fn poisson_gaps_are_covered() {
 }
 
 #[test]
-fn the_standard_error_of_independent_exponential_gaps_is_that_of_theory() {
+fn the_standard_error_for_exponential_gaps_equals_the_theoretical_one() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let found = exponential_gaps(40_000, &mut random).coefficient_of_variation().unwrap();
     let theory = 2.0 / 40_000.0_f64.sqrt();
     assert!((found.half_width() / theory - 1.0).abs() < 0.3, "{} {theory}", found.half_width());
 }
 
-/// Gaps whose scale follows a slow two-state chain: a switch every 20 gaps on average.
+/// Gaps whose scale follows a two-state Markov chain that changes its state every 20 gaps on average.
 fn slow_gaps(n: usize, random: &mut Xoshiro256PlusPlus) -> GapStatistics {
     let mut gaps = GapStatistics::default();
     let mut scale = 1.0;
@@ -59,8 +59,8 @@ fn slow_gaps(n: usize, random: &mut Xoshiro256PlusPlus) -> GapStatistics {
 }
 
 #[test]
-fn dependent_gaps_are_covered_too() {
-    // Scales 1 and 3 half of the time each: mean 2, mean square 2·(1 + 9)/2 = 10, variance 6.
+fn intervals_cover_the_statistics_of_dependent_gaps() {
+    // The scales are 1 and 3 with equal probability: mean 2, mean square 2·(1 + 9)/2 = 10, variance 6.
     let truth = 6.0_f64.sqrt() / 2.0;
     let found = coverage(truth, |random| slow_gaps(8_000, random).coefficient_of_variation().unwrap());
     assert!((0.89..=0.99).contains(&found), "{found}");
@@ -69,7 +69,7 @@ fn dependent_gaps_are_covered_too() {
 }
 
 #[test]
-fn dispersion_of_poisson_counts_is_covered() {
+fn intervals_cover_the_dispersion_of_poisson_counts() {
     // Many short windows with few arrivals each, and few long windows.
     for width in [1_000_000, 300_000_000_u64] {
         let found = coverage(1.0, |random| {
@@ -86,7 +86,7 @@ fn dispersion_of_poisson_counts_is_covered() {
 }
 
 #[test]
-fn shares_are_covered() {
+fn intervals_cover_shares() {
     let found = coverage(0.05, |random| {
         let mut parts = vec![(0.0, 0.0); 40];
         for i in 0..4_000 {
@@ -98,11 +98,14 @@ fn shares_are_covered() {
     });
     assert!((0.91..=0.99).contains(&found), "{found}");
     let none = proportion(&[(0.0, 10.0); 5]).unwrap();
-    assert!(none.low == 0.0 && (0.06..0.08).contains(&none.high), "none of 50 is not none at all: {none:?}");
+    assert!(
+        none.low == 0.0 && (0.06..0.08).contains(&none.high),
+        "the interval for 0 of 50 has a width: {none:?}"
+    );
 }
 
 #[test]
-fn even_gaps_have_no_spread_and_no_doubt() {
+fn the_interval_for_even_gaps_has_width_zero() {
     let stamps: Vec<u64> = (0..10_000).map(|i| 1_000_000_000_000_000 + i * 1_000_003).collect();
     let gaps = GapStatistics::of_stamps(&stamps);
     let cov = gaps.coefficient_of_variation().unwrap();
@@ -111,7 +114,7 @@ fn even_gaps_have_no_spread_and_no_doubt() {
 }
 
 #[test]
-fn a_handful_of_gaps_decides_nothing() {
+fn the_interval_for_a_few_gaps_is_infinite() {
     let mut gaps = GapStatistics::default();
     assert_eq!(gaps.coefficient_of_variation(), None);
     for gap in [1.0, 2.0, 3.0] {

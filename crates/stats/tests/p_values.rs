@@ -1,4 +1,4 @@
-//! Tests of the tests: under the hypothesis p-values are uniform, and against what they are for they are small.
+//! Tests the statistical tests: p-values are uniform under the null hypothesis, and small under alternatives.
 
 use busyhour_stats::{
     TestResult, anderson_darling_exponential, autocorrelations, kolmogorov_uniform, lilliefors_exponential,
@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const REPLICATES: u64 = 200;
 
-/// A p-value of p-values below this would happen once in a thousand seeds; the seeds are fixed.
+/// Minimum p-value of the test for uniform p-values; smaller ones occur for one in a thousand seeds. The seeds are fixed.
 const UNIFORM_MIN: f64 = 0.001;
 
 fn generator(seed: u64) -> Xoshiro256PlusPlus {
@@ -22,7 +22,7 @@ fn exponential(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| random.sample::<f64, _>(Exp1) * 31.5).collect()
 }
 
-/// Renewal gaps of mean 1 with this coefficient of variation.
+/// Renewal gaps with mean 1 and this coefficient of variation.
 fn gamma(n: usize, cov: f64, seed: u64) -> Vec<f64> {
     let shape = 1.0 / (cov * cov);
     let law = Gamma::new(shape, 1.0 / shape).unwrap();
@@ -45,7 +45,7 @@ fn power(test: impl Fn(u64) -> Option<TestResult>) -> f64 {
 }
 
 #[test]
-fn kolmogorov_is_uniform_for_few_and_many_values() {
+fn p_values_of_kolmogorov_are_uniform_for_few_and_many_values() {
     for n in [5, 20, 500] {
         assert_uniform(|seed| {
             let mut random = generator(seed);
@@ -61,7 +61,7 @@ fn kolmogorov_is_uniform_for_few_and_many_values() {
 }
 
 #[test]
-fn lilliefors_is_uniform_where_the_plain_tables_are_not() {
+fn p_values_of_lilliefors_are_uniform_for_an_estimated_mean() {
     for n in [20, 100, 1_000] {
         assert_uniform(|seed| lilliefors_exponential(&mut exponential(n, seed)));
     }
@@ -73,12 +73,12 @@ fn lilliefors_is_uniform_where_the_plain_tables_are_not() {
     let mut p_values: Vec<f64> = (0..REPLICATES).map(|seed| naive(seed).unwrap().p_value).collect();
     assert!(
         kolmogorov_uniform(&mut p_values).unwrap().p_value < 1e-6,
-        "an estimated mean needs its own tables"
+        "the tables for a known mean are wrong for an estimated one"
     );
 }
 
 #[test]
-fn lilliefors_finds_gaps_that_are_too_even_and_too_uneven() {
+fn lilliefors_detects_gaps_that_vary_too_little_or_too_much() {
     for cov in [0.8, 1.25] {
         let found = power(|seed| lilliefors_exponential(&mut gamma(2_000, cov, seed)));
         assert!(found > 0.95, "{cov}: {found}");
@@ -86,7 +86,7 @@ fn lilliefors_finds_gaps_that_are_too_even_and_too_uneven() {
 }
 
 #[test]
-fn anderson_darling_is_uniform_and_sees_the_tails() {
+fn p_values_of_anderson_darling_are_uniform_and_it_detects_deviating_tails() {
     for n in [20, 100, 1_000] {
         assert_uniform(|seed| anderson_darling_exponential(&mut exponential(n, seed)));
     }
@@ -94,12 +94,12 @@ fn anderson_darling_is_uniform_and_sees_the_tails() {
         let found = power(|seed| anderson_darling_exponential(&mut gamma(2_000, cov, seed)));
         assert!(found > 0.95, "{cov}: {found}");
     }
-    // A gap of 0 is impossible for an exponential: no finite statistic.
+    // A gap of 0 is impossible for an exponential distribution, so the statistic is infinite.
     let found = anderson_darling_exponential(&mut [0.0, 1.0, 2.0]).unwrap();
     assert_eq!((found.statistic, found.p_value), (f64::INFINITY, 0.0));
 }
 
-/// Gaps in whole ticks of a clock with `per_tick` arrivals in each.
+/// Gaps in whole ticks of a clock, with `per_tick` arrivals per tick.
 fn ticks(gaps: &[f64], per_tick: f64) -> Vec<u64> {
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let (mut at, mut before) = (0.37, 0);
@@ -113,13 +113,13 @@ fn ticks(gaps: &[f64], per_tick: f64) -> Vec<u64> {
 }
 
 #[test]
-fn rounded_stamps_are_compared_with_rounded_stamps() {
+fn p_values_for_rounded_gaps_are_uniform() {
     for per_tick in [0.03, 0.5] {
         assert_uniform(|seed| {
             lilliefors_rounded(&ticks(&exponential(300, seed), per_tick), 99, &mut generator(1_000 + seed))
         });
     }
-    // What they are for: the continuous test rejects a true Poisson log, this one does not.
+    // The continuous test rejects a true Poisson log; this test does not.
     let rounded = ticks(&exponential(20_000, 1), 0.03);
     let mut as_continuous: Vec<f64> = rounded.iter().map(|&gap| gap as f64).collect();
     assert!(lilliefors_exponential(&mut as_continuous).unwrap().p_value < 1e-3);
@@ -130,7 +130,7 @@ fn rounded_stamps_are_compared_with_rounded_stamps() {
 }
 
 #[test]
-fn ljung_box_is_uniform_and_finds_memory() {
+fn p_values_of_ljung_box_are_uniform_and_it_detects_autocorrelation() {
     assert_uniform(|seed| ljung_box(&autocorrelations(&[&exponential(1_000, seed)], 5)?));
     let remembering = |seed| {
         let fresh = exponential(1_000, seed);

@@ -1,18 +1,18 @@
-//! The number of runs that is planned reaches the power that was asked for, in the tests that a comparison makes.
+//! Tests that the planned number of runs reaches the requested power in the tests of a comparison.
 
 use busyhour_stats::{Contrast, KnownMean, select, values_needed_welch};
 use rand::{Rng as _, SeedableRng as _};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Measures that are judged together, and the part of the differences claimed that may be false.
+/// Number of measures that are tested together, and the false discovery rate.
 const MEASURES: usize = 7;
 const FALSE_RATE: f64 = 0.05;
 
 #[test]
-fn the_planned_runs_reach_the_power_in_the_tests_that_are_made() {
+fn the_planned_number_of_runs_reaches_the_requested_power() {
     let confidence = 1.0 - FALSE_RATE / MEASURES as f64;
-    // The first measure differs by 5 %, the others do not.
+    // Only the first measure differs, by 5 %.
     let shift = 0.05_f64.ln_1p();
     for (sd, wanted) in [(0.02, 0.8), (0.03, 0.8), (0.03, 0.9), (0.06, 0.8)] {
         let n = values_needed_welch(shift, sd, wanted, confidence).unwrap();
@@ -34,7 +34,7 @@ fn the_planned_runs_reach_the_power_in_the_tests_that_are_made() {
             })
             .count();
         let reached = seen as f64 / 1_000.0;
-        // Three standard errors of the simulation below, and few more runs than are needed above.
+        // At most three standard errors of the simulation below, and not much above the requested power.
         assert!(reached > wanted - 0.04 && reached < wanted + 0.15, "sd {sd}: {n} runs reach {reached}");
     }
 }

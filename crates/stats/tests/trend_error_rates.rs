@@ -1,4 +1,4 @@
-//! How often a history without a change raises an alarm, and how soon a change is seen: the table of
+//! Rate of false alarms in histories without a change, and delay until a change is detected: the table of
 //! docs/comparing-runs.md, printed by
 //! `ERROR_RATE_LOGS=400 cargo test -p busyhour-stats --test trend_error_rates -- --nocapture table`.
 
@@ -11,21 +11,21 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 type Random = Xoshiro256PlusPlus;
 
-/// Rows of a history, the total among them, and measures of a row.
+/// Number of rows of a history, including the total, and number of measures per row.
 const ROWS: usize = 4;
 const MEASURES: usize = 7;
 
-/// What the value of a run is, before its step.
+/// The distribution of the values of runs.
 #[derive(Clone, Copy)]
 enum Law {
     Normal,
     /// Student's t with two degrees of freedom.
     Heavy,
-    /// One run in ten is far off.
+    /// One run in ten is an outlier.
     Odd,
-    /// Failed requests of 2,000, at 0.26 %.
+    /// Number of failed requests of 2,000, with probability 0.26 %.
     Errors,
-    /// Each run depends on the one before.
+    /// Consecutive runs are correlated.
     Autoregressive(f64),
 }
 
@@ -33,7 +33,7 @@ fn normal(random: &mut Random) -> f64 {
     random.sample(StandardNormal)
 }
 
-/// One value per run; `common` is what all series of a history share.
+/// One value per run; `common` is the part that all series of a history share.
 fn values(law: Law, common: &[f64], random: &mut Random) -> Vec<f64> {
     let mut before = 0.0;
     let draw = |common: &f64| {
@@ -63,7 +63,7 @@ fn is_alarm(series: &[f64], threshold: f64, random: &mut Random) -> bool {
     !rank_changes(series, &ties, &RankChangeSettings { least: 3, threshold }).is_empty()
 }
 
-/// Histories of 100 runs, looked at after each, in which any of 28 series raises an alarm.
+/// Number of histories of 100 runs in which any of 28 series raises an alarm, with a test after each run.
 fn alarms(law: Law, histories: u64, rate: f64) -> usize {
     (0..histories)
         .filter(|seed| {
@@ -77,8 +77,8 @@ fn alarms(law: Law, histories: u64, rate: f64) -> usize {
         .count()
 }
 
-/// Runs after a step of `size` standard deviations until it is seen in one series of the total: median and 90th percentile
-/// of some histories; `None` where it takes more than 40.
+/// Number of runs after a step of `size` standard deviations until it is detected in a series of the total: median and 90th
+/// percentile over several histories; `None` for more than 40.
 fn delays(before: usize, size: f64, histories: u64) -> [Option<usize>; 2] {
     let settings = RankChangeSettings { least: 3, threshold: threshold(0, 0.05) };
     let mut delays: Vec<usize> = (0..histories)
@@ -98,19 +98,19 @@ fn delays(before: usize, size: f64, histories: u64) -> [Option<usize>; 2] {
 }
 
 #[test]
-fn a_step_of_five_deviations_is_seen_after_a_few_runs() {
+fn a_step_of_five_standard_deviations_is_detected_after_a_few_runs() {
     let [median, p90] = delays(30, 5.0, 100);
     assert!(median <= Some(6) && p90 <= Some(7), "{median:?} {p90:?}");
 }
 
 #[test]
 fn few_histories_of_many_series_raise_a_false_alarm() {
-    // Fewer histories than in the table; the rate is so low that an error of a factor of four would show.
+    // There are fewer histories than in the table, but enough to detect a rate that is four times too high.
     let found = alarms(Law::Normal, 40, 0.2);
     assert!(found <= 14, "{found} of 40 where 8 are allowed");
 }
 
-/// The table of the documentation; with two histories each where nobody asks for more.
+/// Prints the table of the documentation; by default with two histories each.
 #[test]
 fn table() {
     let histories = option_env!("ERROR_RATE_LOGS").and_then(|number| number.parse().ok()).unwrap_or(2_u64);
@@ -118,7 +118,7 @@ fn table() {
     for (name, law) in [
         ("normal", Law::Normal),
         ("heavy-tailed (Student's t, 2 degrees)", Law::Heavy),
-        ("one run in ten far off", Law::Odd),
+        ("one run in ten an outlier", Law::Odd),
         ("errors: 0.26 % of 2,000 requests", Law::Errors),
         ("each run correlated with the last, 0.3", Law::Autoregressive(0.3)),
         ("each run correlated with the last, 0.6", Law::Autoregressive(0.6)),
