@@ -1,42 +1,43 @@
-//! A load that somebody changes while it goes on: its rate from a moment on, and pauses.
+//! Changes of a load during a run: rate changes and pauses.
 //!
-//! With a factor f(t) arrivals come at λ'(t) = f(t)·λ(t) of the process that was asked for, at the same times of day: the
-//! stages stay where they are. From each change on, the rest of the process with its rates multiplied is a process of its
-//! own with a stream of its own, so that what came before a change does not depend on it, and a Poisson process, whose
-//! increments are independent, stays one with Λ'(t) = ∫ f λ. Even stages go on where they were between two arrivals.
-//! A pause leaves out the arrivals that lie in it and moves nothing.
+//! With a factor f(t) the rate is λ'(t) = f(t)·λ(t), where λ is the rate of the requested process; the stages are not shifted. From
+//! each change on, the rest of the process with multiplied rates is a separate process with its own random stream. Arrivals before a
+//! change are therefore independent of it, and a Poisson process remains a Poisson process with Λ'(t) = ∫ f λ, because its
+//! increments are independent. Even stages continue with the current phase. A pause discards the arrivals in it, without shifting
+//! others.
 
 use std::collections::VecDeque;
 
+use crate::arrival::Arrival;
 use crate::generate::even;
 use crate::process::{ArrivalProcess, Piece};
 use crate::random::part_seed;
-use crate::schedule::{Arrival, SharedSchedule};
+use crate::schedule::SharedSchedule;
 use crate::share::LoadShare;
 use crate::stage::{Mmpp, Per, Process, Rate, Stage};
 
-/// From a moment on, arrivals come at so many times the rate of the process as it was asked for.
+/// From a time on, the rate is the rate of the requested process multiplied by a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateChange {
-    /// When, in nanoseconds since the start of the process.
+    /// The time, in nanoseconds since the start of the process.
     pub at_ns: u64,
-    /// How many times; positive and finite.
+    /// The factor; positive and finite.
     pub factor: f64,
 }
 
-/// What was done to a load, in order of time.
+/// The changes of a load, in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     rates: Vec<RateChange>,
-    /// From and to in nanoseconds since the start of the process, the latter not within the pause.
+    /// Start (inclusive) and end (exclusive), in nanoseconds since the start of the process.
     pauses: Vec<(u64, u64)>,
 }
 
-/// The number of a part stands above the numbers of its arrivals, so that no two arrivals of a run have the same.
+/// The upper bits of an arrival's number contain the number of its part, so that numbers are unique within a run.
 const PART_SHIFT: u32 = 48;
 
 impl Changes {
-    /// Adds a change of rate; one of the past changes nothing before the last one.
+    /// Adds a rate change. A time before the last change is replaced by the time of that change.
     pub fn change_rate(&mut self, change: RateChange) {
         let earliest = self.rates.last().map_or(0, |last| last.at_ns);
         self.rates.push(RateChange { at_ns: change.at_ns.max(earliest), ..change });
@@ -51,12 +52,12 @@ impl Changes {
         }
     }
 
-    /// Whether nothing was changed.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty() && self.pauses.is_empty()
     }
 
-    /// Whether an arrival at this moment was left out.
+    /// Whether an arrival at this time is discarded.
     fn is_paused(&self, at_ns: u64) -> bool {
         let next = self.pauses.partition_point(|(from, _)| *from <= at_ns);
         self.pauses[..next].last().is_some_and(|(_, to)| at_ns < *to)
@@ -64,25 +65,25 @@ impl Changes {
 
     /// Λ' of the changed process.
     pub fn expected(&self, process: &ArrivalProcess) -> ChangedRate {
-        let mut turns: Vec<u64> = self.rates.iter().map(|change| change.at_ns).collect();
-        turns.extend(self.pauses.iter().flat_map(|(from, to)| [*from, *to]));
-        turns.sort_unstable();
-        turns.dedup();
+        let mut times: Vec<u64> = self.rates.iter().map(|change| change.at_ns).collect();
+        times.extend(self.pauses.iter().flat_map(|(from, to)| [*from, *to]));
+        times.sort_unstable();
+        times.dedup();
         let factor_at = |at_ns: u64| {
             let next = self.rates.partition_point(|change| change.at_ns <= at_ns);
             let factor = self.rates[..next].last().map_or(1.0, |change| change.factor);
             if self.is_paused(at_ns) { 0.0 } else { factor }
         };
         let mut points = vec![Point { at_ns: 0, cumulative: 0.0, base: 0.0, factor: factor_at(0) }];
-        for at_ns in turns.into_iter().filter(|at_ns| *at_ns > 0) {
+        for at_ns in times.into_iter().filter(|at_ns| *at_ns > 0) {
             let base = process.cumulative(at_ns);
-            let cumulative = points.last().map_or(0.0, |last| last.reach(base));
+            let cumulative = points.last().map_or(0.0, |last| last.cumulative_at(base));
             points.push(Point { at_ns, cumulative, base, factor: factor_at(at_ns) });
         }
         ChangedRate { process: process.clone(), points }
     }
 
-    /// The arrivals of the changed process: those that a run with these changes was to begin.
+    /// The arrivals of the changed process: those that a run with these changes offers.
     pub fn schedule(&self, process: &ArrivalProcess, seed: u64) -> impl Iterator<Item = Arrival> {
         let mut schedule = ChangingSchedule::new(process, seed, LoadShare::WHOLE);
         self.rates.iter().for_each(|change| schedule.change(*change));
@@ -90,27 +91,27 @@ impl Changes {
     }
 }
 
-/// Λ' of a process that was changed, from Λ.
+/// Λ' of a changed process, computed from Λ.
 #[derive(Clone, Debug)]
 pub struct ChangedRate {
     process: ArrivalProcess,
     points: Vec<Point>,
 }
 
-/// A moment from which on Λ' grows `factor` times as fast as Λ.
+/// A time from which Λ' increases `factor` times as fast as Λ.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at_ns: u64,
-    /// Λ' here.
+    /// Λ' at this time.
     cumulative: f64,
-    /// Λ here.
+    /// Λ at this time.
     base: f64,
     factor: f64,
 }
 
 impl Point {
-    /// Λ' where Λ is `base`.
-    fn reach(&self, base: f64) -> f64 {
+    /// Λ' at the time where Λ is `base`.
+    fn cumulative_at(&self, base: f64) -> f64 {
         self.cumulative + self.factor * (base - self.base)
     }
 }
@@ -120,29 +121,29 @@ impl ChangedRate {
     pub fn cumulative(&self, at_ns: u64) -> f64 {
         let next = self.points.partition_point(|point| point.at_ns <= at_ns);
         let base = self.process.cumulative(at_ns);
-        self.points[..next].last().map_or(base, |point| point.reach(base))
+        self.points[..next].last().map_or(base, |point| point.cumulative_at(base))
     }
 }
 
-/// A share of a schedule whose rate may be changed while its arrivals are taken.
+/// A share of a schedule whose rate can be changed while its arrivals are consumed.
 #[derive(Clone, Debug)]
 pub struct ChangingSchedule {
     process: ArrivalProcess,
     seed: u64,
     share: LoadShare,
-    /// The process since the last change, from there on.
+    /// The rest of the process from the last change on.
     part: ArrivalProcess,
     part_number: u64,
     part_ns: u64,
-    /// Stages of the whole that were over when the part began.
-    stages_over: u32,
+    /// Number of stages that had ended when the part began.
+    stages_ended: u32,
     arrivals: SharedSchedule,
-    to_come: VecDeque<RateChange>,
+    pending: VecDeque<RateChange>,
     next: Option<Arrival>,
 }
 
 impl ChangingSchedule {
-    /// The schedule as it is without a change.
+    /// Creates the schedule without changes.
     pub fn new(process: &ArrivalProcess, seed: u64, share: LoadShare) -> ChangingSchedule {
         ChangingSchedule {
             process: process.clone(),
@@ -152,33 +153,33 @@ impl ChangingSchedule {
             part: process.clone(),
             part_number: 0,
             part_ns: 0,
-            stages_over: 0,
-            to_come: VecDeque::new(),
+            stages_ended: 0,
+            pending: VecDeque::new(),
             next: None,
         }
     }
 
-    /// Changes the rate; not before the last change. Arrivals before it that were not taken yet still come.
+    /// Changes the rate, not before the last change. Arrivals before the change that have not been consumed yet are not affected.
     pub fn change(&mut self, change: RateChange) {
-        let earliest = self.to_come.back().map_or(self.part_ns, |last| last.at_ns);
-        self.to_come.push_back(RateChange { at_ns: change.at_ns.max(earliest), ..change });
+        let earliest = self.pending.back().map_or(self.part_ns, |last| last.at_ns);
+        self.pending.push_back(RateChange { at_ns: change.at_ns.max(earliest), ..change });
     }
 
-    /// The next arrival, which stays the next one until it is taken or a change comes before it.
+    /// The next arrival. It remains the next one until it is consumed or an earlier change is added.
     pub fn peek(&mut self) -> Option<Arrival> {
         loop {
             if self.next.is_none() {
                 self.next = self.arrivals.next().map(|arrival| Arrival {
                     index: arrival.index | self.part_number << PART_SHIFT,
                     at_ns: self.part_ns.saturating_add(arrival.at_ns),
-                    stage: self.stages_over.saturating_add(arrival.stage),
+                    stage: self.stages_ended.saturating_add(arrival.stage),
                     ..arrival
                 });
             }
-            match self.to_come.front() {
+            match self.pending.front() {
                 Some(change) if self.next.is_none_or(|next| next.at_ns >= change.at_ns) => {
                     let change = *change;
-                    self.to_come.pop_front();
+                    self.pending.pop_front();
                     self.begin_part(change);
                 }
                 _ => return self.next,
@@ -191,7 +192,7 @@ impl ChangingSchedule {
         self.part = self.process.rest(change, phase);
         self.part_number += 1;
         self.part_ns = change.at_ns;
-        self.stages_over = u32::try_from(self.process.stages_over(change.at_ns)).unwrap_or(u32::MAX);
+        self.stages_ended = u32::try_from(self.process.stages_ended(change.at_ns)).unwrap_or(u32::MAX);
         self.arrivals = self.part.schedule(part_seed(self.seed, self.part_number)).share(self.share.clone());
         self.next = None;
     }
@@ -208,18 +209,18 @@ impl Iterator for ChangingSchedule {
 }
 
 impl ArrivalProcess {
-    /// Whether its rate can be changed: a file's arrivals are what they are.
+    /// Whether the rate can be changed, which is impossible for a replay.
     pub fn has_rate(&self) -> bool {
         self.stages().iter().all(|stage| !matches!(stage.process, Process::Replay(_)))
     }
 
-    fn stages_over(&self, at_ns: u64) -> usize {
+    fn stages_ended(&self, at_ns: u64) -> usize {
         self.stages().partition_point(|stage| stage.end_ns <= at_ns)
     }
 
-    /// How much Λ still grows at this moment until the next even arrival.
+    /// Increase of Λ from this time to the next even arrival.
     fn phase_at(&self, at_ns: u64) -> f64 {
-        for stage in &self.stages()[self.stages_over(at_ns)..] {
+        for stage in &self.stages()[self.stages_ended(at_ns)..] {
             match stage.process {
                 Process::Even { count: None } => {
                     let past = stage.expected_until(at_ns.saturating_sub(stage.begin_ns));
@@ -232,9 +233,9 @@ impl ArrivalProcess {
         0.0
     }
 
-    /// What is left of the process from a change on, with its rates multiplied.
+    /// The rest of the process from a change on, with multiplied rates.
     fn rest(&self, change: RateChange, phase: f64) -> ArrivalProcess {
-        let pieces = self.stages()[self.stages_over(change.at_ns)..].iter().map(|stage| {
+        let pieces = self.stages()[self.stages_ended(change.at_ns)..].iter().map(|stage| {
             let passed_ns = change.at_ns.saturating_sub(stage.begin_ns);
             let times = |per_s: f64| Rate { value: per_s * change.factor, per: Per::Second };
             Piece {
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_before_a_change_are_those_of_the_process_as_it_was() {
+    fn arrivals_before_a_change_equal_those_of_the_unchanged_process() {
         let process = process(
             "poisson(500/s) for 10s, gamma(300/s, cov 0.5) for 10s, mmpp(50/s for 1s, 500/s for 1s) for 5s",
         );
@@ -321,13 +322,13 @@ mod tests {
         let expected = changes.expected(&process);
         let stamps = stamps(&process, &changes);
         let all = expected.cumulative(process.duration_ns());
-        // 10 s at 400/s, 15 s at 1,000/s; of the ramp 5 s at two and a half times its rate and the last 15 s at half of it.
+        // 10 s at 400/s, 15 s at 1,000/s, 5 s of the ramp at 2.5 times its rate and the last 15 s at half its rate.
         let ramp = |from: f64, to: f64| 400.0 * (to - from) + 400.0 / 60.0 * (to * to - from * from);
         let computed = 4_000.0 + 15.0 * 1_000.0 + 2.5 * ramp(0.0, 5.0) + 0.5 * ramp(15.0, 30.0);
         assert!((all - computed).abs() < 1e-6, "{all} {computed}");
         assert!((stamps.len() as f64 - all).abs() < 5.0 * all.sqrt(), "{} of {all}", stamps.len());
         assert!(!stamps.iter().any(|at| (20 * S..25 * S).contains(at) || (35 * S..45 * S).contains(at)));
-        // By the time that the expected number tells, gaps are exponential with mean 1 across changes and pauses, too.
+        // After rescaling by the expected number, gaps are exponential with mean 1, even across changes and pauses.
         let gap = |pair: &[u64]| expected.cumulative(pair[1]) - expected.cumulative(pair[0]);
         let mut gaps: Vec<f64> = stamps.windows(2).map(gap).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -341,28 +342,28 @@ mod tests {
     }
 
     #[test]
-    fn even_arrivals_go_on_where_they_were() {
+    fn even_arrivals_keep_their_phase_at_a_change() {
         let process = process("even(10/s) for 10s, pause 1s, even(10/s) for 4s");
-        // At 2.05 s half a gap is over: the other half passes twice as fast.
+        // At 2.05 s half of a gap has passed; the other half passes twice as fast.
         let stamps = stamps(&process, &changes(&[(2.05, 2.0), (5.0, 1.0)], &[]));
         let ms: Vec<u64> = stamps.iter().map(|at| (at + 500_000) / 1_000_000).collect();
         assert_eq!(ms[19..24], [1_900, 2_000, 2_075, 2_125, 2_175]);
         let after = ms.iter().position(|at| *at > 5_000).unwrap();
         assert_eq!(ms[after - 1..after + 2], [4_975, 5_050, 5_150]);
-        // The second even stage goes on after the pause, as without a change.
+        // The second even stage continues after the pause, as without a change.
         let resumed = ms.iter().position(|at| *at >= 11_000).unwrap();
         assert_eq!(ms[resumed - 1..resumed + 2], [9_950, 11_050, 11_150]);
     }
 
     #[test]
-    fn the_shares_of_a_changed_schedule_are_the_whole() {
+    fn the_shares_of_a_changed_schedule_are_disjoint_and_complete() {
         let process = process("poisson(300/s) for 5s, even(200/s) for 5s, gamma(200/s, cov 2) for 5s");
         let rates = [(2.0, 3.0), (6.0, 0.3), (12.0, 1.0)]
             .map(|(at_s, factor)| RateChange { at_ns: (at_s * S as f64) as u64, factor });
         let of = |share: LoadShare| {
             let mut schedule = ChangingSchedule::new(&process, 7, share);
             let mut all = Vec::new();
-            // Each change is told while the arrivals before it are still being taken, as in a run.
+            // Each change is added while earlier arrivals are still being consumed, as in a run.
             for change in rates {
                 while schedule.peek().is_some_and(|next| next.at_ns + 200_000_000 < change.at_ns) {
                     all.extend(schedule.next());
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_numbers_are_multiplied_and_a_file_has_no_rate() {
+    fn counts_are_multiplied_and_a_replay_has_no_rate() {
         let process = process("fixed(100/s) for 10s, even(10/s) for 10s count 50");
         let stamps = stamps(&process, &changes(&[(5.0, 2.0)], &[]));
         let count = |from: u64, to: u64| stamps.iter().filter(|at| (from * S..to * S).contains(*at)).count();

@@ -1,12 +1,12 @@
-//! What is wrong with a text, and where.
+//! Errors in the notation of an arrival process.
 
-/// A text that is no arrival process: what is wrong, where, and what could be written instead.
+/// A text that is not a valid arrival process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {
     /// What is wrong.
     pub message: String,
-    /// Where, as a byte offset into the text; the text's length when something is missing at its end.
+    /// Position as a byte offset into the text; the length of the text if something is missing at its end.
     pub at: usize,
     /// What to write instead.
     pub hint: Option<String>,
@@ -22,7 +22,7 @@ impl ParseError {
         self
     }
 
-    /// The message, the line of `text` it is about with a caret under the place, and the hint.
+    /// Formats the message, the line of `text` with a caret under the position, and the hint.
     pub fn render(&self, text: &str) -> String {
         let mut at = self.at.min(text.len());
         while !text.is_char_boundary(at) {
@@ -42,7 +42,7 @@ impl ParseError {
     }
 }
 
-/// The candidate nearest to a mistyped word, if it is near enough to be what was meant.
+/// The candidate nearest to a mistyped word, if it is near enough to be a suggestion.
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let far = if word.chars().count() <= 4 { 1 } else { 2 };
@@ -54,9 +54,9 @@ pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance in which an exchange of two neighbours is one step too (optimal string alignment).
+/// Levenshtein's distance, where a transposition of adjacent characters counts as one step (optimal string alignment).
 fn edit_distance(a: &str, b: &str) -> usize {
-    // A long word is no misspelling, and the table below grows with its length.
+    // A much longer word is not a misspelling, and the table below grows with its length.
     if a.len().abs_diff(b.len()) > 8 {
         return usize::MAX;
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn misspellings_find_their_word() {
+    fn the_nearest_word_is_found_for_misspellings() {
         assert_eq!(nearest("fro", &["for", "over"]), Some("for"));
         assert_eq!(nearest("Poisosn", &["poisson", "pause"]), Some("poisson"));
         assert_eq!(nearest("burst", &["poisson", "pause"]), None);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_under_the_place() {
+    fn the_caret_is_under_the_position() {
         let error = ParseError::new("première\n→ x".len() - 1, "no").with_hint("yes");
         assert_eq!(error.render("première\n→ x\nlast"), "no\n  → x\n    ^\nhint: yes");
         assert_eq!(ParseError::new(99, "no").render(""), "no\n\n  ^");

@@ -1,4 +1,4 @@
-//! One generator per law: offsets from a stage's beginning, ascending, all within the stage.
+//! One generator per law. Generators yield ascending offsets from the begin of a stage, all within the stage.
 
 pub(crate) mod even;
 mod fixed_count;
@@ -23,7 +23,7 @@ use crate::stage::{Process, Stage};
 /// The generator of one stage.
 #[derive(Clone, Debug)]
 pub(crate) enum Generator {
-    Silent,
+    Empty,
     Poisson(Poisson),
     Even(Even),
     Jittered(Jittered),
@@ -39,7 +39,7 @@ impl Generator {
         let source = Source::new(seed, number);
         let duration_ns = stage.duration_ns();
         match &stage.process {
-            Process::Pause => Generator::Silent,
+            Process::Pause => Generator::Empty,
             Process::Poisson => Generator::Poisson(Poisson::new(source, stage.line(), duration_ns)),
             Process::Even { count } => {
                 Generator::Even(Even::new(stage.line(), duration_ns, stage.phase, *count))
@@ -66,7 +66,7 @@ impl Generator {
     /// The next offset in nanoseconds.
     pub(crate) fn next_ns(&mut self) -> Option<u64> {
         match self {
-            Generator::Silent => None,
+            Generator::Empty => None,
             Generator::Poisson(generator) => generator.next_ns(),
             Generator::Even(generator) => generator.next_ns(),
             Generator::Jittered(generator) => generator.next_ns(),

@@ -1,7 +1,6 @@
-//! `java.util.Random`, whose algorithm its documentation fixes: what places the arrivals of a JMeter plan that has a
-//! random seed.
+//! `java.util.Random`, whose documentation specifies the algorithm. It places the arrivals of a JMeter plan with a random seed.
 
-/// The linear congruential generator x ← a·x + c modulo 2^48, and what is made of its upper bits.
+/// The linear congruential generator x ← a·x + c modulo 2^48, whose upper bits are the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JavaRandom {
     state: u64,
@@ -17,7 +16,7 @@ impl JavaRandom {
         JavaRandom::from_state(seed as u64 ^ MULTIPLIER)
     }
 
-    /// With this inner state, of which 48 bits count.
+    /// Creates a generator with this inner state, of which 48 bits are used.
     pub(crate) fn from_state(state: u64) -> JavaRandom {
         JavaRandom { state: state & MASK }
     }
@@ -38,8 +37,8 @@ impl JavaRandom {
         (high + self.next(27)) as f64 / (1_u64 << 53) as f64
     }
 
-    /// As after so many calls of `nextDouble()`, which take two steps each: the step is composed with itself by
-    /// repeated squaring.
+    /// The generator after `calls` calls of `nextDouble()`, each of which takes two steps. The steps are composed by repeated
+    /// squaring.
     pub(crate) fn skip_doubles(mut self, calls: u64) -> JavaRandom {
         let mut steps = u128::from(calls) * 2;
         let (mut multiplier, mut increment) = (MULTIPLIER, INCREMENT);
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_javas() {
+    fn values_equal_those_of_java() {
         // The first two values of `new java.util.Random(0).nextDouble()`.
         let mut random = JavaRandom::new(0);
         assert_eq!(random.next_double(), 0.730_967_787_376_657);
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn skipping_is_calling() {
+    fn skipping_equals_calling() {
         let mut called = JavaRandom::new(-77);
         for calls in 0..50 {
             assert_eq!(JavaRandom::new(-77).skip_doubles(calls), called);

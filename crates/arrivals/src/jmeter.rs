@@ -1,4 +1,4 @@
-//! The schedule text of Apache JMeter's Open Model Thread Group, as JMeter 5.6.3 reads and places it.
+//! Parses the schedule of Apache JMeter's Open Model Thread Group and places its arrivals as JMeter 5.6.3 does.
 //!
 //! ```text
 //! schedule = { "rate" "(" number ( "/" | "per" ) unit ")"
@@ -6,14 +6,14 @@
 //! unit     = "ms" | "s" | "sec…" | "m" | "min…" | "h" | "hour…" | "d" | "day…"
 //! ```
 //!
-//! Words may be in any case, `//` and `/* */` begin comments, a zero needs no unit. The rate of arrivals goes from the
-//! last rate before them to the rate that follows at once, or stays if none does. A stage has exactly ⌊Λ⌋ arrivals:
-//! even ones begin with the stage, random ones are ⌊lowest rate · time⌋ uniform points and for the rest points of a
-//! triangular density. A text that is a whole number N is N even arrivals in a second and an hour to finish them.
+//! Words are case-insensitive, `//` and `/* */` begin comments, a zero needs no unit. The rate of arrivals changes linearly from the
+//! preceding rate to the rate that follows immediately, or is constant if none does. A stage has exactly ⌊Λ⌋ arrivals. Even
+//! arrivals start at the begin of the stage. Random arrivals are ⌊lowest rate · time⌋ uniform points, and the rest are points with a
+//! triangular density. A text that is a whole number N means N even arrivals in a second, and an hour to finish them.
 //!
-//! JMeter's property `OpenModelThreadGroup.random_seed` seeds one `java.util.Random` for the whole schedule; 0 or
-//! nothing is a new schedule in each run. [`parse_seeded`] places arrivals where JMeter does with that seed. JMeter
-//! rounds starts to milliseconds; here they stay nanoseconds.
+//! JMeter's property `OpenModelThreadGroup.random_seed` seeds one `java.util.Random` for the whole schedule; with 0 or without the
+//! property, each run has a new schedule. [`parse_seeded`] places arrivals exactly as JMeter does with that seed. JMeter
+//! rounds starts to milliseconds; here they are in nanoseconds.
 
 use crate::error::{ParseError, nearest};
 use crate::java_random::JavaRandom;
@@ -21,7 +21,7 @@ use crate::notation::{check_duration, check_listed, check_rate};
 use crate::process::{ArrivalProcess, Piece};
 use crate::stage::{Per, Process, Rate};
 
-/// A step of the schedule; arrivals last `seconds`, in JMeter's own arithmetic, so that ⌊Λ⌋ is JMeter's.
+/// A step of the schedule. `seconds` is computed with JMeter's arithmetic, so that ⌊Λ⌋ equals JMeter's count.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Rate(Rate),
@@ -39,26 +39,27 @@ enum Token<'a> {
 
 const COMMANDS: [&str; 4] = ["rate", "random_arrivals", "even_arrivals", "pause"];
 
-/// Reads a schedule in which functions and variables are replaced already.
+/// Parses a schedule in which functions and variables have been replaced.
 ///
-/// A schedule without arrivals, an empty one too, is a process without arrivals: JMeter runs it.
+/// An empty schedule, or one without arrivals, is a process without arrivals, which JMeter accepts.
 pub fn parse(text: &str) -> Result<ArrivalProcess, ParseError> {
     parse_seeded(text, 0)
 }
 
-/// Reads a schedule with JMeter's random seed. If it is not 0, random arrivals are JMeter's very own, whatever seed
-/// the schedule is generated with.
+/// Parses a schedule with JMeter's random seed. If it is not 0, random arrivals are exactly those of JMeter, regardless of the seed
+/// with which the schedule is generated.
 pub fn parse_seeded(text: &str, random_seed: i64) -> Result<ArrivalProcess, ParseError> {
     let random = (random_seed != 0).then(|| JavaRandom::new(random_seed));
     place(&steps(text)?, random)
 }
 
-/// Reads the steps.
+/// Parses the steps.
 fn steps(text: &str) -> Result<Vec<Step>, ParseError> {
-    // Java's and Kotlin's reading of a whole number, which fits 32 bits.
+    // As in Java and Kotlin, a whole number has 32 bits.
     if let Ok(count) = text.parse::<i32>() {
-        let count = u32::try_from(count)
-            .map_err(|_| ParseError::new(0, "a negative number of arrivals").with_hint("write 0 or more"))?;
+        let count = u32::try_from(count).map_err(|_| {
+            ParseError::new(0, "the number of arrivals is negative").with_hint("write 0 or more")
+        })?;
         let rate = Rate { value: f64::from(count), per: Per::Second };
         return Ok(vec![
             Step::Rate(rate),
@@ -78,7 +79,7 @@ fn steps(text: &str) -> Result<Vec<Step>, ParseError> {
     Ok(steps)
 }
 
-/// Gives each of the arrivals its rates.
+/// Determines the rates and the count of each stage.
 fn place(steps: &[Step], mut random: Option<JavaRandom>) -> Result<ArrivalProcess, ParseError> {
     let mut pieces = Vec::new();
     let mut begin = Rate::ZERO;
@@ -98,7 +99,7 @@ fn place(steps: &[Step], mut random: Option<JavaRandom>) -> Result<ArrivalProces
         let duration_ns = (seconds * 1e9).round() as u128;
         total_ns += duration_ns;
         check_duration(total_ns, 0)?;
-        // 3.7 expected arrivals are 3 arrivals.
+        // The count is rounded down: 3.7 expected arrivals are 3 arrivals.
         let count = ((begin.per_s() + end.per_s()) / 2.0 * seconds) as u64;
         let process = match scattered {
             _ if begin.value == 0.0 && end.value == 0.0 => Process::Pause,
@@ -116,7 +117,7 @@ fn place(steps: &[Step], mut random: Option<JavaRandom>) -> Result<ArrivalProces
     Ok(ArrivalProcess::assemble(pieces))
 }
 
-/// Cuts the text into tokens, each with its place.
+/// Splits the text into tokens with their positions.
 fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, ParseError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -127,7 +128,7 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, ParseError> {
             (None, run(|c| c.is_ascii_whitespace()))
         } else if rest.starts_with("/*") {
             let Some(end) = rest.find("*/") else {
-                return Err(ParseError::new(at, "a comment that does not end").with_hint("close it with */"));
+                return Err(ParseError::new(at, "the comment is not closed").with_hint("close it with */"));
             };
             (None, end + 2)
         } else if rest.starts_with("//") {
@@ -153,7 +154,7 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, ParseError> {
     Ok(tokens)
 }
 
-/// `12`, `12.5` or `.5`: how long it is.
+/// The length of a number such as `12`, `12.5` or `.5`.
 fn number_length(text: &str) -> Option<usize> {
     let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
     let whole = digits(0);
@@ -201,7 +202,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// One command, as the steps it stands for.
+    /// Parses one command into its steps.
     fn steps(&mut self, steps: &mut Vec<Step>, last_rate: &mut Rate) -> Result<(), ParseError> {
         let what = "rate, random_arrivals, even_arrivals or pause";
         let Some(Token::Word(word)) = self.peek() else { return Err(self.expected(what)) };
@@ -221,7 +222,7 @@ impl<'a> Reader<'a> {
             }
             "pause" => {
                 let arrivals = Step::Arrivals { scattered: false, seconds: self.seconds()? };
-                // A pause ends the stage before it at the last rate, and the next one begins with it.
+                // The stage before a pause ends at the last rate, and the stage after it begins at that rate.
                 match last_rate.value == 0.0 {
                     true => steps.extend([arrivals, Step::Rate(*last_rate)]),
                     false => steps.extend([
@@ -304,15 +305,15 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Law;
+    use crate::law::Law;
 
     fn seconds(process: &ArrivalProcess) -> Vec<String> {
         process.schedule(0).map(|arrival| format!("{:.4}", arrival.at_ns as f64 / 1e9)).collect()
     }
 
-    /// The case and its times are those of JMeter's own test of its generator.
+    /// The case and its times come from JMeter's test of its generator.
     #[test]
-    fn even_arrivals_are_where_jmeter_places_them() {
+    fn even_arrivals_are_placed_as_by_jmeter() {
         let text = "rate(1/sec) even_arrivals(2 sec) rate(1/sec) // two
             rate(2/sec) even_arrivals(3 sec) rate(2/sec) /* six */
             even_arrivals(1 sec) rate(5/sec)
@@ -328,9 +329,9 @@ mod tests {
         assert_eq!(parse(text).unwrap().law(), Law::Even);
     }
 
-    /// The case and its times are those of JMeter's own test of its generator, whose Random has the seed 0.
+    /// The case and its times come from JMeter's test of its generator, whose Random has the seed 0.
     #[test]
-    fn seeded_arrivals_are_jmeters_own() {
+    fn seeded_arrivals_equal_those_of_jmeter() {
         let text = "rate(0) random_arrivals(2 sec) rate(2/sec) random_arrivals(3 sec) pause(10 sec)
             random_arrivals(4 sec) rate(1/sec)";
         let process = place(&steps(text).unwrap(), Some(JavaRandom::new(0))).unwrap();
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn random_arrivals_have_jmeters_counts() {
+    fn random_arrivals_have_the_counts_of_jmeter() {
         let text = "rate(0) random_arrivals(2 sec) rate(2/sec) random_arrivals(3 sec) pause(10 sec)
             random_arrivals(4 sec) rate(1/sec)";
         let process = parse(text).unwrap();
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_jmeter_reads() {
+    fn schedules_are_parsed_as_by_jmeter() {
         let text = |text| parse(text).unwrap().to_string();
         assert_eq!(
             text("RATE(50 per min) Even_Arrivals(2d 1m 30s)"),
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_pointed_at() {
+    fn errors_have_a_position() {
         let texts = [
             "rate(10) random_arrivals(1 min)",
             "rate(10/sec) random_arrival(1 min)",
@@ -413,7 +414,7 @@ mod tests {
           random_arrivals(1 fortnight)
                             ^
 
-        a comment that does not end
+        the comment is not closed
           rate(10/sec) /* forever
                        ^
         hint: close it with */
@@ -426,7 +427,7 @@ mod tests {
           rate(1/sec) even_arrivals(200 years)
                                         ^
 
-        a negative number of arrivals
+        the number of arrivals is negative
           -3
           ^
         hint: write 0 or more

@@ -25,34 +25,36 @@
 //! time     = number ( "ns" | "us" | "ms" | "s" | "min" | "h" | "d" ) { number unit }
 //! ```
 //!
-//! The arrow may be written `->` or `to`, numbers may be grouped (`1_000`), `for` and `over` mean the same, words
-//! may be in upper case. `count N` after an `even` or `fixed` stage sets how many arrivals it has (by default the
-//! whole part of the expected number); an even stage with a count begins anew instead of continuing the stage
-//! before it. `java_random N` after a `fixed` stage gives the inner state of the `java.util.Random` that places its
-//! points, as [`jmeter::parse_seeded`] finds it. A file name with a closing parenthesis stands in quotes. A stage is the half-open time
+//! The arrow may be written `->` or `to`, digits may be grouped (`1_000`), `for` and `over` are synonyms, and words are
+//! case-insensitive. `count N` after an `even` or `fixed` stage sets its number of arrivals (by default the integer part of
+//! the expected number); an even stage with a count does not continue the preceding even stage. `java_random N` after a
+//! `fixed` stage sets the inner state of the `java.util.Random` that places its points, as computed by
+//! [`jmeter::parse_seeded`]. A file name with a closing parenthesis must be quoted. A stage is the half-open interval
 //! [begin, end); stages follow one another without gaps.
 //!
-//! | law | arrivals | a share of it |
+//! | law | arrivals | division into shares |
 //! |---|---|---|
-//! | `poisson` | a Poisson process whose rate is the stage's, constant or linear in time | by mark: again Poisson |
-//! | `even` | the k-th (from 0) when the expected number reaches k, through adjoining even stages and pauses | by index |
+//! | `poisson` | a Poisson process with the rate of the stage, constant or linear in time | by mark; each share is Poisson |
+//! | `even` | the k-th (from 0) when the expected number reaches k, across adjacent even stages and pauses | by index |
 //! | `jittered` | one at a uniform point in each cell of one expected arrival | by index |
 //! | `gamma`, `weibull` | a stationary renewal process with this coefficient of variation of its gaps | by index |
-//! | `mmpp` | Poisson with one of two rates, which take turns for exponential times of these means | by mark |
-//! | `fixed` | a fixed number of independent points: what Apache JMeter calls random arrivals | by mark |
-//! | `replay` | the stamps of a file, moved to begin with the stage | by index |
+//! | `mmpp` | Poisson with two alternating rates, each for exponential times with the given mean | by mark |
+//! | `fixed` | a fixed number of independent points: Apache JMeter's random arrivals | by mark |
+//! | `replay` | the start times in a file, shifted to the begin of the stage | by index |
 //!
-//! # The same everywhere
+//! # Reproducibility
 //!
-//! A schedule is a function of the text and the seed. Logarithms and the like are taken from `libm`'s portable code
-//! and not from the platform, so that machines of different kinds that each generate the whole schedule and keep
-//! their [`LoadShare`] of it hold exactly the pieces of one schedule.
+//! A schedule is a function of the text and the seed. Mathematical functions come from the portable code of `libm` rather than
+//! from the platform. Machines of different kinds can therefore each generate the whole schedule and keep their [`LoadShare`] of
+//! it; together they have exactly the arrivals of one schedule.
 
+mod arrival;
 mod changes;
 mod error;
 mod generate;
 mod java_random;
 pub mod jmeter;
+mod law;
 mod linear_rate;
 mod notation;
 mod precise;
@@ -62,12 +64,14 @@ mod schedule;
 mod share;
 mod stage;
 
+pub use arrival::Arrival;
 pub use changes::{ChangedRate, Changes, ChangingSchedule, RateChange};
 pub use error::ParseError;
+pub use law::Law;
 pub use notation::time_ns;
 pub use precise::{PreciseError, PreciseSchedule};
-pub use process::{ArrivalProcess, Law};
+pub use process::ArrivalProcess;
 pub use random::pick;
-pub use schedule::{Arrival, Schedule, SharedSchedule};
+pub use schedule::{Schedule, SharedSchedule};
 pub use share::{LoadShare, ShareError, ShareRule};
 pub use stage::{Mmpp, MmppState, Per, Process, Rate, Replay, Stage};

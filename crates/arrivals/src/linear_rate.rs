@@ -1,4 +1,4 @@
-//! A rate that is linear in time, its integral Λ, and the inverse of that.
+//! A rate that is linear in time, its integral Λ, and the inverse of Λ.
 
 /// λ(t) = begin + slope·t for t ≥ 0, in arrivals per second and seconds.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +36,8 @@ impl LinearRate {
         if self.slope_per_s2 == 0.0 { count * NS_PER_S / self.begin_per_s } else { self.step(0.0, count) }
     }
 
-    /// How long after `offset_ns` it takes Λ to grow by `count`: the root of λ(t)·d + slope·d²/2 = count in the form
-    /// that does not cancel. Nanoseconds; infinite if Λ never grows that much.
+    /// Time after `offset_ns` until Λ has increased by `count`: the root of λ(t)·d + slope·d²/2 = count, in a form without
+    /// cancellation. In nanoseconds; infinite if Λ never increases that much.
     pub(crate) fn step(&self, offset_ns: f64, count: f64) -> f64 {
         let rate = self.at(offset_ns);
         if self.slope_per_s2 == 0.0 {

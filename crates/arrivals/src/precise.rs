@@ -1,8 +1,7 @@
-//! The starts that JMeter's Precise Throughput Timer hands out: windows one after another, each with a fixed number of
-//! independent uniform points.
+//! The schedule of JMeter's Precise Throughput Timer: consecutive windows, each with a fixed number of independent uniform points.
 //!
-//! Within a window the points are those of a Poisson process given its count; over the run they are no Poisson process,
-//! because the counts of whole windows do not vary at all. JMeter means it: *so many an hour* is met to the request.
+//! Within a window the points form a Poisson process conditioned on its count. Over the run they are not a Poisson process,
+//! because the counts of windows do not vary. JMeter does this on purpose, to reach a rate per hour exactly.
 
 use std::fmt;
 
@@ -11,25 +10,25 @@ use crate::java_random::JavaRandom;
 use crate::notation::{check_duration, check_listed};
 use crate::random::Source;
 
-/// Rates that differ by less, per second, are the same to JMeter.
+/// JMeter treats rates that differ by less than this, per second, as equal.
 const RATE_RESOLUTION_PER_S: f64 = 0.00001;
 
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// The schedule of one thread group.
 ///
-/// JMeter keeps starts as fractions of seconds and rounds waits to milliseconds; here starts are nanoseconds.
+/// JMeter stores starts as fractions of seconds and rounds waits to milliseconds; here starts are in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct PreciseSchedule {
     placing: Placing,
-    /// Samples that begin together; 1 and below are not the same: see [`PreciseSchedule::next_ns`].
+    /// Number of samples that start together; for values below 1 see [`PreciseSchedule::next_ns`].
     batch_size: i64,
-    /// How many samples of the batch at hand were handed out; 0 between batches.
+    /// Number of samples of the current batch that were returned; 0 between batches.
     batch_item: i64,
-    /// Of the window at hand, and of all samples, not of batches.
+    /// Rate of samples (not of batches) in the current window.
     rate_per_s: f64,
     points: Points,
-    /// The next point, looked up already to know whether the window has one.
+    /// The next point of the current window, if any.
     waiting_ns: Option<u64>,
     last_ns: u64,
     window: u32,
@@ -50,21 +49,20 @@ enum Points {
     Drawn(FixedCount),
 }
 
-/// Why there is no next start.
+/// Why a window has no starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreciseError {
-    /// Rate or duration are 0, negative or no number: the window has no start. (JMeter's samplers fail then, again and
-    /// again.)
+    /// The rate or the duration is 0, negative or NaN. (In JMeter, all samplers fail in this case.)
     NoStarts,
-    /// The window has more starts than fit into memory, or is longer than a hundred years.
+    /// The window has too many starts for the memory, or is longer than a hundred years.
     TooMuch(String),
 }
 
 impl fmt::Display for PreciseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PreciseError::NoStarts => f.write_str("its throughput or its duration is not above 0"),
-            PreciseError::TooMuch(what) => write!(f, "it asks for too much: {what}"),
+            PreciseError::NoStarts => f.write_str("its throughput and its duration must be above 0"),
+            PreciseError::TooMuch(what) => write!(f, "it exceeds a limit: {what}"),
         }
     }
 }
@@ -72,10 +70,10 @@ impl fmt::Display for PreciseError {
 impl std::error::Error for PreciseError {}
 
 impl PreciseSchedule {
-    /// A schedule that begins at 0.
+    /// Creates a schedule that begins at 0.
     ///
-    /// With JMeter's `random_seed` the starts are JMeter's own; a seed whose lower 32 bits are 0 is none to JMeter, and
-    /// then `seed` places them.
+    /// With JMeter's `random_seed` the starts are exactly those of JMeter. JMeter ignores a seed whose lower 32 bits are 0; `seed`
+    /// is used in this case.
     pub fn new(random_seed: i64, seed: u64, batch_size: i64) -> PreciseSchedule {
         let placing = match random_seed as i32 {
             0 => Placing::Seed(seed),
@@ -95,15 +93,17 @@ impl PreciseSchedule {
         }
     }
 
-    /// The next start in nanoseconds since the schedule's begin, at this rate of samples and with windows of this
-    /// length. Never before the one before it.
+    /// The next start in nanoseconds since the begin of the schedule, for the given rate of samples and length of windows. Starts
+    /// never decrease.
     ///
-    /// Like JMeter's: a window has ⌈rate · length⌉ starts, of batches if several samples begin together; a new rate
-    /// leaves out what is left of the window at hand, a new length waits for the next one; a batch size of 0 or less is
-    /// one batch without end.
+    /// As in JMeter:
+    ///
+    /// - A window has ⌈rate · length⌉ starts of samples or, if several samples start together, of batches.
+    /// - A new rate discards the rest of the current window; a new length takes effect with the next window.
+    /// - With a batch size of 0 or less, all samples are in one batch.
     ///
     /// # Errors
-    /// The window that would be next has no starts, or too many.
+    /// The next window has no starts, or too many.
     pub fn next_ns(&mut self, rate_per_s: f64, duration_s: i64) -> Result<u64, PreciseError> {
         let same = (rate_per_s - self.rate_per_s).abs() < RATE_RESOLUTION_PER_S;
         if !same || (self.batch_item == 0 && self.waiting_ns.is_none()) {
@@ -132,9 +132,9 @@ impl PreciseSchedule {
         let batches_per_s =
             if self.batch_size > 1 { rate_per_s / self.batch_size as f64 } else { rate_per_s };
         if rate_per_s.is_infinite() {
-            return Err(PreciseError::TooMuch("a rate without bound".to_owned()));
+            return Err(PreciseError::TooMuch("the rate is infinite".to_owned()));
         }
-        // Java's cast to int: what is no number is 0, what is too large is its largest.
+        // As in Java's cast to int, NaN becomes 0, and large values saturate.
         let count = (batches_per_s * duration_s as f64).ceil() as i32;
         let (Ok(count @ 1..), Ok(duration_s @ 1..)) = (u64::try_from(count), u64::try_from(duration_s))
         else {
@@ -184,9 +184,9 @@ mod tests {
         (0..count).map(|_| schedule.next_ns(rate, duration_s).unwrap() as f64 / 1e9).collect()
     }
 
-    /// Rate, window and starts are those of JMeter's own test of its generator: 2/s in windows of 5 s, seed 42.
+    /// Rate, window and starts come from JMeter's test of its generator: 2/s in windows of 5 s, seed 42.
     #[test]
-    fn starts_are_jmeters_own() {
+    fn starts_equal_those_of_jmeter() {
         let expected = [
             1.3787403472085118,
             1.3853924503706834,
@@ -227,9 +227,9 @@ mod tests {
         }
     }
 
-    /// Some of them are the cases that JMeter's tests single out.
+    /// Some of these cases come from JMeter's tests.
     #[test]
-    fn windows_are_full_to_the_sample() {
+    fn every_window_has_exactly_its_number_of_samples() {
         for (random_seed, duration_s, throughput, period) in [
             (6217980321110818258, 60, 5.0, 60.0),
             (6812190053835844998, 60, 5.0, 60.0),
@@ -252,17 +252,17 @@ mod tests {
     }
 
     #[test]
-    fn batches_begin_together() {
+    fn samples_of_a_batch_start_together() {
         let singles = starts(&mut PreciseSchedule::new(42, 7, 1), 2.0, 5, 20);
         let triples = starts(&mut PreciseSchedule::new(42, 7, 3), 6.0, 5, 60);
         let expected: Vec<f64> = singles.iter().flat_map(|start| [*start; 3]).collect();
         assert_eq!(triples, expected);
         let endless = starts(&mut PreciseSchedule::new(42, 7, 0), 2.0, 5, 20);
-        assert_eq!(endless, [singles[0]; 20], "a batch of no size never ends");
+        assert_eq!(endless, [singles[0]; 20], "a batch of size 0 never ends");
     }
 
     #[test]
-    fn a_new_rate_begins_a_window_and_a_new_length_waits_for_it() {
+    fn a_new_rate_begins_a_window_and_a_new_length_takes_effect_with_the_next_window() {
         let mut schedule = PreciseSchedule::new(42, 7, 1);
         starts(&mut schedule, 2.0, 5, 3);
         let after = starts(&mut schedule, 4.0, 5, 20);
@@ -281,13 +281,13 @@ mod tests {
         let of = |random_seed, seed| starts(&mut PreciseSchedule::new(random_seed, seed, 1), 50.0, 2, 200);
         assert_eq!(of(0, 1), of(0, 1));
         assert_ne!(of(0, 1), of(0, 2));
-        assert_eq!(of(1 << 32, 1), of(0, 1), "JMeter looks at the lower half only");
+        assert_eq!(of(1 << 32, 1), of(0, 1), "JMeter uses only the lower half of the seed");
         assert_eq!(of(5, 1), of(5, 2));
         assert_ne!(of(5, 1), of(0, 1));
     }
 
     #[test]
-    fn what_cannot_be_is_an_error() {
+    fn invalid_rates_and_durations_are_errors() {
         for (rate, duration_s) in [(0.0, 5), (-1.0, 5), (f64::NAN, 5), (1.0, 0), (1.0, -5), (-1.0, -5)] {
             let mut schedule = PreciseSchedule::new(42, 7, 1);
             assert_eq!(
@@ -295,7 +295,7 @@ mod tests {
                 Err(PreciseError::NoStarts),
                 "{rate} {duration_s}"
             );
-            assert!(schedule.next_ns(2.0, 5).is_ok(), "it goes on once it can");
+            assert!(schedule.next_ns(2.0, 5).is_ok(), "the schedule continues with valid values");
         }
         for (random_seed, rate, duration_s) in
             [(42, 1e6, 3_600), (42, f64::INFINITY, 1), (0, f64::INFINITY, 1), (42, 1e-9, i64::MAX)]
@@ -311,14 +311,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn starts_never_go_back(
+        fn starts_never_decrease(
             random_seed in any::<i64>(),
             batch in -1..4_i64,
-            asked in prop::collection::vec((0.1..50.0_f64, 1..20_i64), 1..200),
+            windows in prop::collection::vec((0.1..50.0_f64, 1..20_i64), 1..200),
         ) {
             let mut schedule = PreciseSchedule::new(random_seed, 1, batch);
             let mut before = 0;
-            for (rate, duration_s) in asked {
+            for (rate, duration_s) in windows {
                 let start = schedule.next_ns(rate, duration_s).unwrap();
                 prop_assert!(start >= before);
                 before = start;

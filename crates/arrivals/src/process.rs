@@ -1,47 +1,19 @@
-//! The whole of what is asked for: stages, and what can be known of them without a random number.
+//! An arrival process: its stages and their expected numbers of arrivals.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::error::ParseError;
 use crate::generate::even;
-use crate::notation;
+use crate::law::Law;
 use crate::schedule::Schedule;
 use crate::stage::{Process, Rate, Replay, Stage};
 
-/// What arrivals are asked for: stages one after another. See the crate's page for the text.
+/// An arrival process: a sequence of stages. The documentation of the crate describes the notation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrivalProcess {
     stages: Arc<[Stage]>,
 }
 
-/// What the gaps between arrivals should look like once time is measured by Λ.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
-    /// Independent exponential gaps.
-    Poisson,
-    /// Equal gaps.
-    Even,
-    /// One uniform point per cell: gaps are the sum of two uniforms, with CoV √(1/6) ≈ 0.41.
-    Jittered,
-    /// Independent gaps with this coefficient of variation.
-    Renewal {
-        /// Standard deviation over mean.
-        cov: f64,
-    },
-    /// Two rates taking turns: more than Poisson at every scale.
-    Bursty,
-    /// Whatever a file had.
-    Replay,
-    /// Independent points whose number is fixed: Poisson gaps, but counts that cannot vary as a Poisson process's.
-    FixedCount,
-    /// Stages of different laws: each has to be judged by itself.
-    Mixed,
-    /// Pauses only.
-    NoArrivals,
-}
-
-/// A stage before it has its place in time.
+/// A stage before its begin is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Piece {
     pub(crate) process: Process,
@@ -51,18 +23,8 @@ pub(crate) struct Piece {
 }
 
 impl ArrivalProcess {
-    /// Reads the text form.
-    pub fn parse(text: &str) -> Result<ArrivalProcess, ParseError> {
-        notation::parse(text, None)
-    }
-
-    /// Reads the text form when its length is given elsewhere: a last stage without a time lasts `last_ns`.
-    pub fn parse_for(text: &str, last_ns: u64) -> Result<ArrivalProcess, ParseError> {
-        notation::parse(text, Some(last_ns))
-    }
-
-    /// A process with these arrivals, in nanoseconds; it is over at `end_ns`. `name` stands for their source in its
-    /// text, which cannot be read back.
+    /// A process with these arrivals, in nanoseconds, which ends at `end_ns`. Its notation contains `name` as the source of the
+    /// arrivals; parsing it does not restore them.
     pub fn listed(name: &str, mut arrivals_ns: Vec<u64>, end_ns: u64) -> ArrivalProcess {
         arrivals_ns.sort_unstable();
         let end_ns = end_ns.max(arrivals_ns.last().map_or(0, |last| last.saturating_add(1)));
@@ -76,12 +38,12 @@ impl ArrivalProcess {
         ArrivalProcess::assemble([Piece { process, rate_begin: rate, rate_end: rate, duration_ns: end_ns }])
     }
 
-    /// Puts the pieces one after another. Pieces of no length disappear, save files that were not read yet.
+    /// Concatenates pieces. Pieces of length 0 are removed, except files that have not been read yet.
     pub(crate) fn assemble(pieces: impl IntoIterator<Item = Piece>) -> ArrivalProcess {
         ArrivalProcess::assemble_from(0.0, pieces)
     }
 
-    /// The same where even arrivals go on: the expected number grows by `phase` until the first of them.
+    /// Concatenates pieces, where even arrivals continue an earlier stage: the first of them is where Λ reaches `phase`.
     pub(crate) fn assemble_from(mut phase: f64, pieces: impl IntoIterator<Item = Piece>) -> ArrivalProcess {
         let mut stages: Vec<Stage> = Vec::new();
         let mut begin_ns = 0_u64;
@@ -125,13 +87,12 @@ impl ArrivalProcess {
         self.stages.last().map_or(0, |stage| stage.end_ns)
     }
 
-    /// Λ(end): the expected number of arrivals of the whole.
+    /// Λ(end): the expected number of all arrivals.
     pub fn expected_count(&self) -> f64 {
         self.cumulative(self.duration_ns())
     }
 
-    /// λ(t) in arrivals per second; 0 after the end. Of an MMPP the mean over its states, of a replay the mean over
-    /// the stage.
+    /// λ(t) in arrivals per second; 0 after the end. For an MMPP the mean over its states, for a replay the mean over the stage.
     pub fn rate_at(&self, at_ns: u64) -> f64 {
         let stage = &self.stages[..];
         let next = stage.partition_point(|stage| stage.begin_ns <= at_ns);
@@ -141,7 +102,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Λ(t): the expected number of arrivals in [0, t). Never decreases. Of a replay the number itself.
+    /// Λ(t): the expected number of arrivals in [0, t), which never decreases. For a replay, the exact number.
     pub fn cumulative(&self, at_ns: u64) -> f64 {
         let next = self.stages.partition_point(|stage| stage.begin_ns <= at_ns);
         self.stages[..next].last().map_or(0.0, |stage| {
@@ -149,21 +110,21 @@ impl ArrivalProcess {
         })
     }
 
-    /// The law of all stages that have arrivals, or [`Law::Mixed`].
+    /// The law of all stages with arrivals, or [`Law::Mixed`].
     pub fn law(&self) -> Law {
         let mut laws = self.stages.iter().filter_map(Stage::law);
         let Some(first) = laws.next() else { return Law::NoArrivals };
         if laws.all(|law| law == first) { first } else { Law::Mixed }
     }
 
-    /// The arrivals, generated as they are asked for. The same seed gives the same arrivals on every machine.
+    /// An iterator over the arrivals. The same seed yields the same arrivals on every machine.
     ///
-    /// A file that was not [resolved](ArrivalProcess::resolve) has no arrivals.
+    /// A file that has not been [resolved](ArrivalProcess::resolve) has no arrivals.
     pub fn schedule(&self, seed: u64) -> Schedule {
         Schedule::new(Arc::clone(&self.stages), seed)
     }
 
-    /// The name of the first file to replay that was not read yet.
+    /// The name of the first replayed file that has not been read yet.
     pub fn unresolved(&self) -> Option<&str> {
         self.stages.iter().find_map(|stage| match &stage.process {
             Process::Replay(replay) if replay.offsets_ns.is_none() => Some(replay.file.as_str()),
@@ -171,8 +132,8 @@ impl ArrivalProcess {
         })
     }
 
-    /// Reads the files to replay: `read` is handed each name and returns the file's stamps in nanoseconds, in any
-    /// order and from any origin. Later stages move to the end of the file's stamps.
+    /// Reads the replayed files. `read` returns the start times in a file in nanoseconds, in any order and from any origin. The
+    /// following stages are shifted to the end of the replay.
     pub fn resolve<E>(&mut self, mut read: impl FnMut(&str) -> Result<Vec<u64>, E>) -> Result<(), E> {
         let mut pieces = Vec::with_capacity(self.stages.len());
         for stage in self.stages.iter() {
@@ -184,7 +145,7 @@ impl ArrivalProcess {
             };
             if let Process::Replay(replay) = &mut piece.process {
                 if replay.offsets_ns.is_none() {
-                    replay.take_stamps(read(&replay.file)?);
+                    replay.set_start_times(read(&replay.file)?);
                 }
                 piece.duration_ns = replay.duration_ns();
             }
@@ -192,13 +153,5 @@ impl ArrivalProcess {
         }
         *self = ArrivalProcess::assemble(pieces);
         Ok(())
-    }
-}
-
-impl FromStr for ArrivalProcess {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<ArrivalProcess, ParseError> {
-        ArrivalProcess::parse(text)
     }
 }

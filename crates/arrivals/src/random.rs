@@ -1,4 +1,4 @@
-//! Keyed random numbers: streams that any machine finds again, and draws from the laws of gaps.
+//! Keyed random numbers: reproducible streams, and variates of the distributions of gaps.
 
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// 2^64 divided by the golden ratio: the increment of SplitMix64.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-// What a seed is used for; different words give unrelated keys.
+// Purposes of a seed; different constants give unrelated keys.
 const FOR_TIMES: u64 = 0x7469_6D65_7300_0001;
 const FOR_MARKS: u64 = 0x6D61_726B_7300_0002;
 const FOR_GROUPS: u64 = 0x6772_6F75_7073_0003;
@@ -25,11 +25,11 @@ const fn draw(key: u64, position: u64) -> u64 {
     mix(key.wrapping_add(position.wrapping_add(1).wrapping_mul(GOLDEN)))
 }
 
-/// Which group an arrival belongs to, with probabilities proportional to `weights`.
+/// Chooses the group of an arrival, with probabilities proportional to `weights`.
 ///
-/// `mark` is the arrival's own ([`crate::Arrival::mark`]); a second mark is derived from it, so that the choice is
-/// independent of which share takes the arrival. A weight that is negative or no number counts as 0; a group of
-/// weight 0 is never chosen. Returns 0 when no weight is positive: refuse such weights beforehand.
+/// `mark` is the mark of the arrival ([`crate::Arrival::mark`]). A second mark is derived from it, so that the choice is
+/// independent of the arrival's share. A weight that is negative or NaN counts as 0; a group with weight 0 is never chosen.
+/// Returns 0 if no weight is positive; callers should reject such weights beforehand.
 pub fn pick(weights: &[f64], mark: u64) -> usize {
     let weight = |w: &f64| if w.is_finite() && *w > 0.0 { *w } else { 0.0 };
     let total: f64 = weights.iter().map(weight).sum();
@@ -48,7 +48,7 @@ pub fn pick(weights: &[f64], mark: u64) -> usize {
     last
 }
 
-/// The seed of what is left of a schedule after its so-manyth change, from 1.
+/// The seed of the rest of a schedule after change number `part`, from 1.
 pub(crate) fn part_seed(seed: u64, part: u64) -> u64 {
     draw(mix(mix(seed) ^ FOR_PARTS), part)
 }
@@ -58,7 +58,7 @@ pub(crate) fn mark_key(seed: u64) -> u64 {
     mix(mix(seed) ^ FOR_MARKS)
 }
 
-/// The mark of an arrival: uniform over u64 and independent of its time.
+/// The mark of an arrival: uniform over u64, and independent of its time.
 pub(crate) fn mark(mark_key: u64, index: u64) -> u64 {
     draw(mark_key, index)
 }
@@ -73,7 +73,7 @@ fn unit(bits: u64) -> f64 {
 pub(crate) struct Source(Xoshiro256PlusPlus);
 
 impl Source {
-    /// A stream of its own for each stage: what one stage draws does not move the others.
+    /// Each stage has a separate stream, so that the numbers drawn by one stage do not affect others.
     pub(crate) fn new(seed: u64, stage: u32) -> Source {
         let key = draw(mix(mix(seed) ^ FOR_TIMES), u64::from(stage));
         Source(Xoshiro256PlusPlus::seed_from_u64(key))
@@ -89,7 +89,7 @@ impl Source {
         -libm::log(1.0 - self.uniform())
     }
 
-    /// Standard normal, by Marsaglia's polar method (the second value is not kept).
+    /// Standard normal, by Marsaglia's polar method (the second value is discarded).
     fn normal(&mut self) -> f64 {
         loop {
             let x = 2.0 * self.uniform() - 1.0;

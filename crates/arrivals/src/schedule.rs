@@ -1,28 +1,15 @@
-//! A schedule: the arrivals of a process for one seed, one after another.
+//! A schedule: the sequence of arrivals of a process for one seed.
 
 use std::iter::FusedIterator;
 use std::sync::Arc;
 
+use crate::arrival::Arrival;
 use crate::generate::Generator;
 use crate::random::{mark, mark_key};
 use crate::share::LoadShare;
 use crate::stage::Stage;
 
-/// One arrival: the intended start of one iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// Number in the whole schedule, from 0, whichever share takes it.
-    pub index: u64,
-    /// Intended start in nanoseconds since the start of the process.
-    pub at_ns: u64,
-    /// Which stage it belongs to, from 0.
-    pub stage: u32,
-    /// Uniform over u64, independent of the times; a function of seed and index. Decides which share of a Poisson
-    /// stage takes the arrival, and by [`crate::pick`] its group.
-    pub mark: u64,
-}
-
-/// The arrivals of a process in order of time, generated as they are asked for in constant memory.
+/// The arrivals of a process in order of time, generated lazily in constant memory.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     stages: Arc<[Stage]>,
@@ -36,11 +23,11 @@ pub struct Schedule {
 
 impl Schedule {
     pub(crate) fn new(stages: Arc<[Stage]>, seed: u64) -> Schedule {
-        let generator = stages.first().map_or(Generator::Silent, |stage| Generator::new(stage, seed, 0));
+        let generator = stages.first().map_or(Generator::Empty, |stage| Generator::new(stage, seed, 0));
         Schedule { stages, seed, mark_key: mark_key(seed), stage: 0, generator, index: 0, at_ns: 0 }
     }
 
-    /// Only the arrivals that are this share's. They keep their numbers in the whole.
+    /// The arrivals of a share, with their numbers in the whole schedule.
     pub fn share(self, share: LoadShare) -> SharedSchedule {
         SharedSchedule { schedule: self, share }
     }
@@ -52,7 +39,7 @@ impl Iterator for Schedule {
     fn next(&mut self) -> Option<Arrival> {
         loop {
             let stage = self.stages.get(self.stage)?;
-            // Within a stage offsets ascend; a stage's last instant may round to its end, never beyond.
+            // Offsets ascend within a stage. Rounding may shift the last one to the end of the stage, but not beyond it.
             if let Some(offset_ns) = self.generator.next_ns() {
                 let latest = stage.end_ns.saturating_sub(1).max(stage.begin_ns);
                 self.at_ns =
@@ -69,7 +56,7 @@ impl Iterator for Schedule {
             self.stage += 1;
             self.generator = match self.stages.get(self.stage) {
                 Some(stage) => Generator::new(stage, self.seed, self.stage as u32),
-                None => Generator::Silent,
+                None => Generator::Empty,
             };
         }
     }
@@ -77,7 +64,7 @@ impl Iterator for Schedule {
 
 impl FusedIterator for Schedule {}
 
-/// One share's arrivals of a schedule.
+/// The arrivals of one share of a schedule.
 #[derive(Clone, Debug)]
 pub struct SharedSchedule {
     schedule: Schedule,
@@ -91,7 +78,7 @@ impl Iterator for SharedSchedule {
         loop {
             let arrival = self.schedule.next()?;
             let rule = self.schedule.stages[arrival.stage as usize].share_rule();
-            if self.share.takes(&arrival, rule) {
+            if self.share.contains(&arrival, rule) {
                 return Some(arrival);
             }
         }

@@ -1,34 +1,34 @@
-//! Shares of a load: parts that several generators run, and that together are the whole.
+//! Divides a load into shares for several generators.
 
 use std::fmt;
 
-use crate::schedule::Arrival;
+use crate::arrival::Arrival;
 
-/// How the arrivals of a stage are dealt to shares.
+/// The rule by which the arrivals of a stage are divided into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShareRule {
-    /// By the arrival's mark, independently of all others: thinning, which leaves a Poisson process Poisson.
+    /// By the arrival's mark, independently of other arrivals: thinning, which preserves Poisson processes.
     ByMark,
-    /// By the arrival's number, in turn: even arrivals stay even.
+    /// By the arrival's number, in turn, which preserves even arrivals.
     ByIndex,
 }
 
-/// Why a load cannot be divided so.
+/// Why a load cannot be divided.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
-    /// There is no such part.
-    #[error("there is no part {part} of {of}: parts count from 0")]
+    /// The part does not exist.
+    #[error("there is no part {part} of {of}: parts are numbered from 0")]
     NoSuchPart {
-        /// The part asked for.
+        /// The requested part.
         part: u64,
         /// The number of parts.
         of: u64,
     },
-    /// Nothing to divide by.
-    #[error("a load cannot be divided into parts of no size")]
+    /// All weights are 0.
+    #[error("a load cannot be divided into parts of size 0")]
     NothingToDivide,
     /// Cut points out of order or out of range.
-    #[error("cut points must be fractions that ascend between 0 and 1")]
+    #[error("cut points must be increasing fractions between 0 and 1")]
     CutsOutOfOrder,
     /// The common denominator is larger than 2^64.
     #[error("these fractions have no common denominator below 2^64")]
@@ -37,55 +37,55 @@ pub enum ShareError {
 
 /// A rational part (from, to] of a load.
 ///
-/// Shares come from dividing the whole, and parts of it again; the leaves of any such tree are disjoint and together
-/// the whole. A share knows how it was cut, because arrivals that are dealt in turn can only be dealt evenly by those
-/// who know the number of players: shares of *different* divisions fit together by mark, but not by index.
+/// Shares result from dividing the whole load, and shares of it, repeatedly. The leaves of the resulting tree are disjoint and
+/// together the whole load. A share stores how it was divided, because assigning arrivals in turn requires the number of parts.
+/// Therefore shares of *different* divisions complement each other by mark, but not by index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadShare {
     from: Fraction,
     to: Fraction,
-    deals: Vec<Deal>,
+    steps: Vec<DivisionStep>,
 }
 
-/// One step from a share to a part of it, for arrivals dealt by number.
+/// One division of a share, for arrivals that are assigned by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deal {
-    /// The `part`-th of each `of`.
+enum DivisionStep {
+    /// The `part`-th of every `of` arrivals.
     Turn { part: u64, of: u64 },
-    /// `weight` of each `total`, as evenly spread as whole numbers can be.
+    /// `weight` of every `total` arrivals, spread as evenly as possible.
     Weighted { weight: u64, total: u64 },
-    /// What a `Weighted` with these numbers leaves.
+    /// The complement of `Weighted` with these numbers.
     Rest { weight: u64, total: u64 },
 }
 
-impl Deal {
-    /// The arrival's number within the part, if it is dealt to it.
+impl DivisionStep {
+    /// The arrival's number within the part, if it is assigned to the part.
     fn number_within(self, number: u64) -> Option<u64> {
         match self {
-            Deal::Turn { part, of } => (number % of == part).then_some(number / of),
-            Deal::Weighted { weight, total } => {
-                let before = dealt_before(number, weight, total);
-                (dealt_before(number.checked_add(1)?, weight, total) > before).then_some(before)
+            DivisionStep::Turn { part, of } => (number % of == part).then_some(number / of),
+            DivisionStep::Weighted { weight, total } => {
+                let before = assigned_before(number, weight, total);
+                (assigned_before(number.checked_add(1)?, weight, total) > before).then_some(before)
             }
-            Deal::Rest { weight, total } => {
-                let before = dealt_before(number, weight, total);
-                (dealt_before(number.checked_add(1)?, weight, total) == before).then_some(number - before)
+            DivisionStep::Rest { weight, total } => {
+                let before = assigned_before(number, weight, total);
+                (assigned_before(number.checked_add(1)?, weight, total) == before).then_some(number - before)
             }
         }
     }
 }
 
-/// How many of the first `number` go to `weight` of `total`: ⌈number · weight / total⌉, which spreads them as a
-/// balanced (Sturmian) word.
-fn dealt_before(number: u64, weight: u64, total: u64) -> u64 {
+/// How many of the first `number` arrivals are assigned to a part of `weight` of `total`: ⌈number · weight / total⌉, which
+/// distributes them as a balanced (Sturmian) word.
+fn assigned_before(number: u64, weight: u64, total: u64) -> u64 {
     let total = u128::from(total.max(1));
     (u128::from(number) * u128::from(weight)).div_ceil(total) as u64
 }
 
 impl LoadShare {
-    /// All of it.
+    /// The whole load.
     pub const WHOLE: LoadShare =
-        LoadShare { from: Fraction { numerator: 0, denominator: 1 }, to: Fraction::ONE, deals: Vec::new() };
+        LoadShare { from: Fraction { numerator: 0, denominator: 1 }, to: Fraction::ONE, steps: Vec::new() };
 
     /// The `part`-th, from 0, of `of` equal parts of the whole.
     pub fn part(part: u64, of: u64) -> Result<LoadShare, ShareError> {
@@ -101,7 +101,7 @@ impl LoadShare {
         share.from = self.point(part, of)?;
         share.to = self.point(part + 1, of)?;
         if of > 1 {
-            share.deals.push(Deal::Turn { part, of });
+            share.steps.push(DivisionStep::Turn { part, of });
         }
         Ok(share)
     }
@@ -119,24 +119,24 @@ impl LoadShare {
             let of = weights.len() as u64;
             return (0..of).map(|part| self.part_of(part, of)).collect();
         }
-        // One part after another takes its evenly spread due of what the parts before it left.
-        let mut rest = self.deals.clone();
+        // Each part takes its evenly distributed share of the arrivals that the preceding parts left.
+        let mut rest = self.steps.clone();
         let mut passed = 0;
         let mut shares = Vec::with_capacity(weights.len());
         for &weight in weights {
             let left = total - passed;
-            let mut deals = rest.clone();
-            deals.push(Deal::Weighted { weight, total: left });
-            rest.push(Deal::Rest { weight, total: left });
+            let mut steps = rest.clone();
+            steps.push(DivisionStep::Weighted { weight, total: left });
+            rest.push(DivisionStep::Rest { weight, total: left });
             let from = self.point(passed, total)?;
             passed += weight;
-            shares.push(LoadShare { from, to: self.point(passed, total)?, deals });
+            shares.push(LoadShare { from, to: self.point(passed, total)?, steps });
         }
         Ok(shares)
     }
 
-    /// The whole, cut at these fractions (numerator, denominator), which ascend strictly between 0 and 1: one share
-    /// more than there are cuts.
+    /// Divides the whole load at these fractions (numerator, denominator), which must increase strictly between 0 and 1. Returns one
+    /// share more than there are fractions.
     pub fn cut(points: &[(u64, u64)]) -> Result<Vec<LoadShare>, ShareError> {
         let mut common = 1_u64;
         for &(_, denominator) in points {
@@ -160,8 +160,8 @@ impl LoadShare {
         LoadShare::WHOLE.divide(&weights)
     }
 
-    /// Whether the arrival, of a stage with this rule, is this share's.
-    pub fn takes(&self, arrival: &Arrival, rule: ShareRule) -> bool {
+    /// Whether the share contains an arrival of a stage with this rule.
+    pub fn contains(&self, arrival: &Arrival, rule: ShareRule) -> bool {
         match rule {
             ShareRule::ByMark => {
                 let mark = u128::from(arrival.mark);
@@ -169,7 +169,7 @@ impl LoadShare {
             }
             ShareRule::ByIndex => {
                 self.from != self.to
-                    && self.deals.iter().try_fold(arrival.index, |n, deal| deal.number_within(n)).is_some()
+                    && self.steps.iter().try_fold(arrival.index, |n, step| step.number_within(n)).is_some()
             }
         }
     }
@@ -191,7 +191,7 @@ impl LoadShare {
 
     /// from + (to − from) · numerator / denominator.
     fn point(&self, numerator: u64, denominator: u64) -> Result<Fraction, ShareError> {
-        // The ends stay the very fractions they are, so that a part's marks never leave its parent's.
+        // The ends are not recomputed, so that the marks of a part are always among those of its parent.
         if numerator == 0 {
             return Ok(self.from);
         }
@@ -223,7 +223,7 @@ impl Fraction {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// How many marks lie below: ⌊fraction · 2^64⌋.
+    /// The number of marks below the fraction: ⌊fraction · 2^64⌋.
     fn of_marks(self) -> u128 {
         (u128::from(self.numerator) << 64) / u128::from(self.denominator)
     }

@@ -1,12 +1,12 @@
-//! A stage of an arrival process: what is asked for during one stretch of time.
+//! A stage of an arrival process.
 
 use std::sync::Arc;
 
+use crate::law::Law;
 use crate::linear_rate::{LinearRate, NS_PER_S};
-use crate::process::Law;
 use crate::share::ShareRule;
 
-/// The unit of time in which a rate is written.
+/// The unit of time of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Per {
     /// Per millisecond.
@@ -34,10 +34,10 @@ impl Per {
     }
 }
 
-/// A rate as it was written, so that `100/min` is not printed as `1.6666666666666667/s`.
+/// A rate with its original unit, so that `100/min` is not printed as `1.6666666666666667/s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Arrivals in one unit of time.
+    /// Arrivals per unit of time.
     pub value: f64,
     /// The unit.
     pub per: Per,
@@ -53,17 +53,17 @@ impl Rate {
     }
 }
 
-/// How the arrivals of a stage lie around its rate.
+/// The arrival process of a stage, given its rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Process {
     /// No arrivals.
     Pause,
     /// A Poisson process.
     Poisson,
-    /// At whole numbers of the expected count. With a `count`, the stage begins anew and has exactly that many
-    /// (JMeter's even arrivals); without, it continues the even stages and pauses before it.
+    /// Arrivals where the expected number is a whole number. With a `count`, the stage has exactly that many arrivals, starting at
+    /// its begin (JMeter's even arrivals). Without, it continues preceding even stages and pauses.
     Even {
-        /// Number of arrivals, if it is fixed.
+        /// Number of arrivals, if fixed.
         count: Option<u64>,
     },
     /// One uniform point in each cell of one expected arrival.
@@ -82,13 +82,12 @@ pub enum Process {
     Mmpp(Mmpp),
     /// The arrivals of a file.
     Replay(Replay),
-    /// A fixed number of independent points (JMeter's random arrivals): given its count a Poisson process would be
-    /// the same, but here the count does not vary.
+    /// A fixed number of independent points (JMeter's random arrivals): a Poisson process conditioned on its count.
     FixedCount {
         /// Number of arrivals.
         count: u64,
-        /// Inner state of the `java.util.Random` that places them, when they are to be JMeter's very own; otherwise
-        /// the schedule's seed does.
+        /// Inner state of the `java.util.Random` that places the points exactly as JMeter does; `None` to place them by the
+        /// schedule's seed.
         java_random: Option<u64>,
     },
 }
@@ -98,11 +97,11 @@ pub enum Process {
 pub struct MmppState {
     /// Rate of arrivals while in the state.
     pub rate: Rate,
-    /// Mean of the exponential time that the state lasts, in nanoseconds; positive.
+    /// Mean of the exponential time in the state, in nanoseconds; positive.
     pub sojourn_ns: u64,
 }
 
-/// A Poisson process whose rate is switched between two values, begun in its stationary state.
+/// A Poisson process whose rate alternates between two values, started in its stationary state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mmpp {
     /// The two states.
@@ -117,9 +116,9 @@ impl Mmpp {
         (a.rate.per_s() * time_a + b.rate.per_s() * time_b) / (time_a + time_b)
     }
 
-    /// The index of dispersion (variance over mean) of the counts in windows of this length: Fischer and
-    /// Meier-Hellstern, "The Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18, 1993,
-    /// for two states. At least 1; `None` for a window of no length or a rate of 0.
+    /// The index of dispersion (variance divided by mean) of the counts in windows of this length (Fischer and
+    /// Meier-Hellstern, "The Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18, 1993).
+    /// At least 1; `None` for a window of length 0 or a rate of 0.
     pub fn dispersion(&self, window_ns: u64) -> Option<f64> {
         let [a, b] = self.states;
         let (leave_a, leave_b) = (NS_PER_S / a.sojourn_ns as f64, NS_PER_S / b.sojourn_ns as f64);
@@ -138,25 +137,24 @@ impl Mmpp {
 /// Arrival times from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// The file's name as written.
+    /// The file's name as given.
     pub file: String,
-    /// How many times faster than recorded; positive.
+    /// Speed relative to the recording; positive.
     pub speed: f64,
-    /// Arrivals from this offset on are left out; nanoseconds, after the change of speed.
+    /// Arrivals from this offset on are discarded; in nanoseconds, after scaling by the speed.
     pub limit_ns: Option<u64>,
-    /// Offsets from the first stamp in nanoseconds, ascending, after the change of speed; `None` before the file was
-    /// read.
+    /// Offsets from the first start time in nanoseconds, ascending, after scaling by the speed; `None` before the file is read.
     pub(crate) offsets_ns: Option<Arc<[u64]>>,
 }
 
 impl Replay {
-    /// The offsets from the stage's beginning in nanoseconds, ascending; `None` before the file was read.
+    /// The offsets from the begin of the stage in nanoseconds, ascending; `None` before the file is read.
     pub fn offsets_ns(&self) -> Option<&[u64]> {
         self.offsets_ns.as_deref()
     }
 
-    /// Takes the stamps of the file, in any order.
-    pub(crate) fn take_stamps(&mut self, mut stamps_ns: Vec<u64>) {
+    /// Sets the start times of the file, which may be in any order.
+    pub(crate) fn set_start_times(&mut self, mut stamps_ns: Vec<u64>) {
         stamps_ns.sort_unstable();
         let first = stamps_ns.first().copied().unwrap_or(0);
         let faster = |stamp: u64| {
@@ -167,29 +165,29 @@ impl Replay {
         self.offsets_ns = Some(stamps_ns.into_iter().map(faster).filter(within).collect());
     }
 
-    /// How long the stage lasts: the limit, or until just after the last stamp; 0 before the file was read.
+    /// Duration of the stage: the limit, or until just after the last arrival; 0 before the file is read.
     pub(crate) fn duration_ns(&self) -> u64 {
         let last = || self.offsets_ns.as_ref()?.last().map(|last| last.saturating_add(1));
         self.limit_ns.or_else(last).unwrap_or(0)
     }
 }
 
-/// One stage: the time [`begin_ns`](Stage::begin_ns), [`end_ns`](Stage::end_ns)) of the process.
+/// One stage: the interval \[[`begin_ns`](Stage::begin_ns), [`end_ns`](Stage::end_ns)) of the process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// How arrivals lie around the rate.
+    /// The arrival process.
     pub process: Process,
-    /// The rate at the beginning; zero in a pause and in a replay, whose rate is that of its stamps.
+    /// The rate at the begin; zero for a pause, and for a replay, whose rate follows from the file.
     pub rate_begin: Rate,
-    /// The rate at the end; between the two it is linear in time.
+    /// The rate at the end; in between, the rate is linear in time.
     pub rate_end: Rate,
     /// Begin in nanoseconds since the start of the process.
     pub begin_ns: u64,
-    /// End in nanoseconds since the start of the process; not within the stage.
+    /// End in nanoseconds since the start of the process, exclusive.
     pub end_ns: u64,
     /// Λ(begin).
     pub(crate) cumulative_begin: f64,
-    /// How much Λ grows from the begin to the first even arrival.
+    /// Increase of Λ from the begin to the first even arrival.
     pub(crate) phase: f64,
 }
 
@@ -199,7 +197,7 @@ impl Stage {
         self.end_ns - self.begin_ns
     }
 
-    /// The law of the stage; `None` in a pause.
+    /// The law of the stage; `None` for a pause.
     pub fn law(&self) -> Option<Law> {
         Some(match self.process {
             Process::Pause => return None,
@@ -213,7 +211,7 @@ impl Stage {
         })
     }
 
-    /// How the stage's arrivals are dealt to shares.
+    /// The rule by which the stage's arrivals are divided into shares.
     pub fn share_rule(&self) -> ShareRule {
         match self.process {
             Process::Pause | Process::Poisson | Process::Mmpp(_) | Process::FixedCount { .. } => {
@@ -227,7 +225,7 @@ impl Stage {
         }
     }
 
-    /// The rate in arrivals per second, `offset_ns` after the stage's beginning.
+    /// The rate in arrivals per second, `offset_ns` after the begin of the stage.
     pub(crate) fn rate_at(&self, offset_ns: u64) -> f64 {
         match &self.process {
             Process::Pause => 0.0,

@@ -1,4 +1,4 @@
-//! What holds for any text, any seed and any division.
+//! Properties of arbitrary texts, seeds and divisions.
 
 use busyhour_arrivals::{Arrival, ArrivalProcess, LoadShare, ShareRule, jmeter, pick};
 use proptest::prelude::*;
@@ -48,8 +48,8 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(stage(), 1..5).prop_map(|stages| stages.join(", "))
 }
 
-/// Texts made of the grammar's own pieces, mostly wrong.
-fn rubble() -> impl Strategy<Value = String> {
+/// Random sequences of tokens of the grammar, most of them invalid.
+fn random_tokens() -> impl Strategy<Value = String> {
     let pieces = vec![
         "poisson",
         "ramp",
@@ -96,12 +96,12 @@ fn rubble() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..14).prop_map(|pieces| pieces.concat())
 }
 
-/// A stretch of every law.
+/// One stage of every law.
 const MIXED: &str = "poisson(300/s) for 1s, even(100/s) for 1s, gamma(100/s, cov 2) for 1s, pause 1s, \
     mmpp(50/s for 100ms, 500/s for 100ms) for 1s, fixed(100/s) for 1s, jittered(100/s) for 1s, \
     ramp(0/s → 200/s) over 1s, ramp(200/s → 0/s) over 1s even";
 
-fn try_out(process: &ArrivalProcess) -> Result<(), TestCaseError> {
+fn check_schedule(process: &ArrivalProcess) -> Result<(), TestCaseError> {
     let mut last = 0;
     for arrival in process.schedule(5).take(200) {
         prop_assert!(arrival.at_ns >= last);
@@ -109,13 +109,13 @@ fn try_out(process: &ArrivalProcess) -> Result<(), TestCaseError> {
         let stage = &process.stages()[arrival.stage as usize];
         prop_assert!(stage.begin_ns <= arrival.at_ns && arrival.at_ns < stage.end_ns);
     }
-    let mut reached = 0.0;
+    let mut previous = 0.0;
     for part in 0..=16 {
         let at_ns = process.duration_ns() / 16 * part;
         let cumulative = process.cumulative(at_ns);
-        prop_assert!(cumulative >= reached * (1.0 - 1e-12), "{cumulative} after {reached}");
+        prop_assert!(cumulative >= previous * (1.0 - 1e-12), "{cumulative} after {previous}");
         prop_assert!(process.rate_at(at_ns) >= 0.0);
-        reached = cumulative;
+        previous = cumulative;
     }
     Ok(())
 }
@@ -124,22 +124,22 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_printed_reads_back(text in text()) {
-        // A pause of mmpp or a rate of 0 may be refused; what is read must print.
+    fn printing_and_parsing_round_trips(text in text()) {
+            // Some texts are invalid, such as an MMPP whose rates are 0.
         if let Ok(process) = ArrivalProcess::parse(&text) {
             let printed = process.to_string();
             let again = ArrivalProcess::parse(&printed);
             prop_assert_eq!(again.as_ref(), Ok(&process), "{} → {}", &text, &printed);
             prop_assert_eq!(again.unwrap().to_string(), printed);
-            try_out(&process)?;
-        }
-    }
+            check_schedule(&process)?;
+                    }
+                }
 
     #[test]
-    fn no_text_panics(text in prop_oneof![any::<String>(), rubble()]) {
-        for read in [ArrivalProcess::parse(&text), jmeter::parse(&text)] {
-            match read {
-                Ok(process) => try_out(&process)?,
+    fn no_text_panics(text in prop_oneof![any::<String>(), random_tokens()]) {
+            for parsed in [ArrivalProcess::parse(&text), jmeter::parse(&text)] {
+                match parsed {
+                    Ok(process) => check_schedule(&process)?,
                 Err(error) => {
                     prop_assert!(error.at <= text.len());
                     prop_assert!(error.render(&text).contains('^'));
@@ -149,12 +149,12 @@ proptest! {
     }
 
     #[test]
-    fn shares_are_disjoint_and_together_the_whole(
+    fn shares_are_disjoint_and_complete(
         cuts in prop::collection::btree_set((1_u64..60, 1_u64..60), 0..6),
         again in prop::collection::vec(0_u64..5, 1..5),
         seed in any::<u64>(),
     ) {
-        // Sorted fractions without repetition, one of the shares divided once more.
+        // Distinct sorted fractions, where one of the shares is divided again.
         let mut cuts: Vec<(u64, u64)> = cuts.into_iter().filter(|(a, b)| a < b).collect();
         cuts.sort_by(|(a, b), (c, d)| (a * d).cmp(&(c * b)));
         cuts.dedup_by(|(a, b), (c, d)| *a * *d == *c * *b);
@@ -173,17 +173,17 @@ proptest! {
         prop_assert_eq!(together, whole);
     }
 
-    /// Among the first arrivals of any number, a share by index never has more than one too many or too few per step
-    /// of its division.
+    /// Among the first n arrivals, for any n, the number of a share's arrivals deviates from its size by at most one per step of its
+        /// division.
     #[test]
-    fn shares_by_index_are_evenly_spread(weights in prop::collection::vec(0_u64..20, 1..6)) {
+    fn shares_by_index_are_evenly_distributed(weights in prop::collection::vec(0_u64..20, 1..6)) {
         prop_assume!(weights.iter().any(|weight| *weight > 0));
         let total: u64 = weights.iter().sum();
         for (share, weight) in LoadShare::WHOLE.divide(&weights).unwrap().iter().zip(&weights) {
             let mut taken = 0_u64;
             for index in 0..500 {
                 let arrival = Arrival { index, at_ns: 0, stage: 0, mark: 0 };
-                taken += u64::from(share.takes(&arrival, ShareRule::ByIndex));
+                taken += u64::from(share.contains(&arrival, ShareRule::ByIndex));
                 let due = (index + 1) as f64 * *weight as f64 / total as f64;
                 prop_assert!((taken as f64 - due).abs() <= weights.len() as f64, "{} of {}", taken, due);
             }
@@ -200,9 +200,9 @@ fn the_same_seed_gives_the_same_schedule() {
     assert!(arrivals.iter().zip(0..).all(|(arrival, index)| arrival.index == index));
 }
 
-/// A seed must mean the same in later versions and on other machines. If this fails, say so in the changelog.
+/// A seed must yield the same schedule in later versions and on other machines. A change must be listed in the changelog.
 #[test]
-fn schedules_are_what_they_were() {
+fn schedules_are_the_same_as_in_earlier_versions() {
     let process = ArrivalProcess::parse(MIXED).unwrap();
     let mut sum = 0_u64;
     let mut lines = String::new();
@@ -224,7 +224,7 @@ fn schedules_are_what_they_were() {
 }
 
 #[test]
-fn very_much_and_very_long_do_not_overflow() {
+fn extreme_rates_and_durations_do_not_overflow() {
     for text in [
         "poisson(1e9/s) for 36500d",
         "even(1e9/s) for 36500d",
@@ -251,13 +251,13 @@ fn very_much_and_very_long_do_not_overflow() {
 }
 
 #[test]
-fn groups_are_picked_by_weight_and_apart_from_shares() {
+fn groups_are_chosen_by_weight_and_independently_of_shares() {
     let process = ArrivalProcess::parse("poisson(10000/s) for 10s").unwrap();
     let share = LoadShare::part(0, 2).unwrap();
     let mut counts = [[0_u32; 3]; 2];
     for arrival in process.schedule(4) {
         let group = pick(&[1.0, 0.0, 3.0], arrival.mark);
-        counts[usize::from(share.takes(&arrival, ShareRule::ByMark))][group] += 1;
+        counts[usize::from(share.contains(&arrival, ShareRule::ByMark))][group] += 1;
     }
     for half in counts {
         assert_eq!(half[1], 0);
@@ -271,7 +271,7 @@ fn groups_are_picked_by_weight_and_apart_from_shares() {
 }
 
 #[test]
-fn shares_say_what_they_are() {
+fn shares_are_printed_as_intervals() {
     let share = LoadShare::part(1, 3).unwrap().part_of(0, 2).unwrap();
     assert_eq!((share.lower(), share.upper()), ((1, 3), (1, 2)));
     assert_eq!(share.to_string(), "(1/3, 1/2]");

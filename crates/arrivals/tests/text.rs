@@ -1,4 +1,4 @@
-//! The text form: what it reads, what it prints, what it says to mistakes.
+//! Tests parsing, printing and error messages of the notation.
 
 use busyhour_arrivals::{ArrivalProcess, Law, time_ns};
 
@@ -7,7 +7,7 @@ fn parse(text: &str) -> ArrivalProcess {
 }
 
 #[test]
-fn the_example_of_the_manual() {
+fn the_example_in_the_manual_is_parsed() {
     let text =
         "poisson(500/s) for 60s, ramp(500/s → 2000/s) over 5min poisson, pause 10s, even(100/s) for 1min";
     let process = parse(text);
@@ -35,7 +35,7 @@ fn the_example_of_the_manual() {
 }
 
 #[test]
-fn every_kind_of_stage_prints_canonically() {
+fn every_kind_of_stage_is_printed_in_canonical_notation() {
     let canonical = [
         ("500/s for 60s", "poisson(500/s) for 1min"),
         ("POISSON( 1_000 / sec ) for 1.5 s", "poisson(1000/s) for 1500ms"),
@@ -68,14 +68,14 @@ fn every_kind_of_stage_prints_canonically() {
 }
 
 #[test]
-fn the_length_may_be_given_elsewhere() {
+fn the_duration_of_the_last_stage_can_be_given_separately() {
     let process = ArrivalProcess::parse_for("pause 1s, poisson(5/s)", 30_000_000_000).unwrap();
     assert_eq!(process.to_string(), "pause 1s, poisson(5/s) for 30s");
     assert!(ArrivalProcess::parse_for("poisson(5/s), pause 1s", 30_000_000_000).is_err());
 }
 
 #[test]
-fn a_time_is_read_alone() {
+fn a_single_time_is_parsed() {
     assert_eq!(time_ns(" 1min 30s "), Ok(90_000_000_000));
     assert_eq!(time_ns("0.5us"), Ok(500));
     assert_eq!(time_ns("18446744073709551615 ns").unwrap_err().message, "longer than a hundred years");
@@ -83,7 +83,7 @@ fn a_time_is_read_alone() {
 }
 
 #[test]
-fn mistakes_are_pointed_at() {
+fn errors_have_a_position() {
     let texts = [
         "",
         "500 for 60s",
@@ -117,7 +117,7 @@ fn mistakes_are_pointed_at() {
         "poisson(500/s) for 60s,\nevn(100/s) for 5s",
     ];
     let page = |text: &str| match ArrivalProcess::parse(text) {
-        Ok(process) => format!("READ AS {process}"),
+        Ok(process) => format!("PARSED AS {process}"),
         Err(error) => error.render(text),
     };
     insta::assert_snapshot!(texts.map(page).join("\n\n"), @r"
@@ -144,9 +144,9 @@ fn mistakes_are_pointed_at() {
         unknown unit `fortnight`
           poisson(500/fortnight) for 60s
                       ^
-        hint: a rate is per ms, s, min, h or d
+        hint: the units of rates are /ms, /s, /min, /h and /d
 
-        missing time: how long does this stage last?
+        the duration of this stage is missing
           poisson(500/s)
                         ^
         hint: add a time: for 60s
@@ -174,9 +174,9 @@ fn mistakes_are_pointed_at() {
         expected a rate like 500/s, found `-`
           poisson(-1/s) for 60s
                   ^
-        hint: numbers here are not negative
+        hint: numbers must not be negative
 
-        a rate above 1,000,000,000/s: times are whole nanoseconds
+        the rate is above 1,000,000,000/s, the resolution of times (1 ns)
           poisson(2e9/s) for 60s
                   ^
 
@@ -185,7 +185,7 @@ fn mistakes_are_pointed_at() {
                      ^
         hint: write ramp(100/s → 500/s) or ramp(100/s -> 500/s)
 
-        missing time: how long does this stage last?
+        the duration of this stage is missing
           ramp(500/s → 2000/s)
                               ^
         hint: add a time: over 60s
@@ -200,12 +200,12 @@ fn mistakes_are_pointed_at() {
                        ^
         hint: write gamma(100/s, cov 0.5)
 
-        a coefficient of variation is between 0.01 and 20
+        a coefficient of variation must be between 0.01 and 20
           gamma(100/s, cov 0) for 60s
                            ^
         hint: write even(…) for equal gaps
 
-        only gamma and weibull have a coefficient of variation to choose
+        only gamma and weibull have a coefficient of variation as a parameter
           poisson(100/s, cov 0.5) for 60s
           ^
         hint: write gamma(100/s, cov 0.5)
@@ -218,7 +218,7 @@ fn mistakes_are_pointed_at() {
         neither state has arrivals
           mmpp(0/s for 1s, 0/s for 1s) for 60s
           ^
-        hint: write pause for none at all
+        hint: write pause for a time without arrivals
 
         the state changes more than 10,000 times per arrival
           mmpp(1/h for 1ns, 2/h for 1us) for 60s
@@ -243,10 +243,10 @@ fn mistakes_are_pointed_at() {
           pause 200000d
                 ^
 
-        more even arrivals than this rate has in this time
+        the count is larger than the expected number of arrivals
           even(10/s) for 1s count 11
           ^
-        hint: raise the rate, or leave the count out
+        hint: increase the rate, or omit the count
 
         only fixed arrivals can be placed by java_random
           even(10/s) for 1s java_random 1
@@ -255,9 +255,9 @@ fn mistakes_are_pointed_at() {
         more than 100,000,000 arrivals in a stage that JMeter's random seed places
           fixed(1e9/s) for 1s java_random 1
           ^
-        hint: leave the random seed out: then arrivals are generated in order, without a list
+        hint: omit the random seed; arrivals are then generated in order, without a list
 
-        a state is a whole number below 2^48
+        a state must be a whole number below 2^48
           fixed(1/s) for 1s java_random 281474976710656
                                         ^
 

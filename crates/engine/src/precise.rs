@@ -232,7 +232,7 @@ mod tests {
             let mut user = lone_user(&shared, 0);
             assert_eq!(timer(throughput, "1", &one_group()).delay(&mut user), Delay::default());
             assert!(!user.running);
-            assert!(log.lock().unwrap()[0].contains("throughput or its duration is not above 0"));
+            assert!(log.lock().unwrap()[0].contains("throughput and its duration must be above 0"));
         }
     }
 }

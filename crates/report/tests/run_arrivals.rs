@@ -167,7 +167,7 @@ fn bunches_drops_and_waits_are_told() {
     };
     let (some, text, _) = verdicts("even(100/s) for 20s", some, &[]);
     assert!(text.contains("; 200 arrivals dropped"), "{text}");
-    assert_eq!((some[0].drops, some[0].waited), (Some(200), Some(200)));
+    assert_eq!((some[0].discarded, some[0].waited), (Some(200), Some(200)));
     assert!(text.contains("200 arrivals waited for a free user (3.0"), "{text}");
 }
 

@@ -1,9 +1,9 @@
-//! Even arrivals: at whole numbers of the expected count.
+//! Even arrivals: where the expected number is a whole number.
 
 use crate::linear_rate::LinearRate;
 
-/// Rounding of a product like 100/60 · 3 must not make a sixth arrival of five: counts this near (relatively) to a
-/// whole number are taken for it.
+/// Relative tolerance for whole expected numbers, so that rounding of a product like 100/60 · 3 does not add a sixth arrival to
+/// five.
 const NEAR: f64 = 1e-9;
 
 /// The k-th arrival (from 0) is where Λ reaches `phase` + k.
@@ -29,18 +29,18 @@ impl Even {
         }
         let offset_ns = self.line.time_of(self.phase + self.next as f64).round();
         self.next += 1;
-        // Rounding may touch the end (the cast saturates), and a rate that falls to 0 ends on a root of about 0.
+        // Rounding may reach the end (the cast saturates), and for a rate that falls to 0 the last root is about 0.
         Some((offset_ns as u64).min(self.duration_ns - 1))
     }
 }
 
-/// How many of phase, phase + 1, … lie below `expected`.
+/// How many of phase, phase + 1, … are below `expected`.
 fn count_within(phase: f64, expected: f64) -> u64 {
-    let room = expected - phase;
-    (room - NEAR * expected.max(1.0)).ceil().max(0.0) as u64
+    let span = expected - phase;
+    (span - NEAR * expected.max(1.0)).ceil().max(0.0) as u64
 }
 
-/// The phase with which the next even stage goes on after one of `expected` arrivals.
+/// The phase of the next even stage after one with `expected` arrivals.
 pub(crate) fn phase_after(phase: f64, expected: f64) -> f64 {
     let rest = phase + count_within(phase, expected) as f64 - expected;
     if rest.abs() <= NEAR * expected.max(1.0) { 0.0 } else { rest.max(0.0) }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_makes_no_arrival() {
+    fn rounding_does_not_add_an_arrival() {
         let expected = 100.0 / 60.0 * 3.0 + f64::EPSILON * 8.0;
         assert!(expected > 5.0);
         assert_eq!(count_within(0.0, expected), 5);

@@ -1,12 +1,12 @@
-//! A fixed number of independent points: what Apache JMeter's Open Model Thread Group calls random arrivals.
+//! A fixed number of independent points, as in the random arrivals of Apache JMeter's Open Model Thread Group.
 
 use crate::java_random::JavaRandom;
 use crate::linear_rate::NS_PER_S;
 use crate::random::Source;
 use crate::stage::Stage;
 
-/// JMeter 5.6.3 fills a stage in two layers: as many uniform points as the lower of the two rates gives, and the rest
-/// with a density that rises from or falls to 0. Both numbers are fixed.
+/// JMeter 5.6.3 fills a stage with two layers of points: uniform points according to the lower of the two rates, and the remaining
+/// points with a density that rises from or falls to 0. The number of points in each layer is fixed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layers {
     flat: u64,
@@ -32,7 +32,7 @@ impl Layers {
     }
 }
 
-/// Generates each layer in order, so that no list is kept, and merges the two.
+/// Generates both layers in order of time, without storing a list, and merges them.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedCount {
     source: Source,
@@ -40,14 +40,14 @@ pub(crate) struct FixedCount {
     duration_ns: u64,
 }
 
-/// Ascending order statistics of `left` + … independent points of one density.
+/// The remaining `left` points of one layer, generated in ascending order.
 #[derive(Clone, Copy, Debug)]
 struct Layer {
     density: Density,
     left: u64,
-    /// The part of the uniform law above the last point.
+    /// Share of the uniform distribution above the last point.
     above: f64,
-    /// The point to come, if it was drawn already.
+    /// The next point, if already drawn.
     next_ns: Option<u64>,
 }
 
@@ -83,8 +83,8 @@ impl Layer {
         Layer { density, left, above: 1.0, next_ns: None }
     }
 
-    /// Draws the next point if none is waiting. The smallest of m uniforms on what is left leaves the part V^(1/m)
-    /// above it (Devroye, "Non-Uniform Random Variate Generation", 1986, V.3).
+    /// Draws the next point unless there is one. The smallest of m uniform points on the remaining interval leaves the share V^(1/m)
+    /// of it above (Devroye, "Non-Uniform Random Variate Generation", 1986, V.3).
     fn draw(&mut self, source: &mut Source, duration_ns: u64) {
         if self.next_ns.is_some() || self.left == 0 {
             return;
@@ -100,10 +100,10 @@ impl Layer {
     }
 }
 
-/// JMeter's very own points for a random seed: drawn in any order and sorted.
+/// Exactly the points that JMeter places for a random seed: drawn in random order and sorted.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
-    /// Descending, so that the next one is the last.
+    /// Descending, so that the next one is at the end.
     offsets_ns: Vec<u64>,
 }
 

@@ -3,7 +3,7 @@
 use crate::linear_rate::LinearRate;
 use crate::random::Source;
 
-/// One uniform point in each cell [k, k+1) of Λ. In the last, partial cell the point may lie beyond the end, so the
+/// One uniform point in each cell [k, k+1) of Λ. In the last, partial cell the point may be after the end, so that the
 /// expected number is exactly Λ(end).
 #[derive(Clone, Debug)]
 pub(crate) struct Jittered {

@@ -5,8 +5,8 @@ use crate::linear_rate::NS_PER_S;
 use crate::random::Source;
 use crate::stage::Mmpp;
 
-/// Simulates the states themselves, which is exact: an exponential sojourn, in it a Poisson process, then the other
-/// state. An exponential gap that reaches past its sojourn is forgotten, as exponentials are.
+/// Simulates the states, which is exact: an exponential time in one state with a Poisson process, then the other state. A gap that
+/// extends beyond the time in a state is redrawn, because exponential gaps are memoryless.
 #[derive(Clone, Debug)]
 pub(crate) struct Switched {
     source: Source,
@@ -15,7 +15,7 @@ pub(crate) struct Switched {
     sojourn_ns: [f64; 2],
     state: usize,
     position: Position,
-    /// What is left of the sojourn.
+    /// Remaining time in the state.
     left_ns: f64,
     duration_ns: u64,
 }
@@ -32,7 +32,7 @@ impl Switched {
 
     pub(crate) fn next_ns(&mut self) -> Option<u64> {
         loop {
-            // 0 · ∞ is no number; a state without arrivals is left at its end.
+            // A state without arrivals has an infinite mean gap, and 0 · ∞ would be NaN.
             let gap_ns = match self.gap_ns[self.state] {
                 mean if mean.is_finite() => mean * self.source.exponential(),
                 _ => f64::INFINITY,

@@ -1,6 +1,6 @@
-//! A point in a stage that is reached by many small steps.
+//! An offset in a stage that is the sum of many small steps.
 
-/// Whole nanoseconds and the rest apart, so that after months of steps a gap of 100 ns still has all its digits.
+/// Stores whole nanoseconds and the fraction separately, so that a gap of 100 ns is exact even after months.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
     whole_ns: u64,
@@ -8,20 +8,20 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The offset from the stage's beginning, rounded down.
+    /// The offset from the begin of the stage, rounded down.
     pub(crate) fn whole_ns(self) -> u64 {
         self.whole_ns
     }
 
-    /// The offset as exactly as a float can say it.
+    /// The offset as a floating-point number.
     pub(crate) fn ns(self) -> f64 {
         self.whole_ns as f64 + self.rest_ns
     }
 
-    /// Moves forward; `None` if that would reach `end_ns` or the step is no finite time.
+    /// Advances the position; `None` if it would reach `end_ns` or if the step is not finite.
     pub(crate) fn step(self, step_ns: f64, end_ns: u64) -> Option<Position> {
         let sum = self.rest_ns + step_ns;
-        // A step beyond u64 saturates in the cast and is beyond any end; so is the endless step of a rate of 0.
+        // Infinite steps, as for a rate of 0, are beyond any end.
         if sum.is_nan() || sum >= (end_ns - self.whole_ns) as f64 {
             return None;
         }

@@ -1,20 +1,20 @@
-//! Renewal processes with gamma or Weibull gaps, in the time in which the rate is 1.
+//! Renewal processes with gamma or Weibull gaps, generated in rescaled time with rate 1.
 
 use super::position::Position;
 use crate::linear_rate::LinearRate;
 use crate::random::Source;
 
-/// The law of a gap with mean 1.
+/// The distribution of a gap with mean 1.
 #[derive(Clone, Copy, Debug)]
 enum Gap {
     /// Shape k, scale 1/k.
     Gamma { shape: f64 },
-    /// Shape c and the scale that makes the mean 1.
+    /// Shape c, and the scale for which the mean is 1.
     Weibull { shape: f64, scale: f64 },
 }
 
-/// A stationary renewal process: it was running before the stage began, so that the expected number of arrivals is
-/// Λ from the first instant on. The first step is the residual life, which is a uniform part of a length-biased gap
+/// A stationary renewal process, as if it had been running before the stage, so that the expected number of arrivals is
+/// Λ from the begin on. The first step is the residual life, a uniform fraction of a length-biased gap
 /// (Cox, "Renewal Theory", 1962, ch. 5).
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
@@ -22,7 +22,7 @@ pub(crate) struct Renewal {
     line: LinearRate,
     duration_ns: u64,
     gap: Gap,
-    begun: bool,
+    is_started: bool,
     position: Position,
 }
 
@@ -38,12 +38,13 @@ impl Renewal {
     }
 
     fn new(source: Source, line: LinearRate, duration_ns: u64, gap: Gap) -> Renewal {
-        Renewal { source, line, duration_ns, gap, begun: false, position: Position::default() }
+        Renewal { source, line, duration_ns, gap, is_started: false, position: Position::default() }
     }
 
     pub(crate) fn next_ns(&mut self) -> Option<u64> {
-        let count = if self.begun { self.draw_gap() } else { self.draw_biased() * self.source.uniform() };
-        self.begun = true;
+        let count =
+            if self.is_started { self.draw_gap() } else { self.draw_biased() * self.source.uniform() };
+        self.is_started = true;
         let step_ns = self.line.step(self.position.ns(), count);
         self.position = self.position.step(step_ns, self.duration_ns)?;
         Some(self.position.whole_ns())
@@ -56,7 +57,8 @@ impl Renewal {
         }
     }
 
-    /// A gap with density proportional to x·f(x): gamma with a shape larger by 1; for Weibull the power of a gamma.
+    /// Draws a length-biased gap, with density proportional to x·f(x): for gamma, a gamma variate with a shape larger by 1; for
+    /// Weibull, the power of a gamma variate.
     fn draw_biased(&mut self) -> f64 {
         match self.gap {
             Gap::Gamma { shape } => self.source.gamma(shape + 1.0) / shape,
@@ -67,16 +69,16 @@ impl Renewal {
     }
 }
 
-/// The shape of the Weibull law with this coefficient of variation: the root of Γ(1+2/c)/Γ(1+1/c)² = 1 + cov²,
-/// whose left side falls with c, by bisection of ln c. Good for 0.005 ≤ cov ≤ 400.
+/// The shape of the Weibull distribution with this coefficient of variation: the root of Γ(1+2/c)/Γ(1+1/c)² = 1 + cov²,
+/// whose left side decreases with c, by bisection of ln c. Accurate for 0.005 ≤ cov ≤ 400.
 fn weibull_shape(cov: f64) -> f64 {
-    let wanted = libm::log1p(cov * cov);
+    let target = libm::log1p(cov * cov);
     let (mut low, mut high) = (libm::log(0.1), libm::log(400.0));
     for _ in 0..80 {
         let middle = 0.5 * (low + high);
         let inverse = libm::exp(-middle);
         let reached = libm::lgamma(1.0 + 2.0 * inverse) - 2.0 * libm::lgamma(1.0 + inverse);
-        if reached > wanted {
+        if reached > target {
             low = middle;
         } else {
             high = middle;
@@ -90,8 +92,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weibull_shapes_are_known_ones() {
-        // Shape 1 is the exponential, shape 2 Rayleigh's law with cov √(4/π − 1), shape 1/2 has cov √5.
+    fn weibull_shapes_of_known_distributions_are_found() {
+        // Shape 1 is the exponential, shape 2 the Rayleigh distribution with CoV √(4/π − 1), shape 1/2 has CoV √5.
         assert!((weibull_shape(1.0) - 1.0).abs() < 1e-9);
         assert!((weibull_shape((4.0 / std::f64::consts::PI - 1.0_f64).sqrt()) - 2.0).abs() < 1e-9);
         assert!((weibull_shape(5.0_f64.sqrt()) - 0.5).abs() < 1e-9);

@@ -1,10 +1,10 @@
-//! The arrivals of a file.
+//! Replays the arrivals of a file.
 
 use std::sync::Arc;
 
 use crate::stage::Replay;
 
-/// Reads the stamps out.
+/// Yields the recorded offsets.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     offsets_ns: Arc<[u64]>,

@@ -1,4 +1,6 @@
-//! The grammar of the text form (on the crate's page), by recursive descent.
+//! Recursive descent parser for the grammar in the documentation of the crate.
+
+use std::str::FromStr;
 
 use super::limits::{check_cov, check_duration, check_listed, check_states};
 use super::scanner::Scanner;
@@ -6,7 +8,7 @@ use crate::error::{ParseError, nearest};
 use crate::process::{ArrivalProcess, Piece};
 use crate::stage::{Mmpp, MmppState, Process, Rate, Replay};
 
-/// The laws with one rate, by their words.
+/// The laws whose parameter is a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Poisson,
@@ -26,18 +28,18 @@ const WORDS: [(&str, Word); 6] = [
     ("fixed", Word::Fixed),
 ];
 
-/// All words with which a stage begins.
+/// All words that begin a stage.
 const HEADS: [&str; 10] =
     ["poisson", "even", "jittered", "gamma", "weibull", "fixed", "ramp", "pause", "mmpp", "replay"];
 
-/// What the head of a stage says.
+/// The head of a stage.
 enum Head {
     Rates { word: Option<Word>, begin: Rate, end: Rate, ramp: bool },
     Mmpp(Mmpp),
     Replay(String),
 }
 
-/// What follows the head.
+/// The clauses after the head.
 #[derive(Default)]
 struct Tail {
     duration_ns: Option<u64>,
@@ -48,8 +50,34 @@ struct Tail {
     java_random: Option<u64>,
 }
 
-/// Reads a text; a last stage without a time lasts `last_ns`.
-pub(crate) fn parse(text: &str, last_ns: Option<u64>) -> Result<ArrivalProcess, ParseError> {
+impl ArrivalProcess {
+    /// Parses the notation of an arrival process.
+    ///
+    /// # Errors
+    /// The text is not a valid arrival process.
+    pub fn parse(text: &str) -> Result<ArrivalProcess, ParseError> {
+        parse(text, None)
+    }
+
+    /// Parses the notation when the length is given separately: if the last stage has no time, it lasts `last_ns`.
+    ///
+    /// # Errors
+    /// The text is not a valid arrival process.
+    pub fn parse_for(text: &str, last_ns: u64) -> Result<ArrivalProcess, ParseError> {
+        parse(text, Some(last_ns))
+    }
+}
+
+impl FromStr for ArrivalProcess {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<ArrivalProcess, ParseError> {
+        ArrivalProcess::parse(text)
+    }
+}
+
+/// Parses a text; if the last stage has no time, it lasts `last_ns`.
+fn parse(text: &str, last_ns: Option<u64>) -> Result<ArrivalProcess, ParseError> {
     let mut scanner = Scanner { text, at: 0 };
     let mut pieces = Vec::new();
     let mut total_ns = 0_u128;
@@ -88,7 +116,7 @@ fn stage(scanner: &mut Scanner<'_>, last_ns: Option<u64>) -> Result<Piece, Parse
     let at_end = scanner.peek().is_none();
     let duration_ns = tail.duration_ns.or(last_ns.filter(|_| at_end));
     let missing = |word: &str| {
-        let error = ParseError::new(scanner.at, "missing time: how long does this stage last?");
+        let error = ParseError::new(scanner.at, "the duration of this stage is missing");
         error.with_hint(format!("add a time: {word} 60s"))
     };
     match head {
@@ -130,16 +158,17 @@ fn law(
     let area = (rate_begin.per_s() + rate_end.per_s()) / 2.0 * (duration_ns as f64 / 1e9);
     let whole = |count: Option<u64>| count.unwrap_or(area as u64);
     if tail.cov.is_some() && !matches!(word, Word::Gamma | Word::Weibull) {
-        let error = ParseError::new(at, "only gamma and weibull have a coefficient of variation to choose");
+        let error =
+            ParseError::new(at, "only gamma and weibull have a coefficient of variation as a parameter");
         return Err(error.with_hint("write gamma(100/s, cov 0.5)"));
     }
     if tail.count.is_some() && !matches!(word, Word::Even | Word::Fixed) {
-        return Err(ParseError::new(at, "only even and fixed arrivals have a fixed number"));
+        return Err(ParseError::new(at, "only even and fixed arrivals can have a count"));
     }
-    // Rounding may have made the last arrival of a text that was printed.
+    // A printed count may include one arrival more because of rounding.
     if word == Word::Even && tail.count.is_some_and(|count| count as f64 > (area * (1.0 - 1e-9)).ceil()) {
-        let error = ParseError::new(at, "more even arrivals than this rate has in this time");
-        return Err(error.with_hint("raise the rate, or leave the count out"));
+        let error = ParseError::new(at, "the count is larger than the expected number of arrivals");
+        return Err(error.with_hint("increase the rate, or omit the count"));
     }
     if tail.java_random.is_some() && word != Word::Fixed {
         return Err(ParseError::new(at, "only fixed arrivals can be placed by java_random"));
@@ -175,7 +204,7 @@ fn head(scanner: &mut Scanner<'_>, tail: &mut Tail) -> Result<Head, ParseError> 
         let error = ParseError::new(at, format!("unknown kind of arrivals {}", scanner.here()));
         return Err(error.with_hint(match nearest(word, &HEADS) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", HEADS.join(", ")),
+            None => format!("the kinds are {}", HEADS.join(", ")),
         }));
     }
     scanner.at += word.len();
@@ -259,7 +288,7 @@ fn file(scanner: &mut Scanner<'_>) -> Result<String, ParseError> {
     Ok(name.to_owned())
 }
 
-/// What stands after the head, in any order, each at most once.
+/// Parses the clauses after the head, in any order, each at most once.
 fn clauses(scanner: &mut Scanner<'_>, head: &Head, tail: &mut Tail) -> Result<(), ParseError> {
     const KNOWN: [&str; 11] =
         ["for", "over", "speed", "count", "cov", "poisson", "even", "jittered", "gamma", "weibull", "fixed"];
@@ -281,7 +310,7 @@ fn clauses(scanner: &mut Scanner<'_>, head: &Head, tail: &mut Tail) -> Result<()
                 twice(tail.speed.is_some())?;
                 let number = scanner.number("how many times faster")?;
                 if !(1e-6..=1e6).contains(&number.value) {
-                    return Err(ParseError::new(number.at, "a speed is between 0.000001 and 1000000"));
+                    return Err(ParseError::new(number.at, "a speed must be between 0.000001 and 1000000"));
                 }
                 tail.speed = Some(number.value);
             }
@@ -289,7 +318,7 @@ fn clauses(scanner: &mut Scanner<'_>, head: &Head, tail: &mut Tail) -> Result<()
                 twice(tail.count.is_some())?;
                 let number = scanner.number("a number of arrivals")?;
                 if number.value.fract() != 0.0 || number.value > 1e15 {
-                    return Err(ParseError::new(number.at, "a count is a whole number up to 10^15"));
+                    return Err(ParseError::new(number.at, "a count must be a whole number up to 10^15"));
                 }
                 tail.count = Some(number.value as u64);
             }
@@ -297,7 +326,7 @@ fn clauses(scanner: &mut Scanner<'_>, head: &Head, tail: &mut Tail) -> Result<()
                 twice(tail.java_random.is_some())?;
                 let number = scanner.number("the inner state of a java.util.Random")?;
                 if number.value.fract() != 0.0 || number.value >= (1_u64 << 48) as f64 {
-                    return Err(ParseError::new(number.at, "a state is a whole number below 2^48"));
+                    return Err(ParseError::new(number.at, "a state must be a whole number below 2^48"));
                 }
                 tail.java_random = Some(number.value as u64);
             }

@@ -1,4 +1,4 @@
-//! What is too much to ask.
+//! Limits of rates, durations and other parameters.
 
 use crate::error::ParseError;
 use crate::stage::{MmppState, Rate};
@@ -7,22 +7,22 @@ use crate::stage::{MmppState, Rate};
 const RATE_PER_S_MAX: f64 = 1e9;
 /// A hundred Julian years: far from the end of u64 nanoseconds.
 const DURATION_NS_MAX: u64 = 3_155_760_000_000_000_000;
-/// Points that JMeter's generator places: they are kept in a list of 8 bytes each.
+/// Maximum number of points placed by JMeter's generator, which are stored in a list with 8 bytes each.
 const LISTED_MAX: u64 = 100_000_000;
-/// Coefficients of variation between which the laws of gaps are computed with all digits.
+/// Coefficients of variation for which the distributions of gaps are computed accurately.
 const COV_RANGE: std::ops::RangeInclusive<f64> = 0.01..=20.0;
-/// An MMPP that changes its state more often than this per arrival is Poisson to any eye, and takes for ever.
+/// Maximum number of state changes of an MMPP per arrival. With more it is practically Poisson, and slow to generate.
 const SWITCHES_PER_ARRIVAL_MAX: f64 = 10_000.0;
 
-/// Refuses rates above one per nanosecond.
+/// Rejects rates above one per nanosecond.
 pub(crate) fn check_rate(rate: Rate, at: usize) -> Result<Rate, ParseError> {
     if rate.per_s() <= RATE_PER_S_MAX {
         return Ok(rate);
     }
-    Err(ParseError::new(at, "a rate above 1,000,000,000/s: times are whole nanoseconds"))
+    Err(ParseError::new(at, "the rate is above 1,000,000,000/s, the resolution of times (1 ns)"))
 }
 
-/// Refuses more than a hundred years.
+/// Rejects durations of more than a hundred years.
 pub(crate) fn check_duration(duration_ns: u128, at: usize) -> Result<u64, ParseError> {
     match u64::try_from(duration_ns) {
         Ok(duration_ns) if duration_ns <= DURATION_NS_MAX => Ok(duration_ns),
@@ -30,33 +30,31 @@ pub(crate) fn check_duration(duration_ns: u128, at: usize) -> Result<u64, ParseE
     }
 }
 
-/// Refuses to keep more points in a list than memory is good for: JMeter places the points of a stage in any order
-/// and sorts them.
+/// Rejects numbers of points that need too much memory: JMeter places the points of a stage in random order and sorts them.
 pub(crate) fn check_listed(count: u64, at: usize) -> Result<u64, ParseError> {
     if count <= LISTED_MAX {
         return Ok(count);
     }
     Err(ParseError::new(at, "more than 100,000,000 arrivals in a stage that JMeter's random seed places")
-        .with_hint("leave the random seed out: then arrivals are generated in order, without a list"))
+        .with_hint("omit the random seed; arrivals are then generated in order, without a list"))
 }
 
 pub(super) fn check_cov(cov: f64, at: usize) -> Result<f64, ParseError> {
     if COV_RANGE.contains(&cov) {
         return Ok(cov);
     }
-    let error = ParseError::new(at, "a coefficient of variation is between 0.01 and 20");
+    let error = ParseError::new(at, "a coefficient of variation must be between 0.01 and 20");
     Err(if cov < 0.01 { error.with_hint("write even(…) for equal gaps") } else { error })
 }
 
 pub(super) fn check_states(states: &[MmppState; 2], at: usize) -> Result<(), ParseError> {
     if states.iter().any(|state| state.sojourn_ns == 0) {
-        return Err(ParseError::new(at, "a state that lasts no time"));
+        return Err(ParseError::new(at, "the mean time in a state must not be 0"));
     }
     let arrivals: f64 = states.iter().map(|state| state.rate.per_s() * (state.sojourn_ns as f64 / 1e9)).sum();
     if arrivals == 0.0 {
-        return Err(
-            ParseError::new(at, "neither state has arrivals").with_hint("write pause for none at all")
-        );
+        return Err(ParseError::new(at, "neither state has arrivals")
+            .with_hint("write pause for a time without arrivals"));
     }
     if 2.0 / arrivals > SWITCHES_PER_ARRIVAL_MAX {
         return Err(ParseError::new(at, "the state changes more than 10,000 times per arrival")

@@ -1,11 +1,12 @@
-//! The canonical text of a process.
+//! Prints a process in canonical notation.
 
 use std::fmt;
 
-use crate::process::{ArrivalProcess, Law};
+use crate::law::Law;
+use crate::process::ArrivalProcess;
 use crate::stage::{Per, Process, Rate, Stage};
 
-/// A text that reads back as the same process, save the stamps of files.
+/// The canonical notation, which is parsed as the same process, without the start times of replayed files.
 impl fmt::Display for ArrivalProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.stages().is_empty() {
@@ -86,7 +87,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Nanoseconds in the largest unit of which they are a whole number.
+/// Formats nanoseconds in the largest unit of which they are a whole multiple.
 struct Time(u64);
 
 impl fmt::Display for Time {
@@ -106,7 +107,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// As a person would say it.
+/// The name of the law for reports.
 impl fmt::Display for Law {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,17 +1,17 @@
-//! Numbers, units and words in a text.
+//! Scans numbers, units and words.
 
 use super::limits::{check_duration, check_rate};
 use crate::error::{ParseError, nearest};
 use crate::stage::{Per, Rate};
 
-/// Where reading stands.
+/// A position in a text.
 #[derive(Clone, Copy)]
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
 }
 
-/// A number as it stands, its value, and where it began.
+/// A number: its digits, its value and its position.
 pub(super) struct Number {
     digits: String,
     pub(super) value: f64,
@@ -69,7 +69,7 @@ impl<'a> Scanner<'a> {
         self.rest().chars().next()
     }
 
-    /// Takes `what` if it stands here.
+    /// Consumes `what` if it is next.
     pub(super) fn take(&mut self, what: &str) -> bool {
         self.skip_space();
         let found = self.rest().starts_with(what);
@@ -86,7 +86,7 @@ impl<'a> Scanner<'a> {
         Err(ParseError::new(self.at, format!("expected `{what}` {context}, found {}", self.here())))
     }
 
-    /// What stands here, for a message.
+    /// The next token, for error messages.
     pub(super) fn here(&self) -> String {
         let rest = self.rest().trim_start();
         let word = rest.len() - rest.trim_start_matches(char::is_alphanumeric).len();
@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The word here, without taking it: letters and what follows of letters, digits and underscores.
+    /// The next word, without consuming it: a letter followed by letters, digits and underscores.
     pub(super) fn peek_word(&mut self) -> Option<&'a str> {
         self.skip_space();
         let rest = self.rest();
@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
         Some(&rest[..end])
     }
 
-    /// Takes one of these words, in any case.
+    /// Consumes one of these words if it is next, ignoring case.
     pub(super) fn take_word(&mut self, words: &[&str]) -> bool {
         match self.peek_word() {
             Some(word) if words.iter().any(|known| word.eq_ignore_ascii_case(known)) => {
@@ -121,7 +121,7 @@ impl<'a> Scanner<'a> {
         self.peek().is_some_and(|c| c.is_ascii_digit() || c == '.')
     }
 
-    /// A number without sign: digits, which underscores may group, a fraction, an exponent.
+    /// Parses a number without sign: digits, optionally grouped by underscores, a fraction, an exponent.
     pub(super) fn number(&mut self, what: &str) -> Result<Number, ParseError> {
         self.skip_space();
         let (at, rest) = (self.at, self.rest());
@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
         let Some(value) = value.filter(|_| bytes[0].is_ascii_digit() || bytes[0] == b'.') else {
             let error = ParseError::new(at, format!("expected {what}, found {}", self.here()));
             return Err(match bytes.first() {
-                Some(b'-') => error.with_hint("numbers here are not negative"),
+                Some(b'-') => error.with_hint("numbers must not be negative"),
                 _ => error,
             });
         };
@@ -153,7 +153,7 @@ impl<'a> Scanner<'a> {
         Ok(Number { digits, value, at })
     }
 
-    /// A rate: `500/s`.
+    /// Parses a rate: `500/s`.
     pub(super) fn rate(&mut self) -> Result<Rate, ParseError> {
         let number = self.number("a rate like 500/s")?;
         let shown = &number.digits;
@@ -178,7 +178,7 @@ impl<'a> Scanner<'a> {
             return Err(unknown_unit(
                 word,
                 begin,
-                "a rate is per ms, s, min, h or d",
+                "the units of rates are /ms, /s, /min, /h and /d",
                 &["ms", "sec", "min", "hour"],
             ));
         };
@@ -186,13 +186,13 @@ impl<'a> Scanner<'a> {
         check_rate(Rate { value: number.value, per: *per }, number.at)
     }
 
-    /// A time: `60s`, `1min 30s`.
+    /// Parses a time: `60s`, `1min 30s`.
     pub(super) fn time(&mut self) -> Result<u64, ParseError> {
         self.skip_space();
         let at = self.at;
         let mut sum_ns = self.time_part()?;
         loop {
-            // A number that follows belongs to the time only if it has a unit of time: not so in `60s, 5/s`.
+            // A following number is part of the time only if it has a unit of time.
             let mut ahead = *self;
             if !ahead.starts_number() {
                 break;
@@ -213,11 +213,11 @@ impl<'a> Scanner<'a> {
             return Err(error.with_hint(format!("write {shown}s, {shown}ms or {shown}min")));
         };
         let Some((_, unit_ns)) = TIME_UNITS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)) else {
-            let hint = "times are in ns, us, ms, s, min, h or d";
+            let hint = "the units of times are ns, us, ms, s, min, h and d";
             return Err(unknown_unit(word, self.at, hint, &["sec", "min", "hour", "day"]));
         };
         self.at += word.len();
-        // Whole numbers exactly; a float has only 53 bits.
+        // Whole numbers are converted exactly; a floating-point number has only 53 bits.
         Ok(match number.digits.parse::<u128>() {
             Ok(whole) => whole.saturating_mul(u128::from(*unit_ns)),
             Err(_) => (number.value * *unit_ns as f64).round() as u128,

@@ -1,4 +1,4 @@
-//! Even and jittered arrivals, replays, and how they are dealt to shares.
+//! Tests even and jittered arrivals, replays, and their division into shares.
 
 use busyhour_arrivals::{ArrivalProcess, LoadShare};
 
@@ -12,14 +12,14 @@ fn stamps(process: &ArrivalProcess) -> Vec<u64> {
 fn even_arrivals_are_exactly_even() {
     let expected: Vec<u64> = (0..10_000).map(|k| k * 1_000_000).collect();
     assert_eq!(stamps(&parse("even(1000/s) for 10s")), expected);
-    // The rate is no whole number of nanoseconds: each is the nearest one, without drift.
+    // The gap is not a whole number of nanoseconds: each arrival is rounded to the nearest one, without drift.
     let thirds = stamps(&parse("even(300/s) for 1h"));
     assert_eq!(thirds.len(), 1_080_000);
     assert!(thirds.iter().zip(0_u128..).all(|(at, k)| u128::from(*at) == (k * 20_000_000 + 3) / 6));
 }
 
 #[test]
-fn even_arrivals_of_a_ramp_are_where_the_expected_number_is_whole() {
+fn even_arrivals_of_a_ramp_are_where_the_expected_number_is_a_whole_number() {
     for text in ["ramp(0/s → 100/s) over 10s even", "ramp(100/s → 0/s) over 10s even"] {
         let process = parse(text);
         let arrivals: Vec<_> = process.schedule(0).collect();
@@ -33,7 +33,7 @@ fn even_arrivals_of_a_ramp_are_where_the_expected_number_is_whole() {
 }
 
 #[test]
-fn even_stages_go_on_where_the_last_one_stopped() {
+fn even_stages_continue_the_phase_of_preceding_even_stages() {
     let ms = |text: &str| -> Vec<u64> { stamps(&parse(text)).iter().map(|at| at / 1_000_000).collect() };
     assert_eq!(ms("even(10/s) for 250ms, even(3/s) for 1s"), [0, 100, 200, 416, 750, 1083]);
     assert_eq!(ms("even(10/s) for 250ms, pause 1s, even(10/s) for 250ms"), [0, 100, 200, 1300, 1400]);

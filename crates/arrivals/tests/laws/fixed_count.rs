@@ -1,4 +1,4 @@
-//! JMeter's random arrivals: so many independent points.
+//! Tests JMeter's random arrivals: a fixed number of independent points.
 
 use super::p_values::{PValues, SEEDS};
 use super::parse;
@@ -19,7 +19,7 @@ fn places(text: &str, distribution: impl Fn(f64) -> f64, count: usize) -> PValue
 }
 
 #[test]
-fn points_have_their_density() {
+fn points_have_the_density_of_the_rate() {
     places("fixed(100/s) for 8s", |part| part, 800).assert_uniform("constant");
     places("ramp(0/s → 100/s) over 16s fixed", |part| part * part, 800).assert_uniform("rising");
     places("ramp(100/s → 0/s) over 16s fixed", |part| 1.0 - (1.0 - part).powi(2), 800)
@@ -28,8 +28,8 @@ fn points_have_their_density() {
 
 #[test]
 fn a_ramp_has_two_layers() {
-    // 2/s → 6/s over 100 s: 200 uniform points and 200 of rising density; half of the first and a quarter of the
-    // second lie in the first half of the time.
+    // 2/s → 6/s over 100 s: 200 uniform points and 200 points with rising density. Half of the first and a quarter of the
+    // second are in the first half of the time.
     let process = parse("ramp(2/s → 6/s) over 100s fixed");
     let half = process.duration_ns() / 2;
     let early: usize =
@@ -40,7 +40,7 @@ fn a_ramp_has_two_layers() {
 }
 
 #[test]
-fn the_count_may_be_set() {
+fn the_count_can_be_given() {
     assert_eq!(parse("fixed(10/s) for 1s count 3").schedule(0).count(), 3);
     assert_eq!(parse("fixed(3.7/s) for 1s").schedule(0).count(), 3);
     assert_eq!(parse("fixed(10/s) for 1s count 0").schedule(0).count(), 0);

@@ -1,4 +1,4 @@
-//! The laws of the schedules, each over 200 fixed seeds: p-values of tests that are right must be uniform.
+//! Tests the distributions of schedules with 200 fixed seeds each: the p-values of valid tests must be uniform.
 
 mod p_values;
 

@@ -1,4 +1,4 @@
-//! Bursty arrivals.
+//! Tests bursty arrivals.
 
 use busyhour_arrivals::Process;
 use busyhour_stats::Moments;
@@ -6,7 +6,7 @@ use busyhour_stats::Moments;
 use super::parse;
 
 #[test]
-fn counts_disperse_as_the_formula_says() {
+fn the_dispersion_of_counts_equals_the_formula() {
     let process = parse("mmpp(20/s for 1s, 200/s for 500ms) for 400s");
     let Process::Mmpp(mmpp) = &process.stages()[0].process else { panic!("no MMPP") };
     assert!((mmpp.rate_mean_per_s() - 80.0).abs() < 1e-9);
@@ -22,7 +22,7 @@ fn counts_disperse_as_the_formula_says() {
             let mut moments = Moments::default();
             counts.iter().for_each(|count| moments.add(f64::from(*count)));
             mean.add(moments.mean().unwrap());
-            // About the known mean: the sample's own would lose what neighbouring windows share.
+            // Variance about the known mean: that about the sample mean would miss the correlation of adjacent windows.
             let about = 80.0 * window_ns as f64 / 1e9;
             let square: f64 = counts.iter().map(|count| (f64::from(*count) - about).powi(2)).sum();
             dispersion.add(square / windows as f64 / about);
@@ -40,7 +40,7 @@ fn counts_disperse_as_the_formula_says() {
 }
 
 #[test]
-fn a_state_may_be_silent() {
+fn a_state_may_have_rate_zero() {
     let process = parse("mmpp(0/s for 1s, 100/s for 1s) for 1000s");
     let count = process.schedule(1).count() as f64;
     let Process::Mmpp(mmpp) = &process.stages()[0].process else { panic!("no MMPP") };

@@ -1,11 +1,11 @@
-//! Poisson stages, and shares of them: rescaled by Λ they are the Poisson process of rate 1.
+//! Tests Poisson stages and shares of them: rescaled by Λ they are a Poisson process with rate 1.
 
 use busyhour_arrivals::{ArrivalProcess, LoadShare};
 
 use super::p_values::{PValues, SEEDS};
 use super::parse;
 
-/// Windows for the counts.
+/// Number of windows for the counts.
 const WINDOWS: usize = 120;
 
 struct Verdicts {
@@ -15,7 +15,7 @@ struct Verdicts {
     independence: PValues,
 }
 
-/// The tests of a share of a process, over all seeds.
+/// The p-values of all statistical tests of a share of a process.
 fn judge(process: &ArrivalProcess, share: &LoadShare) -> Verdicts {
     let end = process.expected_count() * share.size();
     let mut verdicts = Verdicts {
@@ -28,10 +28,10 @@ fn judge(process: &ArrivalProcess, share: &LoadShare) -> Verdicts {
         let rescaled: Vec<f64> = process
             .schedule(seed)
             .share(share.clone())
-            // Stamps are rounded down to a nanosecond, which is nothing at these rates.
+            // Start times are rounded down to a nanosecond, which is negligible at these rates.
             .map(|arrival| process.cumulative(arrival.at_ns) * share.size())
             .collect();
-        // A fixed number of gaps: those that happen to end before the end would be too short on average.
+        // Uses a fixed number of gaps, because all gaps that end before the end of the process would be too short on average.
         let considered = (end * 0.8) as usize;
         let mut last = 0.0;
         let gaps = rescaled.iter().take(considered).map(|at| {
@@ -63,17 +63,17 @@ fn assert_poisson(text: &str, share: &LoadShare) {
 }
 
 #[test]
-fn of_constant_rate() {
+fn a_constant_rate_is_poisson() {
     assert_poisson("poisson(100/s) for 15s", &LoadShare::WHOLE);
 }
 
 #[test]
-fn of_a_rate_that_rises_from_nothing_and_falls_to_it() {
+fn ramps_from_and_to_zero_are_poisson() {
     assert_poisson("ramp(0/s → 200/s) over 8s, ramp(200/s → 0/s) over 8s", &LoadShare::WHOLE);
 }
 
 #[test]
-fn through_stages_and_a_pause() {
+fn several_stages_with_a_pause_are_poisson() {
     assert_poisson(
         "poisson(100/s) for 3s, ramp(100/s → 20/s) over 5s, pause 10s, poisson(30/min) for 1min, 800/s for 1s",
         &LoadShare::WHOLE,
@@ -81,19 +81,19 @@ fn through_stages_and_a_pause() {
 }
 
 #[test]
-fn of_a_third() {
+fn a_third_of_a_poisson_process_is_poisson() {
     assert_poisson("poisson(300/s) for 15s", &LoadShare::part(1, 3).unwrap());
 }
 
 #[test]
-fn of_a_seventh_of_a_ramp() {
+fn a_seventh_of_a_ramp_is_poisson() {
     let share = &LoadShare::cut(&[(3, 7), (4, 7)]).unwrap()[1];
     assert_poisson("ramp(0/s → 1000/s) over 14s", share);
 }
 
-/// The tests have power: other laws with the same rate do not pass for Poisson.
+/// The statistical tests have power: other laws with the same rate are detected.
 #[test]
-fn other_laws_are_noticed() {
+fn other_laws_are_detected() {
     let verdicts = |text| judge(&parse(text), &LoadShare::WHOLE);
     verdicts("jittered(100/s) for 12s").gaps.assert_not_uniform("jitter in the gaps");
     verdicts("gamma(100/s, cov 0.9) for 12s").gaps.assert_not_uniform("gamma gaps");

@@ -1,11 +1,11 @@
-//! Gamma and Weibull gaps.
+//! Tests gamma and Weibull gaps.
 
 use busyhour_stats::Moments;
 
 use super::p_values::{PValues, SEEDS};
 use super::parse;
 
-/// P-values of the gaps after the first, through their distribution function.
+/// P-values of the gaps after the first, transformed by their distribution function.
 fn gaps(text: &str, distribution: impl Fn(f64) -> f64) -> PValues {
     let process = parse(text);
     let mut values = PValues::default();
@@ -19,14 +19,14 @@ fn gaps(text: &str, distribution: impl Fn(f64) -> f64) -> PValues {
 
 #[test]
 fn gamma_gaps_have_their_distribution() {
-    // CoV 1/2 is Erlang's law of four phases.
+    // CoV 1/2 is the Erlang distribution with four phases.
     let erlang = |x: f64| {
         let y = 4.0 * x;
         1.0 - libm::exp(-y) * (1.0 + y + y * y / 2.0 + y * y * y / 6.0)
     };
     gaps("gamma(100/s, cov 0.5) for 20s", erlang).assert_uniform("gamma, constant rate");
     gaps("ramp(10/s → 200/s) over 20s gamma cov 0.5", erlang).assert_uniform("gamma, in a ramp");
-    // CoV √2 is shape 1/2: a chi-square of one degree, the square of a normal.
+    // CoV √2 is shape 1/2: chi-square with one degree of freedom, the square of a normal variate.
     let text = format!("gamma(100/s, cov {}) for 20s", std::f64::consts::SQRT_2);
     gaps(&text, |x| libm::erf((x / 2.0).sqrt())).assert_uniform("gamma, shape below 1");
 }
@@ -39,7 +39,7 @@ fn weibull_gaps_have_their_distribution() {
 }
 
 #[test]
-fn gaps_have_the_coefficient_of_variation_asked_for() {
+fn gaps_have_the_requested_coefficient_of_variation() {
     for (law, cov, tolerance) in [
         ("gamma", 0.05, 0.001),
         ("gamma", 0.5, 0.01),
@@ -64,9 +64,9 @@ fn gaps_have_the_coefficient_of_variation_asked_for() {
     }
 }
 
-/// A process begun with a whole gap would have too few (CoV below 1) or too many (above) arrivals at first.
+/// A process that starts with a whole gap would have too few (CoV below 1) or too many (CoV above 1) arrivals at first.
 #[test]
-fn the_expected_number_holds_from_the_first_instant() {
+fn the_expected_number_is_correct_from_the_begin_on() {
     for text in [
         "gamma(1/s, cov 0.3) for 500ms",
         "gamma(1/s, cov 3) for 500ms",
