@@ -193,7 +193,7 @@ impl StallWatch {
 
 impl LongGap {
     /// The stall for reports; `first_given_ns` is the first start time before rescaling.
-    pub(super) fn to_stall(&self, first_given_ns: u64) -> Stall {
+    pub(super) fn to_stall(self, first_given_ns: u64) -> Stall {
         let seconds = |ns: u64| ns as f64 / 1e9;
         Stall {
             at_s: seconds(self.given_ns.0.saturating_sub(first_given_ns)),
