@@ -1,8 +1,8 @@
 //! Source spans, severities, messages with causes and hints, and how they are rendered.
 //!
-//! Every finding about a plan, a result file or a run that a person is to read travels as a
-//! [`Diagnostic`]: what is wrong, where, why, and what to do about it. The crate only builds and
-//! renders them; who prints is decided on the top floor.
+//! Every message to the user about a plan, a result file or a run is a
+//! [`Diagnostic`]: what is wrong, where, why, and what to do about it. This crate creates and
+//! formats them; the command line prints them.
 //!
 //! ```
 //! use busyhour_diagnostic::{Diagnostic, Span};
@@ -31,7 +31,7 @@ pub use span::{LineCursor, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The thing cannot be used as it is; a command that meets one must not go on.
+    /// The input cannot be used; the command stops.
     Error,
     /// The thing can be used, but likely does not mean what its author believes.
     Warning,
@@ -65,7 +65,7 @@ pub enum Needs {
     Java,
     /// Another protocol.
     Protocol,
-    /// An element of a plugin that nobody here knows.
+    /// An element of an unknown plugin.
     Plugin,
 }
 
@@ -90,7 +90,7 @@ pub struct Diagnostic {
     pub causes: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
-    /// What it would take to run it, where that is more than this program; for machines, as the hint says it in words.
+    /// What is needed to run it besides this program, for machines; the hint has the same as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<Needs>,
 }
@@ -239,7 +239,7 @@ fn shortened(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes a text so that its further lines stay inside the finding they belong to.
+/// Writes a text with its further lines indented.
 ///
 /// Parts of it come from files of strangers: control characters, which could steer the reader's
 /// terminal, are shown as U+FFFD.

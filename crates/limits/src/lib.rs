@@ -1,7 +1,7 @@
-//! Limits on the work that a plan and the texts of servers can ask for, and how often each was exceeded.
+//! Limits on the work that plans and server responses can cause, and how often each was exceeded.
 //!
-//! A core runs many users on one thread, so work without a limit on a text that a server chose would hold up all of them.
-//! The code that gives up calls [`exceeded`]; the core takes the counts of its thread with [`take`] when it ends. The
+//! A core runs many users on one thread, so unlimited work on a text from a server would block all of them.
+//! Code that stops at a limit calls [`exceeded`]; the core takes the counts of its thread with [`take`] when it ends. The
 //! limits themselves are constants next to the code that they guard; `docs/limits.md` lists them.
 
 use std::cell::Cell;
@@ -135,7 +135,7 @@ thread_local! {
     static COUNTS: [Cell<u64>; LIMITS.len()] = const { [const { Cell::new(0) }; LIMITS.len()] };
 }
 
-/// Counts that this thread gave up some work because of a limit.
+/// Counts work on this thread that was stopped at a limit.
 pub fn exceeded(limit: Limit) {
     COUNTS.with(|counts| {
         let count = &counts[limit as usize];

@@ -1,8 +1,8 @@
-//! Who may see and steer the run: whoever has the page's address with its token, from that page.
+//! Access to the live page and its controls: only with the page's address, which contains a token, and only from that page.
 //!
-//! The server listens on this machine, where other people and other pages of the same browser can reach it. A page
-//! elsewhere cannot guess the token; it cannot set the header that orders need without a question that is never answered;
-//! and a name that was made to point here (DNS rebinding) is not among the hosts that are answered.
+//! The server listens on this machine, where other users and other pages in the same browser can reach it. Another page
+//! cannot guess the token, and cannot set the header that orders need without a CORS preflight request, which is never answered.
+//! Host names that point to this machine by DNS rebinding are not accepted.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +12,7 @@ use rand::rand_core::OsError;
 use rand::rngs::OsRng;
 use subtle::ConstantTimeEq as _;
 
-/// Header that carries the token of an order.
+/// Header with the token of an order.
 pub(crate) const TOKEN_HEADER: &str = "X-Busyhour-Token";
 
 /// 128 random bits in hexadecimal digits.
@@ -20,40 +20,40 @@ pub(crate) const TOKEN_HEADER: &str = "X-Busyhour-Token";
 pub struct Token(String);
 
 impl Token {
-    /// A new one.
+    /// A new token.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// The system provides no random numbers.
     pub fn new() -> Result<Token, OsError> {
         let mut bytes = [0; 16];
         OsRng.try_fill_bytes(&mut bytes)?;
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// As the address has it.
+    /// The token as in the address.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether this is it; how long that takes does not tell how much of it is right.
+    /// Compares in constant time.
     fn is(&self, given: Option<&str>) -> bool {
         given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(self.0.as_bytes())))
     }
 }
 
-/// It is shown to nobody by accident.
+/// Keeps the token out of logs.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token(…)")
     }
 }
 
-/// Who is let in.
+/// The requests that are allowed.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) token: Token,
-    /// Where the server listens.
+    /// Address of the server.
     pub(crate) address: SocketAddr,
 }
 
@@ -63,12 +63,12 @@ impl Access {
         self.is_asked_for_here(request) && self.token.is(request.query("token"))
     }
 
-    /// Whether a request may change the run: its token stands in a header, which no form and no image can set.
+    /// Whether a request may change the run: its token is in a header, which no form and no image can set.
     pub(crate) fn may_steer(&self, request: &HttpRequest) -> bool {
         self.is_asked_for_here(request) && self.token.is(request.header(TOKEN_HEADER))
     }
 
-    /// Whether a request was meant for this server and comes from its own page, as far as it says so.
+    /// Whether a request was meant for this server and comes from its own page, according to its headers.
     fn is_asked_for_here(&self, request: &HttpRequest) -> bool {
         let Some(host) = request.header("Host").filter(|host| self.is_own(host)) else { return false };
         let is_own_origin = match request.header("Origin") {
@@ -82,14 +82,14 @@ impl Access {
         is_own_origin && is_own_site
     }
 
-    /// Addresses in digits, and `localhost`: no other name is known to be this machine's.
+    /// Numeric addresses and `localhost`: other names may belong to other machines.
     fn is_own(&self, host: &str) -> bool {
         let port = self.address.port();
         if host == format!("localhost:{port}") {
             return self.address.ip().is_loopback() || self.address.ip().is_unspecified();
         }
         let Ok(named) = host.parse::<SocketAddr>() else {
-            // A browser leaves the usual port out.
+            // Browsers leave out the default port.
             return port == 80 && host.parse::<IpAddr>().is_ok_and(|ip| self.is_own_ip(ip));
         };
         named.port() == port && self.is_own_ip(named.ip())
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// What may be done by a request with these lines after its first, for a server that says it listens at `address`.
+    /// What a request with these header lines may do, on a server at `address`.
     fn allowed(address: &str, target: &str, lines: &str) -> (bool, bool) {
         let access = Access { token: Token("ab".repeat(16)), address: address.parse().unwrap() };
         let handler = move |request: &HttpRequest, stream: &mut std::net::TcpStream| {
@@ -162,7 +162,7 @@ mod tests {
         let host = "Host: 127.0.0.1:8080";
         assert_eq!(allowed(here, "/", host), (false, false));
         assert_eq!(allowed(here, "/?token=", host), (false, false));
-        // Reading is by the address, ordering by the header, and neither by the other.
+        // Reading needs the token in the address, orders need it in the header.
         assert_eq!(allowed(here, &query, host), (true, false));
         assert_eq!(allowed(here, "/", &format!("{host}\r\n{header}")), (false, true));
         assert_eq!(allowed("[::1]:8080", &query, "Host: [::1]:8080"), (true, false));

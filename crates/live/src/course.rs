@@ -1,4 +1,4 @@
-//! What is known of a run so far.
+//! The state of a run so far.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use busyhour_record::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCo
 
 use crate::slices::{Grown, Slices};
 
-/// Numbers of the last second, or of the run so far.
+/// Figures of the last second, or of the run so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
-    /// Requests that ended.
+    /// Completed requests.
     pub completed: u64,
-    /// Failed ones among them.
+    /// Failed requests among them.
     pub failed: u64,
-    /// Most active users that they saw; `None` when none ended.
+    /// Most active users among them; `None` without requests.
     pub users: Option<u32>,
     /// Arrivals of open workloads; `None` when the run has none.
     pub arrivals: Option<SecondArrivals>,
@@ -48,7 +48,7 @@ impl Figures {
         self.service.merge(&other.service);
     }
 
-    /// Failed requests in percent; `None` when none ended.
+    /// Failed requests in percent; `None` without requests.
     #[must_use]
     pub fn failed_percent(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.failed as f64 * 100.0 / self.completed as f64)
@@ -60,18 +60,18 @@ impl Figures {
 pub struct LabelCourse {
     /// Its name.
     pub label: String,
-    /// Samples that ended.
+    /// Completed samples.
     pub completed: u64,
-    /// Failed ones among them.
+    /// Failed samples among them.
     pub failed: u64,
-    /// Samples that ended in the last second.
+    /// Samples completed in the last second.
     pub last: u64,
     /// End − intended start.
     pub response: TimeCounts,
 }
 
-/// A run so far, added up from its seconds. What it takes of memory is bounded: slices over time, and as many labels as
-/// the recorder keeps apart.
+/// A run so far, aggregated from its seconds. Memory is bounded: time slices, and as many labels as
+/// the recorder distinguishes.
 #[derive(Debug)]
 pub struct Course {
     slices: Slices,
@@ -85,14 +85,14 @@ pub struct Course {
     thresholds: Vec<ThresholdResult>,
 }
 
-/// Percentiles of the curve, as far as the number of requests supports them.
+/// Percentiles of the curve that the number of requests supports.
 const CURVE: [f64; 25] = [
     1.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 92.0, 95.0, 97.0, 98.0, 99.0, 99.5,
     99.7, 99.9, 99.95, 99.97, 99.99, 99.995, 99.997, 99.999,
 ];
 
 impl Course {
-    /// A run before its first second, judged by `criteria`.
+    /// A run before its first second, with thresholds `criteria`.
     #[must_use]
     pub fn new(criteria: Vec<Criterion>) -> Course {
         Course {
@@ -110,7 +110,7 @@ impl Course {
 
     /// Adds a second.
     pub fn take(&mut self, snapshot: &Snapshot) {
-        // What has changed by it is for those who send changes.
+        // Code that sends changes uses the returned differences.
         let _ = self.add(snapshot);
     }
 
@@ -118,7 +118,7 @@ impl Course {
         self.last = Figures::of(snapshot);
         self.total.merge(&self.last);
         self.last_second = Some(snapshot.second);
-        // A second without arrivals tells nothing about those before it.
+        // A second without arrivals does not change those before it.
         self.regularity = snapshot.regularity;
         self.labels.iter_mut().for_each(|label| label.last = 0);
         for row in snapshot.rows.iter().filter(|row| row.kind == SampleKind::Request) {
@@ -136,7 +136,7 @@ impl Course {
             label.last += row.samples;
             label.response.merge(&row.response.all());
         }
-        // Its orders are for whoever stops the run; here it only tells.
+        // Stop decisions are made elsewhere; here the outcome is only shown.
         let _ = self.judge.second(snapshot);
         self.thresholds = self.judge.so_far(&RunMeasures::default());
         self.slices.add(snapshot)
@@ -148,7 +148,7 @@ impl Course {
         &self.slices
     }
 
-    /// All so far.
+    /// The whole run so far.
     #[must_use]
     pub fn total(&self) -> &Figures {
         &self.total
@@ -166,23 +166,23 @@ impl Course {
         self.last_second
     }
 
-    /// How regular the arrivals of the last ten seconds were.
+    /// Regularity of the arrivals of the last ten seconds.
     #[must_use]
     pub fn regularity(&self) -> Option<LiveArrivals> {
         self.regularity
     }
 
-    /// How each threshold fares so far.
+    /// Outcome of each threshold so far.
     #[must_use]
     pub fn thresholds(&self) -> &[ThresholdResult] {
         &self.thresholds
     }
 
-    /// Up to so many labels, those with the most requests first.
+    /// The labels with the most requests, at most this number of them.
     #[must_use]
     pub fn busiest(&self, most: usize) -> Vec<&LabelCourse> {
         let mut all: Vec<&LabelCourse> = self.labels.iter().collect();
-        // Labels of the same number keep the order in which they came.
+        // Labels with the same number of requests keep their order.
         all.sort_by_key(|label| std::cmp::Reverse(label.completed));
         all.truncate(most);
         all
@@ -195,7 +195,7 @@ impl Course {
         if count < 2 {
             return Vec::new();
         }
-        // The last percentile but the longest has ten requests beyond it, or is the median.
+        // The last percentile but the maximum has at least ten requests above it, or is the median.
         let supported =
             |percentile: &f64| *percentile <= 50.0 || (100.0 - percentile) / 100.0 * count as f64 >= 10.0;
         let point = |percentile: f64| {
@@ -213,7 +213,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A second with these labels: response times in ns, of which the last so-many failed.
+    /// A second with these labels: response times in ns, of which the last ones failed.
     pub(crate) fn snapshot(second: u64, rows: &[(&str, &[u64], usize)]) -> Snapshot {
         let row = |(label, times, failed): &(&str, &[u64], usize)| {
             let (passed, bad) = times.split_at(times.len() - failed);

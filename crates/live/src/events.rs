@@ -1,4 +1,4 @@
-//! What is sent to pages: server-sent events whose data `ui/src/live_model.ts` mirrors.
+//! Server-sent events for pages; `ui/src/live_model.ts` has the same structure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::words::{caveats, changes, label_row, threshold_lines, words};
 /// Version of the page's model, as `report` writes it.
 const MODEL_VERSION: u32 = 1;
 
-/// Labels in an event: it stays small however many there are.
+/// Most labels in an event, which bounds its size.
 const LABELS_SHOWN: usize = 20;
 
 /// Longest name of a label that is sent, in characters.
@@ -57,7 +57,7 @@ struct OverTime {
 
 type Number = Option<f64>;
 
-/// The columns of the run over time; those of arrivals only where there are some.
+/// The columns of the run over time; those of arrivals only if there are any.
 #[derive(Serialize)]
 struct Columns<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ struct Tell<'c> {
     marks: Vec<Mark>,
 }
 
-/// Three places are more than a plot shows.
+/// Plots show at most three decimals.
 fn round(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
@@ -166,7 +166,7 @@ fn heat(slices: &Slices) -> Option<Heat> {
 fn curve(course: &Course) -> Option<Curve> {
     let points = course.curve();
     let column = |of: usize| points.iter().map(|point| round(point[of])).collect::<Vec<_>>();
-    // A percentile is not rounded: 99.9995 is not 100.
+    // Percentiles are not rounded: 99.9995 is not 100.
     let percentile = points.iter().map(|point| point[0]).collect();
     (points.len() > 1).then(|| Curve { percentile, response_ms: column(1), service_ms: column(2) })
 }
@@ -195,13 +195,13 @@ fn told<'c>(course: &Course, state: &'c LoadState, unwritten: u64) -> Tell<'c> {
     }
 }
 
-/// An event as the browser reads it: one line of data, as JSON has no line ends.
+/// An event in the browser's format: one line of data, because JSON has no line ends.
 fn event(name: &str, data: &impl Serialize) -> Arc<str> {
-    // Strings, numbers and lists: every one has a JSON form.
+    // Strings, numbers and lists can always be serialized.
     format!("event: {name}\ndata: {}\n\n", serde_json::to_string(data).unwrap_or_default()).into()
 }
 
-/// All there is to know.
+/// The complete state.
 pub(crate) fn whole(course: &Course, state: &LoadState, unwritten: u64) -> Arc<str> {
     let is_open = course.total().arrivals.is_some();
     let has_seconds = !course.slices().all().is_empty();
@@ -230,7 +230,7 @@ pub(crate) fn second(course: &Course, state: &LoadState, unwritten: u64) -> Opti
     Some(event("second", &second))
 }
 
-/// How things stand, after a change or at the end (`tell`, `end`).
+/// The state after a change or at the end (event `tell` or `end`).
 pub(crate) fn tell(name: &str, course: &Course, state: &LoadState, unwritten: u64) -> Arc<str> {
     event(name, &told(course, state, unwritten))
 }
@@ -249,7 +249,7 @@ mod tests {
         serde_json::from_str(data).unwrap()
     }
 
-    /// What the page makes of a second, as `withSecond` does.
+    /// Applies a second to the page's model, as `withSecond` does.
     fn set(model: &mut Value, second: &Value) {
         let at = second["at"].as_u64().unwrap() as usize;
         let put = |list: &mut Value, value: Value| {
@@ -269,7 +269,7 @@ mod tests {
         let state = LoadState::default();
         let mut model = Value::Null;
         for number in 0..600 {
-            // More and more, and now and then a slower one than ever.
+            // A growing number of requests, with a new maximum now and then.
             let times: Vec<u64> = (1..=3 + number % 7).map(|n| n * 1_000_000 * (1 + number / 100)).collect();
             let grown = course.add(&Snapshot {
                 arrivals: Some(SecondArrivals { scheduled: number, begun: 2, ..SecondArrivals::default() }),

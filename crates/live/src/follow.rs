@@ -1,4 +1,4 @@
-//! Keeping the course of a run on a thread of its own.
+//! Updates the state of a run on its own thread.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,17 +10,17 @@ use busyhour_record::{SnapshotSender, snapshot_channel};
 use crate::course::Course;
 use crate::slices::Grown;
 
-/// Seconds that the thread may be behind; it takes milliseconds for one.
+/// Seconds that may wait for the thread, which needs milliseconds for one.
 const SECONDS_MAX: usize = 64;
 
-/// Called after each second with what it has changed.
+/// Called after each second with its changes.
 pub(crate) type OnSecond = Box<dyn FnMut(&Course, Grown) + Send>;
 
-/// What is to be done after each second, once there is somebody to do it for.
+/// The function to call after each second, once there is one.
 #[derive(Default)]
 pub(crate) struct Listeners(Mutex<Vec<OnSecond>>);
 
-/// The course of a run that goes on.
+/// The state of a running run.
 pub struct Follower {
     course: Arc<Mutex<Course>>,
     listeners: Arc<Listeners>,
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Follower {
     }
 }
 
-/// Follows a run whose recorder is handed the sender; `criteria` are its thresholds.
+/// Follows a run whose recorder uses the sender; `criteria` are its thresholds.
 ///
 /// # Errors
 /// The thread cannot be started.
@@ -54,7 +54,7 @@ pub fn follow(criteria: Vec<Criterion>) -> io::Result<(Follower, SnapshotSender)
 }
 
 impl Follower {
-    /// The course as it is now; nobody else sees it meanwhile.
+    /// The current state, locked.
     pub fn course(&self) -> MutexGuard<'_, Course> {
         lock(&self.course)
     }
@@ -67,10 +67,10 @@ impl Follower {
         lock(&self.listeners.0).push(listener);
     }
 
-    /// Waits for the last second. To be called when the recorder has ended.
+    /// Waits for the last second. Call it when the recorder has ended.
     pub fn finish(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // A thread that has panicked has nothing more to tell.
+            // After a panic of the thread there are no more changes.
             let _ = thread.join();
         }
     }

@@ -1,35 +1,35 @@
-//! Who listens to a run. Nobody of them is waited for.
+//! The clients of a live page. A slow client does not delay others.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Events that a listener may be behind; what it misses beyond that is made good by a whole model.
+/// Events that may wait for a client. A client that misses one gets a complete model instead.
 const BEHIND_MAX: usize = 4;
 
 struct Listener {
     queue: SyncSender<Arc<str>>,
-    /// It has missed something.
+    /// Whether it has missed an event.
     is_behind: bool,
 }
 
-/// The listeners.
+/// The connected clients.
 #[derive(Default)]
 pub(crate) struct Hub {
     listeners: Mutex<Vec<Listener>>,
 }
 
 impl Hub {
-    /// A new listener; its first event is what `whole` gives.
+    /// Adds a client; its first event is the result of `whole`.
     pub(crate) fn listen(&self, whole: impl FnOnce() -> Arc<str>) -> Receiver<Arc<str>> {
         let (queue, events) = sync_channel(BEHIND_MAX);
-        // Nothing is sent to the others between the model and its place in the list.
+        // No event is sent to others between the model and the insertion into the list.
         let mut listeners = self.locked();
         let is_behind = queue.try_send(whole()).is_err();
         listeners.push(Listener { queue, is_behind });
         events
     }
 
-    /// Sends `event` to all; to those who have missed one, the model that `whole` gives instead.
+    /// Sends `event` to all clients; those that have missed one get the model that `whole` returns.
     pub(crate) fn tell(&self, event: &Arc<str>, whole: impl FnOnce() -> Arc<str>) {
         let mut whole = Some(whole);
         let mut made: Option<Arc<str>> = None;
@@ -56,10 +56,10 @@ impl Hub {
         });
     }
 
-    /// The last event; after it nobody listens any more.
+    /// Sends the last event and removes all clients.
     pub(crate) fn end(&self, event: &Arc<str>) {
         for listener in self.locked().drain(..) {
-            // Whoever is behind learns of the end by the end of the connection.
+            // A client that is behind notices the end by the end of its connection.
             let _ = listener.queue.try_send(Arc::clone(event));
         }
     }
@@ -86,7 +86,7 @@ mod tests {
             hub.tell(&event(&format!("second {number}")), || event(&format!("whole {number}")));
             assert_eq!(*quick.recv().unwrap(), *format!("second {number}"));
         }
-        // What had room is there; then the next event is a whole model.
+        // The events that fitted are there; the next one is a complete model.
         let kept: Vec<_> = slow.try_iter().map(|event| event.to_string()).collect();
         assert_eq!(kept, ["whole 0", "second 1", "second 2", "second 3"]);
         hub.tell(&event("second 10"), || event("whole 10"));

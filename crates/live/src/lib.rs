@@ -1,9 +1,9 @@
-//! A run that goes on, for people: its course, and a page on this machine that shows it and changes it.
+//! Live view of a run: its state so far, and a page on this machine that shows and controls it.
 //!
-//! [`Course`] adds up the [`Snapshot`](busyhour_record::Snapshot)s of a recorder in bounded memory: what a page or a terminal
-//! shows of a run so far. [`follow`] keeps it on a thread of its own. [`PageServer`] serves the page of `report`, sends
-//! each second by server-sent events, and takes [`Order`]s, which [`Steering`] carries out. A browser that is slow or dead
-//! holds nobody up: what it has missed is made good by a whole model.
+//! [`Course`] aggregates the [`Snapshot`](busyhour_record::Snapshot)s of a recorder in bounded memory for a page or a
+//! terminal. [`follow`] updates it on its own thread. [`PageServer`] serves the page of `report`, sends
+//! each second as a server-sent event, and receives [`Order`]s, which [`Steering`] executes. A slow or disconnected browser
+//! does not delay the run: if it misses events, it gets a complete model.
 
 mod access;
 mod course;

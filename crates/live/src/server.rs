@@ -1,4 +1,4 @@
-//! The page's server: the page, its events, and orders.
+//! The live page's server: the page, its events, and orders.
 
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
@@ -19,60 +19,60 @@ use crate::hub::Hub;
 use crate::slices::Grown;
 use crate::steering::{Order, Steering};
 
-/// After so long without an event a line is sent, which tells whether anybody still listens.
+/// Interval without events after which a line is sent to detect disconnected clients.
 const QUIET_MAX: Duration = Duration::from_secs(10);
 
-/// What answers have in common: nobody keeps them, guesses what they are or shows them inside of something else.
+/// Headers of all responses: no caching, no type sniffing, no framing.
 const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
      Content-Security-Policy: frame-ancestors 'none'\r\nCross-Origin-Resource-Policy: same-origin\r\n";
 
-/// What the page is to say of the run.
+/// What the page shows of the run's settings.
 #[derive(Debug, Clone, Default)]
 pub struct PageSettings {
     /// The run's name.
     pub title: String,
-    /// The load that was asked for, in words.
+    /// The requested load, as text.
     pub asked: String,
     /// Why the rate cannot be changed; `None` when it can.
     pub fixed_rate: Option<String>,
-    /// Where the report will lie.
+    /// Where the report will be written.
     pub report: String,
-    /// Whether others than this machine may be listened to.
+    /// Whether other machines may connect.
     pub allow_remote: bool,
 }
 
-/// Why there is no page.
+/// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// An address that means nothing.
+    /// The address is not valid.
     #[error("{address} is no address of the form HOST:PORT")]
     Address {
-        /// As it was given.
+        /// The address as given.
         address: String,
-        /// The system's words.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// Others than this machine would hear.
+    /// Other machines could connect.
     #[error(
         "{0} can be reached from other machines, whose users could steer the run if they saw the page's address"
     )]
     Remote(SocketAddr),
-    /// Without a token anybody could steer the run.
+    /// No token can be created, and without one anyone could control the run.
     #[error("the system has no random numbers for the page's token")]
     Token(#[source] rand::rand_core::OsError),
-    /// It cannot be listened at.
+    /// The server cannot listen.
     #[error("cannot listen at {address}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// The system's words.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
 }
 
-/// What the threads of the server share.
+/// State shared by the threads of the server.
 struct Shared {
     access: Access,
     html: String,
@@ -92,7 +92,7 @@ impl Shared {
     }
 }
 
-/// Serves the page of a run until it is told that the run has ended.
+/// Serves the page of a run until the run has ended.
 pub struct PageServer {
     shared: Arc<Shared>,
     server: HttpServer,
@@ -108,7 +108,7 @@ impl PageServer {
     /// Listens at `address` (port 0 takes a free one) and shows the run that `follower` follows.
     ///
     /// # Errors
-    /// The address is none, cannot be had, or is of other machines, too, and nobody allowed that.
+    /// The address is not valid or not available, or other machines could connect and that was not allowed.
     pub fn start(
         address: &str,
         settings: &PageSettings,
@@ -155,25 +155,25 @@ impl PageServer {
         Ok(PageServer { shared, server })
     }
 
-    /// The page's address with its token: whoever has it can see and steer the run.
+    /// The page's address with its token, which allows to view and control the run.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/?token={}", self.server.address(), self.shared.access.token.as_str())
     }
 
-    /// Notes how many results could not be written so far.
+    /// Sets the number of results that could not be written so far.
     pub fn note_unwritten(&self, count: u64) {
         self.shared.unwritten.store(count, Ordering::Relaxed);
     }
 
-    /// Tells pages how things stand, before the next second does.
+    /// Sends the current state to pages before the next second.
     pub fn tell_state(&self) {
         let course = lock(&self.shared.course);
         let event = events::tell("tell", &course, &self.shared.steering.state(), self.shared.unwritten());
         self.shared.tell_all(&course, &event);
     }
 
-    /// Tells pages that the run has ended, and ends.
+    /// Sends the end of the run to pages, and stops.
     pub fn finish(self) {
         let course = lock(&self.shared.course);
         let event = events::tell("end", &course, &self.shared.steering.state(), self.shared.unwritten());
@@ -223,13 +223,13 @@ fn answer(shared: &Arc<Shared>, request: &HttpRequest, stream: &mut TcpStream) -
     }
 }
 
-/// Sends events until there are no more, or the client is gone.
+/// Sends events until the last one, or until the client disconnects.
 fn send_events(shared: &Shared, stream: &mut TcpStream) -> io::Result<()> {
     let head =
         format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n{HEADERS}\r\n");
     stream.write_all(head.as_bytes())?;
     let events = {
-        // In this order everywhere: the course, then the hub.
+        // Lock order everywhere: the run's state, then the hub.
         let course = lock(&shared.course);
         shared.hub.listen(|| events::whole(&course, &shared.steering.state(), shared.unwritten()))
     };

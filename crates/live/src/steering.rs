@@ -1,43 +1,43 @@
-//! What can be asked of a run that goes on, and how it stands.
+//! Orders to a running run, and its state.
 
 use std::time::Duration;
 
 use busyhour_record::{ChangedFrom, ControlEvent};
 use serde::Deserialize;
 
-/// What somebody wants of the run.
+/// An order.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
-    /// No arrival begins, and users with work of their own hold.
+    /// No arrival starts, and other users stop before their next sample.
     Pause,
-    /// It goes on.
+    /// Continue after a pause.
     Resume,
-    /// Arrivals come at so many times the rate that was asked for.
+    /// Change the rate of arrivals.
     Rate {
-        /// How many times.
+        /// Multiple of the requested rate.
         factor: f64,
     },
-    /// Users finish the samples they are in, and it ends.
+    /// Users finish the current samples, and the run ends.
     Stop,
 }
 
-/// How far a run is.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RunPhase {
-    /// It goes on.
+    /// Running.
     #[default]
     Running,
-    /// It is paused.
+    /// Paused.
     Paused,
-    /// It was asked to end.
+    /// A stop was requested.
     Stopping,
-    /// It has ended.
+    /// Ended.
     Ended,
 }
 
 impl RunPhase {
-    /// In a word.
+    /// The phase as one word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,31 +49,31 @@ impl RunPhase {
     }
 }
 
-/// How the load stands now.
+/// The current state of the load.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadState {
-    /// How far the run is.
+    /// The phase of the run.
     pub phase: RunPhase,
-    /// How many times the rate that was asked for arrivals come at.
+    /// The current multiple of the requested rate.
     pub factor: f64,
     /// Time since the start.
     pub elapsed: Duration,
     /// Length of the whole run, if it is known.
     pub length: Option<Duration>,
-    /// Users at work.
+    /// Active users.
     pub active: u64,
-    /// What was changed so far.
+    /// The changes so far.
     pub changes: Vec<ControlEvent>,
 }
 
-/// Who carries orders out.
+/// Executes orders.
 pub trait Steering: Send + Sync {
-    /// Carries an order out.
+    /// Executes an order.
     ///
     /// # Errors
-    /// Why it cannot be, in words for the person who gave it.
+    /// Why the order is refused, as text for the person who gave it.
     fn order(&self, order: Order, from: ChangedFrom) -> Result<(), String>;
 
-    /// How the load stands.
+    /// The current state of the load.
     fn state(&self) -> LoadState;
 }

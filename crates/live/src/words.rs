@@ -1,4 +1,4 @@
-//! A run so far in words and numbers, as people read them.
+//! The state of a run as texts and numbers.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
 use crate::course::{Course, Figures, LabelCourse};
 use crate::steering::LoadState;
 
-/// What is not known.
+/// Shown for unknown values.
 const UNKNOWN: &str = "–";
 
-/// Changes that are shown: the last ones.
+/// The number of changes shown, the last ones.
 const CHANGES_SHOWN: usize = 20;
 
 fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
@@ -30,19 +30,19 @@ fn known_length(state: &LoadState) -> Option<String> {
     state.length.map(|length| clock(length.as_secs()))
 }
 
-/// Arrivals in the last second, and so far with their unit; `None` of a load without any.
+/// Arrivals in the last second, and the total with its unit; `None` if the load has none.
 #[must_use]
 pub fn offered(course: &Course) -> Option<[String; 2]> {
     arrivals(course, |arrivals| arrivals.scheduled, "arrival")
 }
 
-/// Sessions that began, which are of one request or of many; `None` of a load without any.
+/// Sessions started, each with one request or more; `None` if the load has none.
 #[must_use]
 pub fn started(course: &Course) -> Option<[String; 2]> {
     arrivals(course, |arrivals| arrivals.begun, "session")
 }
 
-/// Requests that ended; `None` before the first second has closed.
+/// Completed requests; `None` before the first second has closed.
 #[must_use]
 pub fn completed(course: &Course) -> Option<[String; 2]> {
     course.last_second()?;
@@ -51,7 +51,7 @@ pub fn completed(course: &Course) -> Option<[String; 2]> {
 
 fn arrivals(course: &Course, of: fn(SecondArrivals) -> u64, unit: &str) -> Option<[String; 2]> {
     let all = course.total().arrivals?;
-    // An open load that had no arrival in a second had 0 of them.
+    // In a second without arrivals, an open load had 0 of them.
     Some([thousands(course.last().arrivals.map_or(0, of)), counted(of(all), unit)])
 }
 
@@ -111,13 +111,13 @@ pub(crate) fn label_row(label: &LabelCourse) -> [String; 8] {
     ]
 }
 
-/// What was changed, the last first.
+/// The changes so far, the last one first.
 #[must_use]
 pub fn changes(state: &LoadState) -> Vec<String> {
     state.changes.iter().rev().take(CHANGES_SHOWN).map(change_told).collect()
 }
 
-/// What puts the numbers in doubt, as far as it is known while the run goes on. `unwritten`: results that could not be
+/// Caveats that are known during the run. `unwritten`: results that could not be
 /// written so far.
 #[must_use]
 pub fn caveats(course: &Course, unwritten: u64) -> Vec<String> {
@@ -145,7 +145,7 @@ pub fn caveats(course: &Course, unwritten: u64) -> Vec<String> {
     doubts
 }
 
-/// Mark, criterion and what was seen of each threshold so far.
+/// Mark, criterion and observed value of each threshold so far.
 #[must_use]
 pub fn threshold_lines(course: &Course) -> Vec<[String; 3]> {
     let line = |threshold: &busyhour_analysis::thresholds::ThresholdResult| {
