@@ -1,7 +1,7 @@
 //! Notes in the manifest: properties of a plan and its run that make the results doubtful.
 
 use busyhour_diagnostic::{Diagnostic, Severity};
-use busyhour_program::run::{RunShared, ScriptDoubt};
+use busyhour_program::run::{RunShared, ScriptIssue};
 use busyhour_record::PlanNote;
 
 /// Warnings of the compilation.
@@ -18,14 +18,14 @@ pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
 }
 
 /// Doubts about the results of scripts, known only after the run.
-pub(crate) fn script_doubts(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
-    shared.script_doubts().into_iter().map(|(element, doubt, count)| match doubt {
-        ScriptDoubt::Unsupported(what) => PlanNote {
+pub(crate) fn script_issues(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
+    shared.script_issues().into_iter().map(|(element, doubt, count)| match doubt {
+        ScriptIssue::Unsupported(what) => PlanNote {
             code: "unsupported-in-script".into(),
             message: format!("{element}: {what} is not supported in scripts; the script used it {count} times"),
             hint: Some("the script fails here but not in JMeter; change it".into()),
         },
-        ScriptDoubt::CachedText => PlanNote {
+        ScriptIssue::CachedText => PlanNote {
             code: "script-cached-text".into(),
             message: format!(
                 "{element}: the text of the script changed {count} times, but each user's first text was used, as in \

@@ -27,7 +27,7 @@ use crate::exit::{self, Exit, complain, say};
 use crate::forecast;
 use crate::io_hints::chain;
 use crate::log_file::LogFile;
-use crate::notes::{missed_starts, script_doubts};
+use crate::notes::{missed_starts, script_issues};
 use crate::outcome::{exit_code, outcome};
 use crate::progress::Display;
 use crate::run_request::RunRequest;
@@ -109,7 +109,7 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
     // An earlier stop request takes precedence over the threshold as the recorded reason.
     outcome.stopped_by = stopped_by.filter(|_| end == RunEnd::StoppedByThreshold).map(|order| order.text);
     manifest.notes.extend(missed_starts(shared));
-    manifest.notes.extend(script_doubts(shared));
+    manifest.notes.extend(script_issues(shared));
     if let Some(live) = &live {
         manifest.events = live.steered.events();
     }

@@ -6,7 +6,7 @@ use busyhour_diagnostic::{Diagnostic, Needs};
 use busyhour_functions::{Problem, ProblemKind};
 use busyhour_plan::{Element, Property, TestPlan};
 use busyhour_program::clock::Clock;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::{GroupShared, Properties, RunShared};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::{Segment, Template};
@@ -60,14 +60,14 @@ pub(crate) struct GroupContext {
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     /// Of the result of the sample before.
-    pub(crate) previous_result: Keep,
+    pub(crate) previous_result: Retention,
     /// Any variable, by its name.
     pub(crate) any_variable: bool,
 }
 
 impl Reads {
     /// Adds what an element reads of the result before.
-    pub(crate) fn add_previous_result(&mut self, reads: Keep) {
+    pub(crate) fn add_previous_result(&mut self, reads: Retention) {
         self.previous_result = self.previous_result.union(reads);
     }
 }

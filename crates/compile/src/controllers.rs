@@ -109,7 +109,11 @@ fn transaction<'p>(context: &mut Context<'p>, element: Element<'p>, stack: &Stac
             Box::default()
         },
         listeners: context.outputs.set(files),
-        hearers: if parent { surroundings::sample_listeners(context, stack) } else { Box::default() },
+        sample_listeners: if parent {
+            surroundings::sample_listeners(context, stack)
+        } else {
+            Box::default()
+        },
     }))
 }
 

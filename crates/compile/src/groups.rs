@@ -5,7 +5,7 @@ use busyhour_plan::Element;
 use busyhour_program::controller::{Controller, ControllerKind};
 use busyhour_program::group::{Group, OnError, Phase, Schedule};
 use busyhour_program::ids::ControllerId;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::template::Template;
 use busyhour_samplers::AnySampler;
 
@@ -222,7 +222,7 @@ fn warn_of_display(context: &mut Context<'_>, element: Element<'_>) {
 /// Makes all samplers keep what scripts anywhere in the plan may read of the result of the sample before.
 fn keep_for_others(context: &Context<'_>, groups: &mut [Group<AnySampler>]) {
     let keep = context.reads.previous_result.union(context.symbols.reads.result);
-    if keep == Keep::default() {
+    if keep == Retention::default() {
         return;
     }
     for sampler in groups.iter_mut().flat_map(|group| &mut group.samplers) {

@@ -7,7 +7,7 @@ use busyhour_http::{
     Argument, Charset, Client, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects,
 };
 use busyhour_plan::{Element, Property};
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::template::Template;
 use busyhour_program::user::StateId;
 
@@ -289,7 +289,7 @@ fn modifiers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Modifier]
         }
         if matches!(class, PreProcessorClass::UrlRewriting | PreProcessorClass::LinkParser) {
             // They look for the value or the links in the page before.
-            context.reads.add_previous_result(Keep { body: true, ..Keep::default() });
+            context.reads.add_previous_result(Retention { body: true, ..Retention::default() });
         }
     }
     all.into()

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use busyhour_plan::ElementId;
-use busyhour_program::result::DetailWish;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
+use busyhour_program::result::ShownDetails;
 use busyhour_program::run::Properties;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -88,7 +88,7 @@ pub(crate) struct CompiledOutputs {
     pub(crate) sets: Vec<Vec<usize>>,
     pub(crate) backends: Vec<BackendTemplate>,
     /// By set: what its files and the main log show beyond rows. Empty: none does.
-    pub(crate) detail_wishes: Vec<Option<DetailWish>>,
+    pub(crate) shown_details: Vec<Option<ShownDetails>>,
     pub(crate) functional_mode: bool,
 }
 
@@ -135,23 +135,23 @@ impl Outputs {
     }
 
     /// What these files and the main log need of a result.
-    pub(crate) fn kept_for(&self, files: &[usize]) -> Keep {
+    pub(crate) fn kept_for(&self, files: &[usize]) -> Retention {
         let files = files.iter().map(|at| kept_for(&self.files[*at].config));
-        files.fold(kept_for(&self.main_log), Keep::union)
+        files.fold(kept_for(&self.main_log), Retention::union)
     }
 
     /// Ends compiling.
     pub(crate) fn finish(self) -> CompiledOutputs {
-        let detail_wishes = self.detail_wishes();
+        let shown_details = self.shown_details();
         let Self { functional_mode, files, sets, backends, .. } = self;
-        CompiledOutputs { files, sets, backends, detail_wishes, functional_mode }
+        CompiledOutputs { files, sets, backends, shown_details, functional_mode }
     }
 
-    fn detail_wishes(&self) -> Vec<Option<DetailWish>> {
-        let main = detail_wish(&self.main_log);
+    fn shown_details(&self) -> Vec<Option<ShownDetails>> {
+        let main = details_shown_by(&self.main_log);
         let of_set = |set: &Vec<usize>| {
-            let wishes = set.iter().filter_map(|at| detail_wish(&self.files[*at].config));
-            wishes.chain(main).reduce(DetailWish::union)
+            let wishes = set.iter().filter_map(|at| details_shown_by(&self.files[*at].config));
+            wishes.chain(main).reduce(ShownDetails::union)
         };
         let wishes: Vec<_> = self.sets.iter().map(of_set).collect();
         if wishes.iter().all(Option::is_none) { Vec::new() } else { wishes }
@@ -159,20 +159,20 @@ impl Outputs {
 }
 
 /// What a file shows beyond rows, if anything.
-fn detail_wish(config: &SaveConfig) -> Option<DetailWish> {
+fn details_shown_by(config: &SaveConfig) -> Option<ShownDetails> {
     if let Some(columns) = &config.columns {
-        Some(DetailWish { body: columns.shows_body(), body_on_error: false })
+        Some(ShownDetails { body: columns.shows_body(), body_on_error: false })
     } else if config.xml {
-        Some(DetailWish { body: config.response_data, body_on_error: config.response_data_on_error })
+        Some(ShownDetails { body: config.response_data, body_on_error: config.response_data_on_error })
     } else {
-        config.file_name.then(DetailWish::default)
+        config.file_name.then(ShownDetails::default)
     }
 }
 
 /// What a file needs of a result.
-fn kept_for(config: &SaveConfig) -> Keep {
+fn kept_for(config: &SaveConfig) -> Retention {
     if let Some(columns) = &config.columns {
-        return Keep {
+        return Retention {
             body: columns.shows_body(),
             response_headers: columns.shows_response_headers(),
             request: columns.shows_request(),
@@ -182,10 +182,10 @@ fn kept_for(config: &SaveConfig) -> Keep {
     // Without a charset in the headers the encoding is looked for in the page.
     let page = config.encoding;
     if !config.xml {
-        return Keep { body: page, ..Keep::default() };
+        return Retention { body: page, ..Retention::default() };
     }
     let on_error = config.response_data_on_error;
-    Keep {
+    Retention {
         body: config.response_data || on_error || page,
         response_headers: config.response_headers,
         request: config.request_headers || config.sampler_data || on_error,

@@ -9,8 +9,10 @@ use busyhour_plan::Element;
 use busyhour_processors::DebugSampler;
 use busyhour_program::element::Processor;
 use busyhour_program::ids::ControllerId;
-use busyhour_program::result::Keep;
-use busyhour_program::sampler::{FailureAction, FlowAction, Hearers, Parallel, SamplerKind, SamplerPackage};
+use busyhour_program::result::Retention;
+use busyhour_program::sampler::{
+    FailureAction, FlowAction, Parallel, SampleListeners, SamplerKind, SamplerPackage,
+};
 use busyhour_program::user::LogicalAction;
 use busyhour_samplers::{AnySampler, OtherSampler};
 
@@ -70,7 +72,7 @@ pub(crate) fn package<'p>(
         listeners_in_transaction: listening.files_in_transaction,
         on_failure: listening.on_failure,
         timeouts_ms: Arc::clone(&context.group.sample_timeouts),
-        hearers: listening.sample_listeners,
+        sample_listeners: listening.sample_listeners,
         ancestors: ancestors.into(),
     })
 }
@@ -125,10 +127,10 @@ fn other(sampler: impl OtherSampler + 'static) -> SamplerKind<AnySampler> {
 struct Listening {
     files: Vec<usize>,
     files_in_transaction: Option<u32>,
-    sample_listeners: Hearers,
+    sample_listeners: SampleListeners,
     on_failure: Box<[FailureAction]>,
     /// What files, and a transaction around the sampler, need of its results.
-    keep: Keep,
+    keep: Retention,
 }
 
 fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
@@ -160,7 +162,7 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
     Listening {
         files,
         files_in_transaction,
-        sample_listeners: Hearers { all, in_transaction },
+        sample_listeners: SampleListeners { all, in_transaction },
         on_failure,
         keep,
     }

@@ -80,7 +80,7 @@ pub fn start(
             tear_down_on_stop: compiled.tear_down_on_stop,
             evaluates: compiled.symbols.evaluates,
             sample_variables,
-            detail_wishes: compiled.outputs.detail_wishes,
+            shown_details: compiled.outputs.shown_details,
         }),
         shared: Arc::new(shared),
         labels: compiled.labels,

@@ -1,6 +1,6 @@
 //! From a result to the rows of the record.
 
-use busyhour_program::result::{DetailWish, SampleResult};
+use busyhour_program::result::{SampleResult, ShownDetails};
 use busyhour_program::user::UserState;
 use busyhour_record::{AssertionDetail, Detail, LabelId, Sample, SampleFlags};
 
@@ -17,7 +17,7 @@ pub(crate) fn fill(result: &mut SampleResult, group: u32, all: u32) {
 }
 
 /// A result with what files beyond rows show.
-fn detail(result: &SampleResult, wish: DetailWish) -> Detail {
+fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
     let body = wish.body || (wish.body_on_error && !result.success);
     Detail {
         label: result.label.clone(),
@@ -69,7 +69,7 @@ pub(crate) fn record_result(
     label: Option<LabelId>,
     listeners: u32,
     flags: SampleFlags,
-    wish: Option<DetailWish>,
+    wish: Option<ShownDetails>,
 ) {
     const FEW: usize = 16;
     let mut few = [""; FEW];

@@ -23,7 +23,7 @@ pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
         !(package.before.is_empty()
             && package.after.is_empty()
             && package.assertions.is_empty()
-            && package.hearers.all.is_empty())
+            && package.sample_listeners.all.is_empty())
     };
     if program.evaluates || program.groups.iter().flat_map(|group| &group.samplers).any(evaluates) {
         need_coroutines();

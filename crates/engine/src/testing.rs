@@ -9,7 +9,7 @@ use busyhour_program::controller::{Controller, ControllerKind, IterationListener
 use busyhour_program::element::Timer;
 use busyhour_program::group::{Group, OnError, Phase};
 use busyhour_program::ids::{Child, ControllerId, SamplerId};
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::RunShared;
 use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
 use busyhour_program::template::Template;
@@ -60,7 +60,14 @@ impl Protocol for Fake {
 
     fn visitor_changed(_session: &mut (), _keep_connections: bool) {}
 
-    async fn sample(&self, user: &mut UserState, _: &mut (), label: &Template, intended: Nanos, _: Keep) {
+    async fn sample(
+        &self,
+        user: &mut UserState,
+        _: &mut (),
+        label: &Template,
+        intended: Nanos,
+        _: Retention,
+    ) {
         user.begin_result(label, intended);
         user.result.code.push_str("200");
         match (self.0)(user) {
@@ -187,12 +194,12 @@ impl Build<'_> {
             timers: Box::default(),
             after: Box::default(),
             assertions: Box::default(),
-            keep: Keep::default(),
+            keep: Retention::default(),
             listeners: 0,
             listeners_in_transaction: None,
             on_failure: Box::default(),
             timeouts_ms: Arc::default(),
-            hearers: busyhour_program::sampler::Hearers::default(),
+            sample_listeners: busyhour_program::sampler::SampleListeners::default(),
             ancestors: ancestors.into(),
         });
         SamplerId(u32::try_from(self.samplers.len() - 1).unwrap())
@@ -208,7 +215,7 @@ pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
         evaluates: false,
         tear_down_on_stop: true,
         sample_variables: Vec::new(),
-        detail_wishes: Vec::new(),
+        shown_details: Vec::new(),
     }
 }
 

@@ -428,13 +428,13 @@ impl<P: Protocol> VirtualUser<P> {
             if !self.user.result.ignore {
                 // Of samples inside that of a parallel controller no listener hears.
                 let silent = self.gathers_only();
-                let hearers = match transaction {
+                let sample_listeners = match transaction {
                     _ if silent => &[][..],
-                    Some(_) => &package.hearers.in_transaction,
-                    None => &package.hearers.all,
+                    Some(_) => &package.sample_listeners.in_transaction,
+                    None => &package.sample_listeners.all,
                 };
-                for hearer in hearers {
-                    hearer.process(&mut self.user);
+                for listener in sample_listeners {
+                    listener.process(&mut self.user);
                 }
                 if std::mem::take(&mut self.user.gave_up) {
                     return;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::{StateId, UserState};
@@ -90,7 +90,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
     }
 
     /// Records what the function may read besides its arguments.
-    pub(crate) fn note_reads(&mut self, result: Keep, any_variable: bool) {
+    pub(crate) fn note_reads(&mut self, result: Retention, any_variable: bool) {
         self.context.note_reads(result, any_variable);
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::{Function, Segment};
 use busyhour_program::user::{StateId, UserState};
@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
 
     /// Records what a function of the plan may read besides its arguments. The reads of a text that is built during
     /// the run are already recorded for the function that builds it.
-    pub(crate) fn note_reads(&mut self, result: Keep, any_variable: bool) {
+    pub(crate) fn note_reads(&mut self, result: Retention, any_variable: bool) {
         if let Place::Program(symbols) = &mut self.place {
             symbols.reads.result = symbols.reads.result.union(result);
             symbols.reads.any_variable |= any_variable;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use busyhour_oro::{Pattern, PatternError, cached};
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -34,7 +34,7 @@ pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> Made {
     let (which, between, default) = (optional(2), optional(3), optional(4));
     let (name, input) = (optional(5), optional(6));
     let (pattern, template) = (arguments.take(0), arguments.take(1));
-    arguments.note_reads(Keep { body: true, ..Keep::default() }, false);
+    arguments.note_reads(Retention { body: true, ..Retention::default() }, false);
     Ok(Arc::new(RegexFunction { pattern, template, which, between, default, name, input }))
 }
 

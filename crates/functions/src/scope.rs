@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use busyhour_program::result::SampleResult;
-use busyhour_program::run::{self, ScriptDoubt, Stream};
+use busyhour_program::run::{self, ScriptIssue, Stream};
 use busyhour_program::user::{LogicalAction, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
 use busyhour_record::DataType;
@@ -67,7 +67,7 @@ impl<'a> UserScope<'a> {
     /// Counts the operations that the script used and the interpreter lacks, under the name of its element.
     pub fn report_gaps(&mut self, element: &str) {
         for what in self.gaps.drain(..) {
-            self.user.run.doubt_script(element, ScriptDoubt::Unsupported(what));
+            self.user.run.note_script_issue(element, ScriptIssue::Unsupported(what));
         }
     }
 

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_program::result::Keep;
-use busyhour_program::run::{Level, ScriptDoubt, Stop};
+use busyhour_program::result::Retention;
+use busyhour_program::run::{Level, ScriptIssue, Stop};
 use busyhour_program::template::{Function, Segment, Template};
 use busyhour_program::user::UserState;
 use busyhour_script::{ResultReads, ScriptError, Value, java_like, javascript, jexl};
@@ -165,7 +165,7 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
                         ..arguments.unsupported(error.to_string(), hint)
                     });
                 }
-                Err(_) => arguments.note_reads(Keep::ALL, true),
+                Err(_) => arguments.note_reads(Retention::ALL, true),
             }
             Text::Varying(template)
         }
@@ -190,8 +190,8 @@ fn note_reads(arguments: &mut Arguments<'_, '_>, compiled: &Compiled) {
 
 /// The parts of a result that must be retained for a script that reads them.
 #[must_use]
-pub fn keep_of(reads: ResultReads) -> Keep {
-    Keep {
+pub fn keep_of(reads: ResultReads) -> Retention {
+    Retention {
         body: reads.body,
         response_headers: reads.response_headers,
         request: reads.request,
@@ -291,7 +291,7 @@ impl Script {
         user.log(self.language.severity(), &format!("{}: {error}", self.name));
         match error {
             ScriptError::Unsupported { what, .. } => {
-                user.run.doubt_script(self.name, ScriptDoubt::Unsupported(what.clone()));
+                user.run.note_script_issue(self.name, ScriptIssue::Unsupported(what.clone()));
             }
             ScriptError::Fatal { message, .. } if self.language == Language::Groovy => {
                 end_user(user, message)

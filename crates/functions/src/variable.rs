@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use rand::Rng as _;
@@ -34,7 +34,7 @@ impl Function for Variable {
 
 /// A text that is parsed during the run may call any function.
 fn note_unknown_text(arguments: &mut Arguments<'_, '_>) {
-    arguments.note_reads(Keep::ALL, true);
+    arguments.note_reads(Retention::ALL, true);
 }
 
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_limits::Limit;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -33,7 +33,7 @@ pub(crate) async fn sample(
     session: &mut HttpSession,
     label: &Template,
     intended: Nanos,
-    keep: Keep,
+    keep: Retention,
 ) {
     session.greet_visitor(sampler.shared.reset_on_iteration);
     let mut request = Rendered::take();
@@ -77,7 +77,7 @@ pub(crate) async fn one(
     session: &mut HttpSession,
     request: &mut Rendered,
     origin: &Arc<Origin>,
-    keep: Keep,
+    keep: Retention,
 ) -> Option<String> {
     let clock = user.run.clock.clone();
     if origin.is_file {
@@ -132,7 +132,7 @@ pub(crate) fn prepare<'s>(
     session: &mut HttpSession,
     request: &mut Rendered,
     origin: &Arc<Origin>,
-    keep: Keep,
+    keep: Retention,
 ) -> Option<Step<'s>> {
     let now_ms = i64::try_from(user.run.clock.wall_ms(user.now())).unwrap_or(i64::MAX);
     user.result.url.push_str(&request.url);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_record::DataType;
 use busyhour_record::HttpDetail;
 
@@ -23,7 +23,7 @@ pub(crate) async fn read(
     request: &Rendered,
     result: &mut SampleResult,
     clock: &Clock,
-    keep: Keep,
+    keep: Retention,
 ) {
     let url = request.url.as_str();
     result.url.push_str(url);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
@@ -33,7 +33,7 @@ pub(crate) struct Line<'s> {
     pub(crate) said: ProxyAuth,
     /// An idle connection before the transfer, one that can be used again after it.
     pub(crate) connection: Option<Connection>,
-    pub(crate) keep: Keep,
+    pub(crate) keep: Retention,
     /// What the plan says about names and local addresses.
     pub(crate) special: Option<Box<Special>>,
     connect_timeout: Option<Duration>,
@@ -109,7 +109,7 @@ impl<'s> Line<'s> {
         proxy: Option<Arc<ProxyAddress>>,
         said: ProxyAuth,
         special: Option<Box<Special>>,
-        keep: Keep,
+        keep: Retention,
     ) -> Self {
         let source = special.as_ref().and_then(|special| special.source);
         let milliseconds = |template: &Template, user: &mut UserState| {

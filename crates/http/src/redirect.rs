@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_record::HttpDetail;
 
 use crate::encode;
@@ -13,7 +13,12 @@ use crate::url_parts;
 use crate::visit::{Visit, has_resources};
 
 /// Follows redirects one sample after another (`follow_redirects`).
-pub(crate) async fn follow(visit: &mut impl Visit, request: &mut Rendered, location: String, keep: Keep) {
+pub(crate) async fn follow(
+    visit: &mut impl Visit,
+    request: &mut Rendered,
+    location: String,
+    keep: Retention,
+) {
     let mut total = std::mem::take(visit.result());
     let label = total.label.clone();
     // The sample's own body is that of the last response.
@@ -101,7 +106,7 @@ pub(crate) async fn follow(visit: &mut impl Visit, request: &mut Rendered, locat
 }
 
 /// Follows redirects unseen (`auto_redirects`).
-pub(crate) async fn auto(visit: &mut impl Visit, request: &mut Rendered, location: String, keep: Keep) {
+pub(crate) async fn auto(visit: &mut impl Visit, request: &mut Rendered, location: String, keep: Retention) {
     let mut next = Some(location);
     request.led_here = true;
     let http = visit.result().http.take();

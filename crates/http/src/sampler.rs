@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::sampler::Protocol;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -248,8 +248,8 @@ pub struct HttpSampler {
 impl HttpSampler {
     /// What the sampler itself needs to be kept of a response.
     #[must_use]
-    pub fn keep(&self) -> Keep {
-        Keep { body: self.embedded.is_some() || self.md5, ..Keep::default() }
+    pub fn keep(&self) -> Retention {
+        Retention { body: self.embedded.is_some() || self.md5, ..Retention::default() }
     }
 }
 
@@ -274,7 +274,7 @@ impl Protocol for HttpSampler {
         session: &mut HttpSession,
         label: &Template,
         intended: Nanos,
-        keep: Keep,
+        keep: Retention,
     ) {
         let lends = self.shared.lends_cookies.load(Ordering::Relaxed);
         if lends {
@@ -310,7 +310,7 @@ impl Protocol for HttpSampler {
         session.rejoin(branch);
     }
 
-    fn interrupted(&self, user: &mut UserState, _session: &mut HttpSession, keep: Keep) {
+    fn interrupted(&self, user: &mut UserState, _session: &mut HttpSession, keep: Retention) {
         let result = &mut user.result;
         // As with every failure: what was sent is noted only once there is an answer.
         result.sent_bytes = 0;

@@ -1,6 +1,6 @@
 //! What is taken from a response as it arrives.
 
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_record::DataType;
 
 use crate::cache::CacheHeaders;
@@ -57,7 +57,7 @@ impl Head {
 pub(crate) struct ResponseSink<'a> {
     pub(crate) head: &'a mut Head,
     pub(crate) result: &'a mut SampleResult,
-    pub(crate) keep: Keep,
+    pub(crate) keep: Retention,
     /// How much of the body is kept, if it is.
     pub(crate) limit: BodyLimit,
     /// What the sample has left for bodies, where it has several.

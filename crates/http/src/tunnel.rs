@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_record::Nanos;
 
 use crate::connection::{ConnectOptions, Connection};
@@ -28,7 +28,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) response_timeout: Option<Duration>,
     /// When the sample began.
     pub(crate) started: Nanos,
-    pub(crate) keep: Keep,
+    pub(crate) keep: Retention,
     pub(crate) room: Option<&'a Room>,
 }
 

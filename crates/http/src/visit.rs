@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
 use busyhour_record::{DataType, Nanos};
 
@@ -28,9 +28,9 @@ pub(crate) trait Visit {
     /// Where the URL of the request leads.
     fn locate(&mut self, request: &mut Rendered) -> Result<Arc<Origin>, Failure>;
     /// One exchange; gives the `Location` when the response is a redirect that is to be followed.
-    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Keep) -> Option<String>;
+    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Retention) -> Option<String>;
     /// Puts the page that is the last result and its resources into one result.
-    async fn fetch_resources(&mut self, request: &mut Rendered, keep: Keep);
+    async fn fetch_resources(&mut self, request: &mut Rendered, keep: Retention);
 }
 
 /// A user for itself.
@@ -57,11 +57,11 @@ impl Visit for Direct<'_> {
         locate(self.session, request, self.sampler.client)
     }
 
-    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Keep) -> Option<String> {
+    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Retention) -> Option<String> {
         exchange::one(self.sampler, self.user, self.session, request, origin, keep).await
     }
 
-    async fn fetch_resources(&mut self, request: &mut Rendered, keep: Keep) {
+    async fn fetch_resources(&mut self, request: &mut Rendered, keep: Retention) {
         embedded::of_page(self.sampler, self.user, self.session, request, keep).await;
     }
 }
@@ -71,7 +71,7 @@ pub(crate) async fn complete(
     visit: &mut impl Visit,
     request: &mut Rendered,
     location: Option<String>,
-    keep: Keep,
+    keep: Retention,
 ) {
     if request.room.is_none() && keep.body {
         let used = visit.result().body.len();

@@ -1,6 +1,6 @@
 //! A response read from bytes at hand exactly as a sampler reads it from a connection: for tests and fuzz targets.
 
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
@@ -18,7 +18,7 @@ pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<Sample
     let mut reader = ResponseReader::new(false);
     for part in bytes.chunks(piece.max(1)) {
         let mut sink =
-            ResponseSink { head: &mut head, result: &mut result, keep: Keep::ALL, limit, room: None };
+            ResponseSink { head: &mut head, result: &mut result, keep: Retention::ALL, limit, room: None };
         if reader.feed(part, &mut sink)? == Progress::Done {
             break;
         }

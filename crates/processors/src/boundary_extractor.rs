@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use busyhour_program::element::Processor;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -198,8 +198,8 @@ impl Processor for BoundaryExtractor {
         user.give_back(name);
     }
 
-    fn keep(&self) -> Keep {
-        if self.settings.scope.is_variable() { Keep::default() } else { self.settings.field.keep() }
+    fn keep(&self) -> Retention {
+        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.keep() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The compare assertion: all results it sees within an iteration must be alike.
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -123,7 +123,7 @@ impl Assertion for CompareAssertion {
         }
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: self.settings.content, ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: self.settings.content, ..Retention::default() }
     }
 }

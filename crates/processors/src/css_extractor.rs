@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use busyhour_program::element::Processor;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -236,8 +236,8 @@ impl Processor for CssExtractor {
         user.give_back(name);
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use busyhour_program::element::{Assertion, Processor};
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -173,8 +173,8 @@ impl Processor for JmesExtractor {
         user.give_back(name);
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }
 
@@ -253,7 +253,7 @@ impl Assertion for JmesAssertion {
         }
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: true, ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: true, ..Retention::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON assertion.
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::user::UserState;
 
 use crate::json_extractor::{FixedPath, fixed_path, kept_path};
@@ -122,8 +122,8 @@ impl Assertion for JsonAssertion {
         self.settings.verdict(compared, &path, &expected)
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: true, ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: true, ..Retention::default() }
     }
 }
 

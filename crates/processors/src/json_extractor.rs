@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use busyhour_program::element::Processor;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -269,10 +269,10 @@ impl Processor for JsonExtractor {
         };
         let numbers = match match_numbers(&numbers, defaults.len()) {
             Ok(numbers) => numbers,
-            Err(why) => return user.give_up_sample(&why),
+            Err(why) => return user.abandon_sample(&why),
         };
         if names.len() != paths || names.len() != defaults.len() {
-            return user.give_up_sample(MISMATCH);
+            return user.abandon_sample(MISMATCH);
         }
         let documents = self.documents(user, variable.as_deref());
         for (index, (name, default)) in names.iter().zip(&defaults).enumerate() {
@@ -296,8 +296,8 @@ impl Processor for JsonExtractor {
         }
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }
 

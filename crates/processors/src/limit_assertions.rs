@@ -1,7 +1,7 @@
 //! The duration and the size assertion.
 
 use busyhour_program::element::{Assertion, AssertionScope};
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -55,8 +55,8 @@ impl Assertion for DurationAssertion {
         ))
     }
 
-    fn keep(&self) -> Keep {
-        Keep::default()
+    fn keep(&self) -> Retention {
+        Retention::default()
     }
 }
 
@@ -176,8 +176,8 @@ impl Assertion for SizeAssertion {
         ))
     }
 
-    fn keep(&self) -> Keep {
-        Keep::default()
+    fn keep(&self) -> Retention {
+        Retention::default()
     }
 }
 

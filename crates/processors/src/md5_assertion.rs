@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use md5::{Digest as _, Md5};
@@ -48,8 +48,8 @@ impl Assertion for Md5HexAssertion {
         failure(format!("Error asserting MD5 sum : got {sum} but should have been {expected}"))
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: true, ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: true, ..Retention::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The JSON path extractor and assertion of jmeter-plugins (by Atlantbh).
 
 use busyhour_program::element::{Assertion, Processor};
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -107,8 +107,8 @@ impl Processor for PluginJsonExtractor {
         }
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: self.settings.source.is_none(), ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: self.settings.source.is_none(), ..Retention::default() }
     }
 }
 
@@ -184,8 +184,8 @@ impl Assertion for PluginJsonAssertion {
         self.settings.verdict(compared, &path, &expected)
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: true, ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: true, ..Retention::default() }
     }
 }
 

@@ -74,14 +74,14 @@ impl RawRequestSource {
             Ok(bytes) => return Some(bytes),
             Err(Failure::Wrong(why)) => {
                 user.log(Level::Error, &format!("Error reading next chunk: {why}"));
-                user.give_up_sample("Error reading next chunk");
+                user.abandon_sample("Error reading next chunk");
             }
             // Where there is nothing after going back, either, the plugin goes back until Java gives its thread up.
             Err(Failure::End) => {
                 let name = self.settings.file_name.text(user).into_owned();
                 user.log(Level::Info, &format!("End of file reached: {name}"));
                 user.running = false;
-                user.give_up_sample("End of file reached");
+                user.abandon_sample("End of file reached");
             }
         }
         None

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use busyhour_program::element::Processor;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
@@ -163,12 +163,12 @@ impl Processor for RegexExtractor {
             Err(Failure::Length(error)) => {
                 user.log(Level::Error, &format!("{}: {error}", settings.name));
             }
-            Err(Failure::Text(error)) => user.give_up_sample(&error),
+            Err(Failure::Text(error)) => user.abandon_sample(&error),
         });
     }
 
-    fn keep(&self) -> Keep {
-        if self.settings.scope.is_variable() { Keep::default() } else { self.settings.field.keep() }
+    fn keep(&self) -> Retention {
+        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.keep() }
     }
 }
 

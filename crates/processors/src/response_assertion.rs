@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use busyhour_program::element::{Assertion, AssertionScope};
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -202,8 +202,8 @@ impl Assertion for ResponseAssertion {
         outcome
     }
 
-    fn keep(&self) -> Keep {
-        if self.settings.scope.is_variable() { Keep::default() } else { self.settings.field.keep() }
+    fn keep(&self) -> Retention {
+        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.keep() }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use busyhour_program::element::Processor;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -117,8 +117,8 @@ impl Processor for SaveResponses {
         user.result = result;
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: true, ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: true, ..Retention::default() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use busyhour_program::element::AssertionScope;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 
 use crate::refusal::Refusal;
@@ -183,8 +183,8 @@ impl Field {
     }
 
     /// What must be kept of the response for it.
-    pub(crate) fn keep(self) -> Keep {
-        Keep {
+    pub(crate) fn keep(self) -> Retention {
+        Retention {
             body: matches!(self, Self::Body | Self::Unescaped),
             response_headers: self == Self::ResponseHeaders,
             request: matches!(self, Self::RequestHeaders | Self::RequestData),

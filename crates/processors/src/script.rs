@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use busyhour_functions::{UserScope, end_user};
 use busyhour_limits::{Limit, exceeded};
-use busyhour_program::result::Keep;
-use busyhour_program::run::{Level, ScriptDoubt};
+use busyhour_program::result::Retention;
+use busyhour_program::run::{Level, ScriptIssue};
 use busyhour_program::template::{Segment, Template};
 use busyhour_program::user::{StateId, UserState};
 use busyhour_script::java_like::{self, Language as JavaLike};
@@ -184,7 +184,7 @@ struct ScriptText {
     /// It reads the result before its own.
     looks_at_previous: bool,
     /// The parts that it may read of any result, including the previous one.
-    reads: Keep,
+    reads: Retention,
     /// It may read any variable by its name.
     reads_any_variable: bool,
     /// It may read more of the current sampler than its name.
@@ -232,7 +232,7 @@ impl Seen {
     }
 
     /// What the script may read of any result.
-    fn reads(&self) -> Keep {
+    fn reads(&self) -> Retention {
         let reads = match &self.identifiers {
             Some(identifiers) => identifiers.reads_of_results(),
             None => ResultReads::ALL,
@@ -500,7 +500,7 @@ impl ScriptText {
         let script =
             first.0.as_ref().map_or_else(|| kept(&self.language, &text), |(_, script)| Rc::clone(script));
         if changed {
-            user.run.doubt_script(&self.name, ScriptDoubt::CachedText);
+            user.run.note_script_issue(&self.name, ScriptIssue::CachedText);
         }
         script
     }
@@ -521,7 +521,7 @@ impl ScriptText {
         user.log(level, &format!("{words} {}, message: {error}", self.name));
         match error {
             ScriptError::Unsupported { what, .. } => {
-                user.run.doubt_script(&self.name, ScriptDoubt::Unsupported(what.clone()));
+                user.run.note_script_issue(&self.name, ScriptIssue::Unsupported(what.clone()));
             }
             ScriptError::Fatal { message, .. } => end_user(user, message),
             _ => {}

@@ -1,7 +1,7 @@
 //! The XML assertion (well-formed or not).
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_xml::{self as xml, Reading};
@@ -41,7 +41,7 @@ impl Assertion for XmlAssertion {
         }
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: true, ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: true, ..Retention::default() }
     }
 }

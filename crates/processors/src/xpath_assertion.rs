@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use busyhour_program::element::{Assertion, AssertionScope};
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
@@ -148,7 +148,7 @@ impl Assertion for XPathAssertion {
         }
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use busyhour_program::element::Processor;
-use busyhour_program::result::{AssertionResult, Keep};
+use busyhour_program::result::{AssertionResult, Retention};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -298,8 +298,8 @@ impl Processor for XPathExtractor {
         user.give_back(key);
     }
 
-    fn keep(&self) -> Keep {
-        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    fn keep(&self) -> Retention {
+        Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }
 

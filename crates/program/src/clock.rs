@@ -10,7 +10,7 @@ use busyhour_record::Nanos;
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: Source,
-    /// Wall clock at the run's start, milliseconds since 1970; the start lies on a whole millisecond.
+    /// Wall clock at the run's start, milliseconds since 1970; the run starts at a whole millisecond.
     wall_start_ms: u64,
 }
 
@@ -21,8 +21,8 @@ enum Source {
 }
 
 impl Clock {
-    /// A clock that starts now. Its start is set back to the last whole millisecond of the wall clock, so that
-    /// cutting to milliseconds gives the same on both scales.
+    /// A clock that starts now. Its start is set back to the previous whole millisecond of the wall clock, so that
+    /// truncating to milliseconds gives the same on both scales.
     pub fn start() -> Self {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let into_millisecond = Duration::from_nanos(u64::from(wall.subsec_nanos() % 1_000_000));
@@ -34,12 +34,12 @@ impl Clock {
         }
     }
 
-    /// A clock that stands still until it is told to advance, for tests.
+    /// A clock that only moves with [`Self::advance`], for tests.
     pub fn manual(wall_start_ms: u64) -> Self {
         Self { source: Source::Manual(Arc::new(AtomicU64::new(0))), wall_start_ms }
     }
 
-    /// Whether it stands still until it is told to advance.
+    /// Whether the clock only moves with [`Self::advance`].
     pub fn is_manual(&self) -> bool {
         matches!(self.source, Source::Manual(_))
     }
@@ -55,7 +55,7 @@ impl Clock {
         }
     }
 
-    /// The instant that `at` stands for, on a clock that runs.
+    /// The instant of `at` on a running clock.
     pub fn instant(&self, at: Nanos) -> Instant {
         match &self.source {
             Source::Monotonic(origin) => *origin + Duration::from_nanos(at.0),
@@ -81,13 +81,13 @@ impl Clock {
     }
 }
 
-/// Nanoseconds since the first call in this process: for how long work takes, not for times of a run.
+/// Nanoseconds since the first call in this process: to measure work, not for times of a run.
 pub fn monotonic_ns() -> u64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// CPU time the calling thread has used, in nanoseconds; `None` where the system does not tell.
+/// CPU time of the calling thread, in nanoseconds; `None` if the system does not provide it.
 pub fn thread_cpu_ns() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {

@@ -9,27 +9,27 @@ use crate::template::Template;
 use crate::user::{StateId, UserState};
 use crate::variables::Slot;
 
-/// Something that hears of each pass of a controller, in the order it is called.
+/// An element that is notified of each pass of a controller, in the order of the calls.
 #[derive(Clone, Debug)]
 pub enum IterationListener {
     /// A counter, random variable, CSV row.
     Step(Arc<dyn IterationStep>),
-    /// A controller that starts afresh with each pass of an enclosing one.
+    /// A controller that restarts with each pass of an enclosing one.
     Controller(ControllerId),
 }
 
 /// Evaluates a controller's condition.
 pub trait Condition: Send + Sync + fmt::Debug {
-    /// Whether it holds; what goes wrong is logged and counts as false.
+    /// Whether the condition is true. Errors are logged and count as false.
     fn holds(&self, user: &mut UserState) -> bool;
 }
 
 /// How a throughput controller counts.
 #[derive(Clone, Debug)]
 pub enum Throughput {
-    /// So many executions in all.
+    /// This number of executions in all.
     Total(Template),
-    /// So many percent of the passes.
+    /// This percentage of the passes.
     Percent(Template),
 }
 
@@ -38,30 +38,30 @@ pub enum Throughput {
 pub enum ControllerKind {
     /// All of them, one after another.
     Simple,
-    /// All of them, so many times; −1: for ever. `forever`: usable again in the parent's next pass.
+    /// All of them, this number of times; −1: for ever. `forever`: usable again in the parent's next pass.
     Loop {
         /// Number of passes.
         count: Template,
         /// JMeter's `continue_forever`.
         forever: bool,
     },
-    /// While a condition holds.
+    /// While a condition is true.
     If {
         /// The condition.
         condition: Box<dyn Condition>,
-        /// Ask before each child, not only at the start of a pass.
+        /// Whether the condition is evaluated before each child, not only at the start of a pass.
         evaluate_all: bool,
     },
-    /// Until the text is `false`; blank: until a sample fails; `LAST`: also not to begin with after one.
+    /// Until the text is `false`; blank: until a sample fails; `LAST`: not even started after a failed sample.
     While {
         /// The condition's text.
         condition: Template,
     },
     /// Once for each of `input_1`, `input_2`, ….
     ForEach {
-        /// Prefix of the variables to go through.
+        /// Prefix of the input variables.
         input: Template,
-        /// Variable that receives each.
+        /// The variable that is set to each value.
         output: Template,
         /// Index before the first; empty: 0.
         start: Template,
@@ -74,9 +74,9 @@ pub enum ControllerKind {
     OnceOnly,
     /// One child per pass, in turn.
     Interleave {
-        /// Take one sampler of a child controller per pass and stay with it until it is done.
+        /// Whether one sampler of a child controller is run per pass, until the child is done.
         use_sub_controllers: bool,
-        /// Users begin with different children.
+        /// Whether users start with different children.
         across_users: bool,
     },
     /// One child per pass, at random.
@@ -88,39 +88,39 @@ pub enum ControllerKind {
     RandomOrder,
     /// Only some of the passes.
     Throughput {
-        /// How many.
+        /// The number of executions.
         amount: Throughput,
-        /// Each user counts for itself.
+        /// Whether each user counts separately.
         per_user: bool,
         /// Counts of all users: executions and passes.
         shared: Arc<ThroughputCounts>,
     },
-    /// Measures its children together.
+    /// Measures its children as one sample.
     Transaction(Box<TransactionSettings>),
-    /// One child per pass: the one of this number (from 0) or name.
+    /// One child per pass: the one with this index (from 0) or name.
     Switch {
-        /// Number or name; blank: the first, of no child: the one called `default`, if there is one.
+        /// Index or name; blank: the first; no match: the child named `default`, if there is one.
         selection: Template,
     },
-    /// All of them, over and over for some seconds.
+    /// All of them, repeated for some seconds.
     Runtime {
-        /// How many; what is no number counts as 0.
+        /// The number of seconds; a text that is not a number counts as 0.
         seconds: Template,
-        /// When it began, in each user.
+        /// Its start time, in each user.
         begun: StateId,
     },
     /// All of them, while no other user is inside a section of the same lock.
     Critical(CriticalSection),
     /// All of them, after variables have been set.
     Parameterized(Box<[Assignment]>),
-    /// One child per pass, so that each gets its share of the passes.
+    /// One child per pass, in proportion to their weights.
     Weighted(WeightedChoice),
 }
 
-/// A section that one user at a time may be in.
+/// A section that only one user at a time may run.
 #[derive(Debug)]
 pub struct CriticalSection {
-    /// Name of the lock; empty: none is taken.
+    /// Name of the lock; empty: no lock.
     pub lock: Template,
     /// The lock that a user holds.
     pub held: StateId,
@@ -135,12 +135,12 @@ pub struct Assignment {
     pub value: Template,
 }
 
-/// Whose turn it is under a Weighted Switch Controller.
+/// The order of children under a Weighted Switch Controller.
 #[derive(Debug)]
 pub struct WeightedChoice {
     /// Weights of the children, in their order.
     pub weights: Box<[Template]>,
-    /// The child is drawn by its weight; otherwise it is the one that is furthest behind its share.
+    /// Whether the child is drawn at random by its weight. Otherwise it is the one furthest behind its share.
     pub random: bool,
     /// Each user's counts.
     pub state: StateId,
@@ -153,16 +153,16 @@ pub struct ThroughputCounts(pub std::sync::Mutex<(i64, i64)>);
 /// A transaction controller's settings and scope.
 #[derive(Debug)]
 pub struct TransactionSettings {
-    /// Its sample takes the place of its children's.
+    /// Whether its sample replaces those of its children.
     pub parent: bool,
-    /// Timers and processors between the children count.
+    /// Whether timers and processors between the children count.
     pub include_timers: bool,
     /// Assertions in its scope (parent mode).
     pub assertions: Box<[Arc<dyn Assertion>]>,
     /// Listeners in its scope (parent mode).
     pub listeners: u32,
-    /// Listeners in its scope that do more than write rows (parent mode).
-    pub hearers: Box<[Arc<dyn Processor>]>,
+    /// Listeners in its scope that run code (parent mode).
+    pub sample_listeners: Box<[Arc<dyn Processor>]>,
 }
 
 /// A controller.
@@ -170,12 +170,12 @@ pub struct TransactionSettings {
 pub struct Controller {
     /// Name.
     pub name: Template,
-    /// Where the index of the pass is written (`__jm__<name>__idx`), for loops.
+    /// The variable for the index of the pass (`__jm__<name>__idx`), for loops.
     pub index_slot: Option<Slot>,
     /// What it does.
     pub kind: ControllerKind,
     /// Its children, in order.
     pub children: Box<[Child]>,
-    /// Who hears of each of its passes.
+    /// The elements that are notified of each of its passes.
     pub listeners: Box<[IterationListener]>,
 }

@@ -1,4 +1,4 @@
-//! What may stand around a sampler, one trait per axis. Implementations live in the adapter crates.
+//! The elements around a sampler, one trait per kind. Other crates implement them.
 
 use std::fmt;
 use std::future::Future;
@@ -6,34 +6,34 @@ use std::pin::Pin;
 
 use busyhour_record::Nanos;
 
-use crate::result::{AssertionResult, Keep, SampleResult};
+use crate::result::{AssertionResult, Retention, SampleResult};
 use crate::user::UserState;
 
-/// What may hold a user back without holding up its core: a barrier, an empty queue.
+/// An element that can make a user wait without blocking the core: a barrier, an empty queue.
 pub trait Gate: Send + Sync + fmt::Debug {
-    /// Lets the user pass when its time has come, or when the run is stopped. Does all of its element's work.
+    /// Returns when the user may continue or the run is stopped. Does all of the element's work.
     fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u>;
 }
 
-/// A user on its way through a [`Gate`].
+/// A user that waits at a [`Gate`].
 pub type Passing<'u> = Pin<Box<dyn Future<Output = ()> + 'u>>;
 
 /// A pre-processor (before the timers) or post-processor (after the sampler; the result is `user.result`).
 pub trait Processor: Send + Sync + fmt::Debug {
-    /// Does its work; what goes wrong is logged, as in JMeter.
+    /// Runs the element. Errors are logged, as in JMeter.
     fn process(&self, user: &mut UserState);
 
-    /// What it needs to be kept of the result.
-    fn keep(&self) -> Keep {
-        Keep::default()
+    /// The parts of the result that it reads.
+    fn keep(&self) -> Retention {
+        Retention::default()
     }
 
-    /// Whether it may look at the sampler at hand or its cookies, see [`UserState::request`].
+    /// Whether it may access the current sampler or its cookies, see [`UserState::request`].
     fn opens_request(&self) -> bool {
         false
     }
 
-    /// A pre-processor that may have to wait: it is passed instead of [`Self::process`] being called.
+    /// The gate of a pre-processor that may have to wait. It is called instead of [`Self::process`].
     fn gate(&self) -> Option<&dyn Gate> {
         None
     }
@@ -41,36 +41,36 @@ pub trait Processor: Send + Sync + fmt::Debug {
 
 /// An assertion on a result.
 pub trait Assertion: Send + Sync + fmt::Debug {
-    /// Name as rendered, for the assertion's result.
+    /// Evaluated name, for the assertion's result.
     fn name(&self, user: &mut UserState) -> String;
 
-    /// Which results it looks at.
+    /// The results that it checks.
     fn scope(&self) -> AssertionScope {
         AssertionScope::Parent
     }
 
-    /// Whether the result counts as successful before this assertion looks at it, so that a failure can be what
-    /// is expected.
+    /// Whether the result is set to successful before this assertion checks it, so that an expected failure can
+    /// pass.
     fn assumes_success(&self) -> bool {
         false
     }
 
-    /// Looks at one result (the main one or a sub-result, which the engine has taken out of the user).
+    /// Checks one result: the main one or a sub-result, which the engine has taken out of the user.
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult;
 
-    /// The same for an assertion that may change the result (a script).
+    /// Checks a result that the assertion (a script) may change.
     fn check_and_change(&self, user: &mut UserState, result: &mut SampleResult) -> AssertionResult {
         self.check(user, result)
     }
 
-    /// What it needs to be kept of the result.
-    fn keep(&self) -> Keep;
+    /// The parts of the result that it reads.
+    fn keep(&self) -> Retention;
 }
 
-/// Which results an assertion looks at.
+/// The results that an assertion checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AssertionScope {
-    /// The main result (also: a variable).
+    /// The main result, or a variable.
     #[default]
     Parent,
     /// The sub-results.
@@ -79,30 +79,30 @@ pub enum AssertionScope {
     All,
 }
 
-/// A timer's wish.
+/// The delay that a timer asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delay {
-    /// How long to wait, in nanoseconds.
+    /// Delay, in nanoseconds.
     pub wait_ns: u64,
-    /// The slot a rate-setting timer gave the sample; `None` for think times.
+    /// The slot of a rate-setting timer; `None` for think times.
     pub slot: Option<Nanos>,
 }
 
-/// A timer before a sampler; the delays of all its timers add up.
+/// A timer before a sampler. The delays of all timers are added.
 pub trait Timer: Send + Sync + fmt::Debug {
-    /// The delay for the sample to come.
+    /// The delay before the next sample.
     fn delay(&self, user: &mut UserState) -> Delay;
 
-    /// A timer that waits for others: it is passed before its delay is asked for.
+    /// The gate of a timer that waits for other users. It is passed before the delay is computed.
     fn gate(&self) -> Option<&dyn Gate> {
         None
     }
 }
 
-/// Something that steps at the start of each pass of its nearest enclosing controller: counters, random
+/// An element that advances at the start of each pass of its nearest enclosing controller: counters, random
 /// variables, CSV rows.
 pub trait IterationStep: Send + Sync + fmt::Debug {
-    /// Steps. An error ends the user (for instance at the end of a CSV file), its text is logged.
+    /// Advances. An error, such as the end of a CSV file, ends the user, and its text is logged.
     fn step(&self, user: &mut UserState) -> Result<(), StopUser>;
 }
 

@@ -1,4 +1,4 @@
-//! A thread group: when its users come and go, and what they walk.
+//! A thread group: when its users start and end, and what they run.
 
 use crate::controller::{Controller, ControllerKind};
 use crate::population::Population;
@@ -9,7 +9,7 @@ use crate::user::StateId;
 /// What to do when a sample fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
-    /// Go on.
+    /// Continue.
     #[default]
     Continue,
     /// Start the thread group's next iteration.
@@ -22,53 +22,53 @@ pub enum OnError {
     StopTestNow,
 }
 
-/// When a group runs.
+/// The phase in which a group runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Before the main groups.
     SetUp,
     /// The main groups.
     Main,
-    /// After them.
+    /// After the main groups.
     TearDown,
 }
 
 /// Duration and delay of a group, evaluated when it starts.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// Seconds.
+    /// Duration, in seconds.
     pub duration: Template,
-    /// Seconds before the first user starts.
+    /// Delay before the first user starts, in seconds.
     pub delay: Template,
 }
 
 /// A thread group.
 #[derive(Debug)]
 pub struct Group<P> {
-    /// When it runs.
+    /// The phase in which it runs.
     pub phase: Phase,
     /// Number of users, evaluated when the group starts.
     pub users: Template,
-    /// Seconds over which they start.
+    /// Ramp-up time, in seconds.
     pub ramp_up: Template,
     /// Duration and delay, if scheduled.
     pub schedule: Option<Schedule>,
-    /// Another plan by which users come and go; number, ramp-up and schedule do not count then.
+    /// Another plan for the starts and ends of users. It replaces number, ramp-up and schedule.
     pub population: Option<Box<Population>>,
-    /// A user's resources are made when it starts, not when its group does. (Here they always are.)
+    /// JMeter creates a user's resources when the user starts, not when the group does. (Here that is always so.)
     pub delayed_start: bool,
     /// What to do when a sample fails.
     pub on_error: OnError,
-    /// Iterations go on as the same visitor.
+    /// Whether iterations continue as the same user: cookies and caches are retained.
     pub same_user: bool,
-    /// Its controllers; number 0 is the group's own.
+    /// Its controllers; index 0 is the group's own.
     pub controllers: Box<[Controller]>,
     /// Its samplers.
     pub samplers: Box<[SamplerPackage<P>]>,
 }
 
 impl<P> Group<P> {
-    /// Where users keep what they hold of each critical section.
+    /// The state id under which users store the critical sections that they hold.
     pub fn sections(&self) -> impl Iterator<Item = StateId> {
         self.controllers.iter().filter_map(|controller| match &controller.kind {
             ControllerKind::Critical(section) => Some(section.held),

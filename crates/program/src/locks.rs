@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap as HashMap;
 
-/// A lock; who waits longest is next.
+/// A lock. The user that has waited longest gets it next.
 pub type Lock = Arc<tokio::sync::Mutex<()>>;
 
 /// The locks of a run, by name.

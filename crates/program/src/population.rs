@@ -1,7 +1,7 @@
-//! Descriptions of groups whose users come and go by a plan of their own, as the thread groups of jmeter-plugins have it.
+//! Groups whose users start and end by a plan of their own, as in the thread groups of jmeter-plugins.
 //!
-//! An ordinary group starts its users evenly and all of them may end together. Here each has a beginning and an end of
-//! its own ([`lifetimes`]), or a level is kept: whoever ends is replaced ([`level`]).
+//! An ordinary group starts its users evenly, and all of them may end together. Here each user has its own start and end
+//! ([`lifetimes`]), or the number of users is held at a level: users that end are replaced ([`level`]).
 
 pub mod level;
 pub mod lifetimes;
@@ -9,13 +9,13 @@ pub mod lifetimes;
 pub use level::Level;
 pub use lifetimes::{Lifetime, Lifetimes};
 
-/// How users of a group come and go.
+/// When the users of a group start and end.
 #[derive(Clone, Debug)]
 pub enum Population {
-    /// Each begins and ends at a time of its own.
+    /// Each user has its own start and end.
     Lifetimes(Lifetimes),
-    /// So many are kept at work.
+    /// The number of users is held at a level.
     Level(Level),
-    /// They serve arrivals: each goes on as the same user with its next one, and rests in between.
+    /// Users serve arrivals. Each user is idle between two arrivals and keeps its state.
     Arrivals,
 }

@@ -2,7 +2,7 @@
 
 use crate::group::Group;
 use crate::open::OpenWorkload;
-use crate::result::DetailWish;
+use crate::result::ShownDetails;
 use crate::variables::Slot;
 
 /// A compiled test plan.
@@ -10,29 +10,29 @@ use crate::variables::Slot;
 pub struct Program<P> {
     /// The thread groups, in the plan's order.
     pub groups: Vec<Group<P>>,
-    /// Open workloads: the main groups in them are walked by sessions that begin by schedule. The others start their
+    /// Open workloads. Scheduled sessions run their main groups. The other groups start their
     /// own users.
     pub open: Vec<OpenWorkload>,
-    /// One group after another.
+    /// Whether groups run one after another.
     pub serialize_groups: bool,
-    /// TearDown groups run even when the test was stopped.
+    /// Whether tearDown groups run even when the test was stopped.
     pub tear_down_on_stop: bool,
     /// Whether a function in a text runs a script, a pattern or an expression, which may take long.
     pub evaluates: bool,
     /// Slots of `sample_variables`, in their order.
     pub sample_variables: Vec<Slot>,
-    /// By set of listeners: what they show beyond rows, if anything. Empty: nobody does.
-    pub detail_wishes: Vec<Option<DetailWish>>,
+    /// For each set of listeners, the details that they show in addition to rows. Empty: no listener shows any.
+    pub shown_details: Vec<Option<ShownDetails>>,
 }
 
 impl<P> Program<P> {
-    /// Whether somebody shows assertions that hold, too.
+    /// Whether a listener shows assertions that passed, too.
     pub fn notes_assertions(&self) -> bool {
-        !self.detail_wishes.is_empty()
+        !self.shown_details.is_empty()
     }
 
-    /// What the listeners of this set show beyond rows.
-    pub fn detail_wish(&self, listeners: u32) -> Option<DetailWish> {
-        self.detail_wishes.get(listeners as usize).copied().flatten()
+    /// The details that the listeners of this set show in addition to rows.
+    pub fn details_shown_by(&self, listeners: u32) -> Option<ShownDetails> {
+        self.shown_details.get(listeners as usize).copied().flatten()
     }
 }

@@ -1,4 +1,4 @@
-//! Queues by name through which users of a run hand texts to one another (the plugin Inter-Thread Communication).
+//! Named queues through which users of a run exchange texts (plugin Inter-Thread Communication).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// Property: how long to wait for a text, in seconds; unset: as long as it takes.
+/// Property: how long to wait for a text, in seconds; unset: no limit.
 pub const TIMEOUT_PROPERTY: &str = "kg.apc.jmeter.functions.FifoTimeout";
 
-/// Property: how many texts a queue holds; unset: no bound.
+/// Property: capacity of a queue in texts; unset: no limit.
 pub const CAPACITY_PROPERTY: &str = "kg.apc.jmeter.functions.FifoCapacity";
 
-/// The queues of a run, made when they are first named.
+/// The queues of a run, created at first use.
 #[derive(Debug, Default)]
 pub struct Queues(Mutex<HashMap<String, Arc<Queue>>>);
 
@@ -21,12 +21,12 @@ pub struct Queues(Mutex<HashMap<String, Arc<Queue>>>);
 #[derive(Debug, Default)]
 pub struct Queue {
     texts: Mutex<VecDeque<String>>,
-    /// Somebody has put or taken a text.
+    /// Notified when a text is added or removed.
     changed: Notify,
 }
 
 impl Queues {
-    /// The queue of this name.
+    /// The queue with this name.
     pub fn named(&self, name: &str) -> Arc<Queue> {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(queues.entry(name.to_owned()).or_default())
@@ -38,7 +38,7 @@ impl Queue {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a text at the end if fewer than `capacity` are there; gives it back otherwise.
+    /// Adds a text at the end if the queue has fewer than `capacity`; otherwise returns it.
     ///
     /// # Errors
     /// The queue is full.
@@ -53,12 +53,12 @@ impl Queue {
         Ok(())
     }
 
-    /// The next change: a text that somebody puts or takes.
+    /// Waits until a text is added or removed.
     pub fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }
 
-    /// Takes the first text.
+    /// Removes the first text and returns it.
     pub fn pop(&self) -> Option<String> {
         let text = self.texts().pop_front();
         if text.is_some() {
@@ -77,7 +77,7 @@ impl Queue {
         self.texts().len()
     }
 
-    /// Whether there is none.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.texts().is_empty()
     }

@@ -1,4 +1,4 @@
-//! What scripts see and change of the sampler at hand: its request and its cookies.
+//! The parts of the current sampler that scripts read and change: its request and its cookies.
 //!
 //! The sampler's crate implements [`crate::user::RequestAccess`]; scripts reach it through
 //! [`crate::user::UserState::request`].
@@ -20,24 +20,24 @@ pub enum RequestText {
     Path,
     /// Encoding of the body.
     ContentEncoding,
-    /// Milliseconds until a connection is given up.
+    /// Connect timeout, in milliseconds.
     ConnectTimeout,
-    /// Milliseconds until a response is given up.
+    /// Response timeout, in milliseconds.
     ResponseTimeout,
 }
 
-/// A switch of the request.
+/// A flag of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestFlag {
-    /// The values of the arguments are the body.
+    /// Whether the values of the arguments are the body.
     RawBody,
-    /// The connection is kept.
+    /// Whether the connection is kept alive.
     KeepAlive,
-    /// Redirects are followed, each as a sample of its own.
+    /// Whether redirects are followed, each as a sub-sample.
     FollowRedirects,
-    /// Redirects are followed unseen.
+    /// Whether redirects are followed without sub-samples.
     AutoRedirects,
-    /// The body is multipart.
+    /// Whether the body is multipart.
     Multipart,
 }
 
@@ -50,7 +50,7 @@ pub struct RequestArgument {
     pub value: String,
     /// Whether it is URL-encoded.
     pub encode: bool,
-    /// Whether `=` stands between name and value.
+    /// Whether `=` is written between name and value.
     pub use_equals: bool,
     /// Content type of a part of a multipart body.
     pub content_type: String,
@@ -78,13 +78,13 @@ pub struct RequestCookie {
     pub domain: String,
     /// Path.
     pub path: String,
-    /// Sent over TLS only.
+    /// Whether it is sent over TLS only.
     pub secure: bool,
     /// When it expires, in milliseconds since 1970; 0: with the session.
     pub expires_ms: i64,
-    /// The domain was given, so that the cookie is sent to hosts below it.
+    /// Whether the domain was given, so that the cookie is also sent to its subdomains.
     pub domain_specified: bool,
-    /// The path was given.
+    /// Whether the path was given.
     pub path_specified: bool,
     /// Version.
     pub version: i32,

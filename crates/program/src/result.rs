@@ -1,4 +1,4 @@
-//! The result of one sample while it is being made and processed.
+//! The result of one sample while it is being created and processed.
 
 use busyhour_record::{DataType, HttpDetail, Nanos};
 
@@ -7,13 +7,13 @@ use busyhour_record::{DataType, HttpDetail, Nanos};
 pub struct AssertionResult {
     /// Name of the assertion.
     pub name: String,
-    /// The assertion says the sample failed.
+    /// Whether the assertion failed the sample.
     pub failure: bool,
-    /// The assertion itself could not be evaluated.
+    /// Whether the assertion could not be evaluated.
     pub error: bool,
-    /// Why.
+    /// Message of the failure or error.
     pub message: String,
-    /// The message is there although it is empty: result files tell that from none.
+    /// The message exists although it is empty: result files distinguish it from a missing one.
     pub blank_message: bool,
 }
 
@@ -24,42 +24,45 @@ impl AssertionResult {
     }
 }
 
-/// What the processors of a plan need a sampler to keep; what nobody needs is counted, not kept.
+/// The parts of a response that a plan's elements read. A sampler retains these; other parts are only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct Retention {
     /// Response body.
     pub body: bool,
     /// Response headers as text.
     pub response_headers: bool,
     /// Request headers and data as text.
     pub request: bool,
-    /// What HTTP result files show apart ([`HttpDetail`]).
+    /// HTTP fields that result files show separately ([`HttpDetail`]).
     pub http: bool,
 }
 
-/// What the files that a sample goes to show beyond its row.
+/// The details of a sample that result files show in addition to its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DetailWish {
-    /// What was received.
+pub struct ShownDetails {
+    /// The response.
     pub body: bool,
-    /// What was received, if the sample failed.
+    /// The response, if the sample failed.
     pub body_on_error: bool,
 }
 
-impl DetailWish {
-    /// What either wants.
-    pub fn union(self, other: DetailWish) -> DetailWish {
-        DetailWish { body: self.body || other.body, body_on_error: self.body_on_error || other.body_on_error }
+impl ShownDetails {
+    /// The union of both.
+    pub fn union(self, other: ShownDetails) -> ShownDetails {
+        ShownDetails {
+            body: self.body || other.body,
+            body_on_error: self.body_on_error || other.body_on_error,
+        }
     }
 }
 
-impl Keep {
+impl Retention {
     /// Everything.
-    pub const ALL: Keep = Keep { body: true, response_headers: true, request: true, http: true };
+    pub const ALL: Retention = Retention { body: true, response_headers: true, request: true, http: true };
 
-    /// What either needs.
-    pub fn union(self, other: Keep) -> Keep {
-        Keep {
+    /// The union of both.
+    pub fn union(self, other: Retention) -> Retention {
+        Retention {
             body: self.body || other.body,
             response_headers: self.response_headers || other.response_headers,
             request: self.request || other.request,
@@ -68,22 +71,22 @@ impl Keep {
     }
 }
 
-/// One sample's result. A user has one and uses its buffers again; sub-results are rare and own theirs.
+/// One sample's result. Each user has one and reuses its buffers; sub-results are rare and have their own.
 #[derive(Clone, Debug, Default)]
 pub struct SampleResult {
-    /// Label as rendered.
+    /// Evaluated label.
     pub label: String,
-    /// When the sample was meant to start.
+    /// Intended start of the sample.
     pub intended: Nanos,
-    /// When it started.
+    /// Actual start.
     pub start: Nanos,
-    /// When its last byte was read.
+    /// When the last byte was received.
     pub end: Nanos,
     /// Time to connect, TLS handshake included, in nanoseconds.
     pub connect_ns: u64,
     /// Time to the first byte of the response, in nanoseconds.
     pub latency_ns: u64,
-    /// Time within the sample that does not count, in nanoseconds.
+    /// Time within the sample that is not counted, in nanoseconds.
     pub idle_ns: u64,
     /// `200`, or `Non HTTP response code: …`.
     pub code: String,
@@ -91,11 +94,11 @@ pub struct SampleResult {
     pub message: String,
     /// Whether text, binary or unknown.
     pub data_type: DataType,
-    /// Encoding of the data, as the response names it; empty: unknown.
+    /// Encoding of the data as given by the response; empty: unknown.
     pub encoding: String,
     /// Value of the Content-Type header.
     pub content_type: String,
-    /// Whether the sample succeeded so far.
+    /// Whether the sample has succeeded so far.
     pub success: bool,
     /// Outcomes of the assertions that ran.
     pub assertions: Vec<AssertionResult>,
@@ -107,23 +110,23 @@ pub struct SampleResult {
     pub sent_bytes: u64,
     /// URL requested (the last one after redirects).
     pub url: String,
-    /// Headers sent, one `Name: value` per line (kept when asked for).
+    /// Headers sent, one `Name: value` per line (retained if needed).
     pub request_headers: String,
-    /// Request line and data as JMeter shows them (kept when asked for).
+    /// Request line and data in JMeter's format (retained if needed).
     pub request_data: String,
-    /// Status line and headers received, as JMeter shows them (kept when asked for).
+    /// Status line and headers received, in JMeter's format (retained if needed).
     pub response_headers: String,
-    /// Response body, decoded (kept when asked for).
+    /// Response body, decoded (retained if needed).
     pub body: Vec<u8>,
-    /// An HTTP sampler's own (kept when asked for).
+    /// Fields of HTTP samplers only (retained if needed).
     pub http: Option<Box<HttpDetail>>,
-    /// The file that the body was saved in, if it was.
+    /// The file in which the body was saved.
     pub file_name: Option<Box<str>>,
-    /// Results this one is made of (redirects, embedded resources, samples of a transaction).
+    /// Results inside this one (redirects, embedded resources, samples of a transaction).
     pub sub_results: Vec<SampleResult>,
-    /// A transaction's own sample.
+    /// Whether it is a transaction's own sample.
     pub is_transaction: bool,
-    /// Not to be recorded.
+    /// Whether the result is not recorded.
     pub ignore: bool,
     /// Stop this user after the sample.
     pub stop_user: bool,
@@ -135,15 +138,15 @@ pub struct SampleResult {
     pub users_group: u32,
     /// Users active in all groups when the sample ended.
     pub users_all: u32,
-    /// Nobody wrote the thread's name into it: JMeter leaves out the first of results deep inside others.
+    /// The result has no thread name: JMeter leaves it out in the first of deeply nested results.
     pub unnamed_thread: bool,
 }
 
-/// Buffers larger than this are given back after a sample, so that one large body does not stay with each user.
+/// Larger buffers are freed after a sample, so that one large body does not occupy memory in each user.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
 impl SampleResult {
-    /// Makes the result empty for a new sample; buffers stay unless they have grown large.
+    /// Clears the result for a new sample; buffers are reused unless they are large.
     pub fn reset(&mut self) {
         for text in [
             &mut self.label,
@@ -190,20 +193,20 @@ impl SampleResult {
         self.file_name = None;
     }
 
-    /// Bytes received: headers, body, and those of the sub-results when this result has none of its own.
+    /// Size of headers and body received, in bytes.
     pub fn bytes(&self) -> u64 {
         self.header_bytes + self.body_bytes
     }
 
-    /// Service time in whole milliseconds as JMeter counts it: both stamps are cut to milliseconds first (the
-    /// run's start lies on a whole millisecond of the wall clock).
+    /// Service time in whole milliseconds as in JMeter: both times are truncated to milliseconds first (the
+    /// run starts at a whole millisecond of the wall clock).
     pub fn elapsed_ms(&self) -> u64 {
         (self.end.0 / 1_000_000)
             .saturating_sub(self.start.0 / 1_000_000)
             .saturating_sub(self.idle_ns / 1_000_000)
     }
 
-    /// Body as text in its encoding: UTF-8 when it says so or names none, else ISO-8859-1 byte by byte.
+    /// Body as text in its encoding: UTF-8 if the response names it or no encoding, otherwise ISO-8859-1.
     pub fn body_text(&self) -> std::borrow::Cow<'_, str> {
         // Looking for the end of each character takes about as long as 16 bytes of other work on a text.
         busyhour_slices::away(self.body.len() / 16, || self.decode_body())
@@ -225,7 +228,7 @@ impl SampleResult {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// The first message of an assertion, be it an empty one of an assertion that holds, as JMeter's CSV files have it.
+    /// The first message of an assertion, which may be empty and of an assertion that passed, as in JMeter's CSV files.
     pub fn failure_message(&self) -> &str {
         self.assertions.iter().find_map(AssertionResult::message).unwrap_or_default()
     }

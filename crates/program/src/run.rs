@@ -1,4 +1,4 @@
-//! What all users of a run share: properties, the clock, the log, stop requests, who is active.
+//! What all users of a run share: properties, the clock, the log, stop requests, active users.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -20,15 +20,15 @@ use crate::variables::{Names, Slot, Value, Variables};
 pub enum Level {
     /// Details.
     Debug,
-    /// Course of events.
+    /// Normal events.
     Info,
-    /// Something is odd.
+    /// Something unusual.
     Warn,
     /// Something failed.
     Error,
 }
 
-/// JMeter's properties: read and set by functions and scripts while the run goes on.
+/// JMeter's properties: functions and scripts read and set them during the run.
 #[derive(Debug, Default)]
 pub struct Properties {
     values: RwLock<HashMap<String, PropertyValue>>,
@@ -38,7 +38,7 @@ pub struct Properties {
 #[derive(Debug)]
 struct PropertyValue {
     text: String,
-    /// Somebody has asked for it.
+    /// Whether it has been read.
     is_read: AtomicBool,
 }
 
@@ -56,7 +56,7 @@ impl PropertyValue {
     }
 }
 
-/// Versions given out so far, to any properties.
+/// Versions assigned so far, to any properties.
 static VERSIONS: AtomicU64 = AtomicU64::new(1);
 
 fn next_version() -> u64 {
@@ -70,8 +70,8 @@ impl Properties {
         Self { values: RwLock::new(values), version: next_version().into() }
     }
 
-    /// A number that changes with every change of a property and is never that of other properties: what was read
-    /// under it holds as long as it stays.
+    /// A version that changes with every change of a property and is never that of other properties. A value read
+    /// under a version is valid as long as the version is the same.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -87,7 +87,7 @@ impl Properties {
         self.with(name, |value| value.map(str::to_owned))
     }
 
-    /// Sets `name`; returns what it was.
+    /// Sets `name`; returns the old value.
     pub fn set(&self, name: &str, value: &str) -> Option<String> {
         let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
         let before = values.insert(name.to_owned(), PropertyValue::new(value.to_owned()));
@@ -95,20 +95,20 @@ impl Properties {
         before.map(|before| before.text)
     }
 
-    /// Removes `name`; returns what it was.
+    /// Removes `name`; returns the old value.
     pub fn remove(&self, name: &str) -> Option<String> {
         let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
         self.version.store(next_version(), Ordering::Release);
         values.remove(name).map(|before| before.text)
     }
 
-    /// Whether somebody has asked for the value that `name` has now; true as well when it has none.
+    /// Whether the current value of `name` has been read; also true if it has none.
     pub fn is_read(&self, name: &str) -> bool {
         let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
         values.get(name).is_none_or(|value| value.is_read.load(Ordering::Relaxed))
     }
 
-    /// All properties, sorted by name. None counts as read by that.
+    /// All properties, sorted by name. They do not count as read.
     pub fn all(&self) -> Vec<(String, String)> {
         let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.text.clone())).collect();
@@ -116,12 +116,12 @@ impl Properties {
         all
     }
 
-    /// The value of `name` as a number, or `default` when unset or no number.
+    /// The value of `name` as a number, or `default` if it is unset or not a number.
     pub fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> T {
         self.with(name, |value| value.and_then(|text| text.trim().parse().ok())).unwrap_or(default)
     }
 
-    /// The value of `name` as JMeter reads a truth value, or `default` when unset.
+    /// The value of `name` as JMeter reads a boolean, or `default` if it is unset.
     pub fn flag(&self, name: &str, default: bool) -> bool {
         self.with(name, |value| match value {
             Some(text) => text.trim().eq_ignore_ascii_case("true") || text.trim() == "1",
@@ -130,16 +130,16 @@ impl Properties {
     }
 }
 
-/// What users of all cores see of a thread group.
+/// What users on all cores share of a thread group.
 #[derive(Debug)]
 pub struct GroupShared {
-    /// Name as rendered before the run.
+    /// Name, evaluated before the run.
     pub name: String,
-    /// What the names of its threads begin with.
+    /// Prefix of the names of its threads.
     pub thread_prefix: String,
     /// JMeter's number of the group among its kind, from 1.
     pub number: u32,
-    /// Iterations go on as the same visitor.
+    /// Whether iterations continue as the same user: cookies and caches are retained.
     pub same_user: bool,
     /// Users active now.
     pub active: AtomicU32,
@@ -147,20 +147,20 @@ pub struct GroupShared {
     pub started: AtomicU64,
     /// Values the group's users start from.
     pub initial: Vec<(Slot, Arc<str>)>,
-    /// Users begun so far in a group that keeps a level, which gives each its number.
+    /// Users started so far in a group with a level, which numbers them.
     pub born: AtomicU32,
     /// Users in such a group that have not ended.
     pub members: AtomicU32,
-    /// Told when one of them ends.
+    /// Notified when one of them ends.
     pub member_ended: Notify,
-    /// The group's plan is over: its users end after the sample they are in.
+    /// The group's plan is over: its users end after the current sample.
     pub over: AtomicBool,
-    /// An arrival of the group was given up.
+    /// Notified when an arrival of the group is dropped.
     pub gave_up: AtomicBool,
 }
 
 impl GroupShared {
-    /// A group before its first user; its threads are named after it, and its users stay the same.
+    /// A group before its first user. Its threads have this name prefix, and iterations continue as the same user.
     pub fn new(name: String, number: u32, initial: Vec<(Slot, Arc<str>)>) -> Self {
         Self {
             thread_prefix: name.clone(),
@@ -179,18 +179,18 @@ impl GroupShared {
     }
 }
 
-/// How far a stop request goes.
+/// How soon a stop request ends the users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
     /// Keep running.
     No,
-    /// Users finish the sample they are in.
+    /// Users finish the current sample.
     Graceful,
-    /// Samples in flight are given up.
+    /// Samples in flight are abandoned.
     Now,
 }
 
-/// Where log lines go.
+/// Where log lines are written.
 pub type LogSink = Box<dyn Fn(Level, &str) + Send + Sync>;
 
 /// A standard stream of the process.
@@ -202,23 +202,23 @@ pub enum Stream {
     Error,
 }
 
-/// What puts the results of a script in doubt.
+/// A reason to question the results of a script.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ScriptDoubt {
-    /// It met an operation that is not supported here, and failed where JMeter would have gone on.
+pub enum ScriptIssue {
+    /// It used an operation that is not supported here and failed where JMeter continues.
     Unsupported(String),
-    /// Its text changed, and the text of the first run was used again, as in JMeter.
+    /// Its text changed, but the text of the first run was used again, as in JMeter.
     CachedText,
 }
 
-/// So long before a deadline the kernel is asked to wake a core: it takes about as long to do so, and what is left is spent
-/// watching the clock. Measured: the median lateness of a start falls by half, for a percent or two of a core.
+/// The kernel is asked to wake a core this long before a deadline, because that is about the time it takes. The rest is spent
+/// polling the clock. Measured: half the median lateness of starts, for 1 to 2 % of a core.
 pub const WAKE_LEAD_NS: u64 = 10_000;
 
-/// Different doubts about scripts that a run keeps.
+/// Greatest number of different script issues that a run stores.
 const SCRIPT_DOUBTS_MAX: usize = 100;
 
-/// Takes what scripts print, exactly.
+/// Receives what scripts print.
 pub type OutputSink = Box<dyn Fn(Stream, &str) + Send + Sync>;
 
 /// What all users of a run share.
@@ -229,7 +229,7 @@ pub struct RunShared {
     pub clock: Clock,
     /// JMeter's properties.
     pub properties: Arc<Properties>,
-    /// Names that have slots.
+    /// Variable names that have slots.
     pub names: Arc<Names>,
     /// The thread groups, in the program's order.
     pub groups: Vec<GroupShared>,
@@ -241,26 +241,26 @@ pub struct RunShared {
     pub started: AtomicU64,
     /// Users that have finished.
     pub finished: AtomicU64,
-    /// Starts are met by watching the clock over the last so many nanoseconds before them; 0: by the kernel
-    /// alone. [`WAKE_LEAD_NS`] unless more is asked for.
+    /// A core polls the clock for this time before a start, in nanoseconds; 0: it is woken by the kernel
+    /// alone. [`WAKE_LEAD_NS`] by default.
     pub spin_ns: AtomicU64,
-    /// When the first phase began, in nanoseconds since the run's start: what JMeter calls the start of the test.
+    /// Start of the first phase, in nanoseconds since the run's start: JMeter's start of the test.
     pub begun_ns: AtomicU64,
-    /// What somebody changes while the run goes on.
+    /// Changes of the load during the run.
     pub control: RunControl,
     /// Locks of critical sections.
     pub locks: Locks,
-    /// Queues through which users hand texts to one another.
+    /// Queues through which users exchange texts.
     pub queues: Queues,
-    /// Users that each group starts, as far as that is known.
+    /// Users that each group starts, where that is known.
     planned: Box<[AtomicU32]>,
     /// What functions share among all users, one value of each type.
     shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
-    /// Starts that timers had to give up, by the timer's name.
+    /// Starts that timers had to drop, by the timer's name.
     missed_starts: Mutex<BTreeMap<String, u64>>,
-    /// What puts results of scripts in doubt: number of times by element and doubt.
-    script_doubts: Mutex<BTreeMap<(String, ScriptDoubt), u64>>,
-    /// Where scripts print to; without one, to the log.
+    /// Number of script issues by element and issue.
+    script_issues: Mutex<BTreeMap<(String, ScriptIssue), u64>>,
+    /// Where scripts print; `None`: to the log.
     output: OnceLock<OutputSink>,
     stop: AtomicU8,
     /// When the end is forced, in nanoseconds since the run's start; `u64::MAX`: never.
@@ -313,7 +313,7 @@ impl RunShared {
             begun_ns: AtomicU64::new(0),
             shared: Mutex::default(),
             missed_starts: Mutex::default(),
-            script_doubts: Mutex::default(),
+            script_issues: Mutex::default(),
             output: OnceLock::new(),
             stop: AtomicU8::new(0),
             force_at_ns: AtomicU64::new(u64::MAX),
@@ -324,12 +324,12 @@ impl RunShared {
         }
     }
 
-    /// Notes how many users a group starts.
+    /// Sets the number of users that a group starts.
     pub fn plan_users(&self, group: u32, users: u32) {
         self.planned[group as usize].store(users, Ordering::Relaxed);
     }
 
-    /// Users that a group starts; of a group that begins otherwise: those that are active.
+    /// Users that a group starts; of a group without such a number: those that are active.
     pub fn users_of(&self, group: u32) -> u32 {
         match self.planned[group as usize].load(Ordering::Relaxed) {
             0 => self.groups[group as usize].active.load(Ordering::Relaxed),
@@ -337,14 +337,14 @@ impl RunShared {
         }
     }
 
-    /// The variables users of a group start with; empty for a group that is not there yet (initial values).
+    /// The initial variables of the group's users; empty for a group that does not exist yet (initial values).
     pub fn initial_variables(&self, group: u32) -> Variables {
         let mut variables = Variables::new(Arc::clone(&self.names));
         self.reset_variables(group, &mut variables);
         variables
     }
 
-    /// Makes variables what they are for a user of the group that has just begun.
+    /// Sets variables to the initial values of the group.
     pub fn reset_variables(&self, group: u32, variables: &mut Variables) {
         variables.clear();
         if let Some(group) = self.groups.get(group as usize) {
@@ -354,7 +354,7 @@ impl RunShared {
         }
     }
 
-    /// Puts a text into the queue of this name; one that is full loses it, with a line in the log.
+    /// Adds a text to the queue with this name. If the queue is full, the text is dropped, with a line in the log.
     pub fn put_into_queue(&self, name: &str, value: String) {
         let capacity = self.properties.number(CAPACITY_PROPERTY, usize::MAX);
         if self.queues.named(name).put(value, capacity).is_err() {
@@ -367,7 +367,7 @@ impl RunShared {
         (self.log)(level, message);
     }
 
-    /// What all calls of a function share, made at first use; each type is one function's own.
+    /// What all calls of a function share, created at first use; each type belongs to one function.
     ///
     /// # Panics
     /// Never: a value is kept under its type.
@@ -377,33 +377,33 @@ impl RunShared {
         Arc::clone(value).downcast().expect("kept under its type")
     }
 
-    /// Counts starts that a timer's schedule had and no user was free for in time.
+    /// Counts starts of a timer's schedule for which no user was free in time.
     pub fn miss_starts(&self, timer: &str, starts: u64) {
         let mut missed = self.missed_starts.lock().unwrap_or_else(PoisonError::into_inner);
         *missed.entry(timer.to_owned()).or_default() += starts;
     }
 
-    /// Counts a doubt about the runs of a script; `element`: the name of the element or function.
-    pub fn doubt_script(&self, element: &str, doubt: ScriptDoubt) {
-        let mut doubts = self.script_doubts.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Counts an issue of a script; `element`: the name of the element or function.
+    pub fn note_script_issue(&self, element: &str, doubt: ScriptIssue) {
+        let mut doubts = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (element.to_owned(), doubt);
         if doubts.len() < SCRIPT_DOUBTS_MAX || doubts.contains_key(&key) {
             *doubts.entry(key).or_default() += 1;
         }
     }
 
-    /// Doubts about scripts: the element, the doubt, the number of times.
-    pub fn script_doubts(&self) -> Vec<(String, ScriptDoubt, u64)> {
-        let doubts = self.script_doubts.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Script issues: the element, the issue, its number.
+    pub fn script_issues(&self) -> Vec<(String, ScriptIssue, u64)> {
+        let doubts = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
         doubts.iter().map(|((element, doubt), count)| (element.clone(), doubt.clone(), *count)).collect()
     }
 
-    /// Says where scripts print to; the first call counts.
+    /// Sets where scripts print; the first call counts.
     pub fn print_to(&self, sink: OutputSink) {
         let _ = self.output.set(sink);
     }
 
-    /// Prints exactly this text for a script.
+    /// Prints this text for a script, unchanged.
     pub fn print(&self, stream: Stream, text: &str) {
         match self.output.get() {
             Some(sink) => sink(stream, text),
@@ -411,13 +411,13 @@ impl RunShared {
         }
     }
 
-    /// Starts that were given up, by the timer's name.
+    /// Starts that were dropped, by the timer's name.
     pub fn missed_starts(&self) -> Vec<(String, u64)> {
         let missed = self.missed_starts.lock().unwrap_or_else(PoisonError::into_inner);
         missed.iter().map(|(timer, starts)| (timer.clone(), *starts)).collect()
     }
 
-    /// How far the run is asked to stop.
+    /// The stop request in force.
     pub fn stop(&self) -> Stop {
         match self.stop.load(Ordering::Relaxed) {
             0 => Stop::No,
@@ -431,7 +431,7 @@ impl RunShared {
         self.plan_grace_ns.store(grace_ns, Ordering::Relaxed);
     }
 
-    /// Asks the run to stop, for the plan; never takes an earlier, stronger request back. When the grace period of
+    /// Stops the run for the plan; never weakens an earlier request. When the grace period of
     /// [`Self::limit_plan_stops`] has passed, the end of the main groups is forced.
     pub fn ask_to_stop(&self, stop: Stop) {
         self.raise_stop(stop);
@@ -443,13 +443,13 @@ impl RunShared {
         self.stop.fetch_max(stop as u8, Ordering::Relaxed);
     }
 
-    /// Asks the run to stop because of an error of the plan, which `why` describes. The first error is kept.
+    /// Stops the run because of an error of the plan, described by `why`. The first error is kept.
     pub fn stop_because_of_error(&self, stop: Stop, why: impl Into<String>) {
         self.note_error(why);
         self.ask_to_stop(stop);
     }
 
-    /// Notes an error of the plan that stopped users or the run, so that the run does not count as completed. The first
+    /// Stores an error of the plan that stopped users or the run, so that the run does not count as completed. The first
     /// one is kept.
     pub fn note_error(&self, why: impl Into<String>) {
         let _ = self.stop_error.set(why.into());
@@ -460,19 +460,19 @@ impl RunShared {
         self.stop_error.get().map(String::as_str)
     }
 
-    /// Asks the run to stop and forces its end when that takes longer than `grace_ns`: samples in flight are given up,
-    /// tearDown groups do not run, and a core that does not respond is left behind. An earlier time stays.
+    /// Stops the run and forces its end when that takes longer than `grace_ns`: samples in flight are abandoned,
+    /// tearDown groups do not run, and a core that does not respond is left behind. An earlier deadline stays in force.
     pub fn stop_within(&self, stop: Stop, grace_ns: u64) {
         self.raise_stop(stop);
         self.force_at_ns.fetch_min(self.clock.now().0.saturating_add(grace_ns), Ordering::Relaxed);
     }
 
-    /// Forces the end from now on, see [`Self::stop_within`].
+    /// Forces the end now, see [`Self::stop_within`].
     pub fn force_end(&self) {
         self.stop_within(Stop::Now, 0);
     }
 
-    /// Whether the end is forced at `now`; what is still running is asked to stop at once then.
+    /// Whether the end is forced at `now`; whatever still runs is stopped at once then.
     pub fn is_forced(&self, now: Nanos) -> bool {
         let plan_force_at_ns = self.plan_force_at_ns.load(Ordering::Relaxed);
         let is_forced = now.0 >= self.force_at_ns.load(Ordering::Relaxed).min(plan_force_at_ns);
@@ -482,7 +482,7 @@ impl RunShared {
         is_forced
     }
 
-    /// Lets tearDown groups run after a stop of the main groups. They have the time that they need if the plan stopped
+    /// Lets tearDown groups run after a stop of the main groups, without a time limit if the plan stopped
     /// itself.
     pub fn clear_stop(&self) {
         self.plan_force_at_ns.store(u64::MAX, Ordering::Relaxed);

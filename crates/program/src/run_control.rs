@@ -1,14 +1,14 @@
-//! Changing the load while a run goes on: its rate, and pauses.
+//! Changing the load during a run: its rate, and pauses.
 //!
-//! A change is posted with the moment from which it holds, a little later than now ([`CHANGE_LEAD_NS`]). Each core learns
-//! of it before that moment: its dispatchers look at one number before each arrival, and its tick wakes those that sleep.
+//! A change is posted with the moment from which it applies, a little later than now ([`CHANGE_LEAD_NS`]). Each core learns
+//! of it before that moment: dispatchers check a counter before each arrival, and the tick of the core wakes sleeping users.
 //! So all cores change at the same instant, and the schedule of the whole run is a function of the seed and of the changes,
-//! as [`busyhour_arrivals::Changes`] computes it again afterwards.
+//! as [`busyhour_arrivals::Changes`] computes it afterwards.
 //!
-//! | | open workloads | users with work of their own |
+//! | | open workloads | other users |
 //! |---|---|---|
-//! | rate | arrivals come at so many times the rate that was asked for | – (their number is the plan's) |
-//! | pause | no arrival begins; those whose time comes are left out; sessions under way end | each holds before its next sample |
+//! | rate | arrivals come at a multiple of the requested rate | – (the plan sets the number of users) |
+//! | pause | no arrival starts; arrivals scheduled meanwhile are left out; running sessions end | each stops before its next sample |
 //! | stop | as [`crate::run::Stop::Graceful`] | the same |
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,53 +16,53 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use busyhour_record::{LoadChange, Nanos};
 
-/// How often a core looks at what has changed and hands its samples over, in nanoseconds.
+/// How often a core checks for changes and passes its samples on, in nanoseconds.
 pub const TICK_NS: u64 = 100_000_000;
 
-/// How long after it was asked for a change begins to hold, in nanoseconds: two ticks of a core, within which all have
-/// heard of it.
+/// Time from a request to the moment when the change applies, in nanoseconds: two ticks of a core, within which all cores
+/// learn of it.
 pub const CHANGE_LEAD_NS: u64 = 2 * TICK_NS;
 
-/// Changes of one run: far more than a person makes, few enough to be kept and looked through.
+/// Most changes of one run: far more than a person makes, few enough to be stored and searched.
 pub const CHANGES_MAX: usize = 1_000;
 
 /// Least and greatest factor of a rate.
 pub const FACTORS: (f64, f64) = (0.01, 100.0);
 
-/// A change and from when on it holds.
+/// A change and the moment from which it applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PostedChange {
-    /// The first moment for which it holds.
+    /// The first moment at which it applies.
     pub at: Nanos,
-    /// What changes; never a stop.
+    /// The change; never a stop.
     pub change: LoadChange,
 }
 
-/// Why the load was not changed.
+/// Why a change was refused.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ControlError {
-    /// Not a factor that can be had.
+    /// The factor is out of range.
     #[error("a rate can become {least} to {most} times what was asked for, not {0} times", least = FACTORS.0, most = FACTORS.1)]
     Factor(f64),
-    /// It has been changed very often.
+    /// Too many changes.
     #[error("the load of a run can be changed {CHANGES_MAX} times")]
     TooMany,
 }
 
-/// What was asked of the load while the run went on.
+/// The changes requested during the run.
 #[derive(Debug, Default)]
 pub struct RunControl {
     paused: AtomicBool,
-    /// How many changes there are: what cores look at.
+    /// Number of changes, which cores check.
     count: AtomicU32,
     changes: Mutex<Vec<PostedChange>>,
 }
 
 impl RunControl {
-    /// From a moment soon after `now` on, arrivals of open workloads come at `factor` times the rate asked for.
+    /// Soon after `now`, arrivals of open workloads come at `factor` times the requested rate.
     ///
     /// # Errors
-    /// The factor is out of range, or there were too many changes. Nothing is changed then.
+    /// The factor is out of range, or there were too many changes. Nothing changes then.
     pub fn set_rate_factor(&self, now: Nanos, factor: f64) -> Result<PostedChange, ControlError> {
         if !(FACTORS.0..=FACTORS.1).contains(&factor) {
             return Err(ControlError::Factor(factor));
@@ -70,7 +70,7 @@ impl RunControl {
         self.post(now, LoadChange::Rate { factor })
     }
 
-    /// Pauses the load; does nothing while it is paused.
+    /// Pauses the load; does nothing during a pause.
     ///
     /// # Errors
     /// There were too many changes.
@@ -111,24 +111,24 @@ impl RunControl {
         Ok(posted)
     }
 
-    /// Whether users with work of their own are to hold.
+    /// Whether users outside open workloads must pause.
     #[inline]
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// How many changes there have been.
+    /// Number of changes so far.
     #[inline]
     pub fn count(&self) -> u32 {
         self.count.load(Ordering::Acquire)
     }
 
-    /// The changes from the `from`-th on.
+    /// The changes from index `from` on.
     pub fn since(&self, from: u32) -> Vec<PostedChange> {
         self.locked().get(from as usize..).unwrap_or_default().to_vec()
     }
 
-    /// How many times the rate that was asked for arrivals come at, or will within [`CHANGE_LEAD_NS`].
+    /// The factor of the requested rate that applies now or within [`CHANGE_LEAD_NS`].
     pub fn rate_factor(&self) -> f64 {
         let changes = self.locked();
         let last = changes.iter().rev().find_map(|posted| match posted.change {

@@ -1,4 +1,4 @@
-//! What a sampler is: its protocol, and everything in its scope.
+//! A sampler: its protocol and everything in its scope.
 
 use std::fmt;
 use std::future::Future;
@@ -9,57 +9,57 @@ use busyhour_record::{LabelId, Nanos};
 use crate::controller::Assignment;
 use crate::element::{Assertion, Processor, Timer};
 use crate::ids::ControllerId;
-use crate::result::Keep;
+use crate::result::Retention;
 use crate::template::Template;
 use crate::user::{LogicalAction, UserState};
 
-/// A protocol (or several behind an enum): performs one request and fills in `user.result`.
+/// A protocol (or several behind an enum): sends one request and fills in `user.result`.
 pub trait Protocol: Sized + Send + Sync + 'static {
-    /// What a user keeps between requests: connections, cookies, caches.
+    /// What a user retains between requests: connections, cookies, caches.
     type Session;
 
     /// The session of a user that is about to start.
     fn session(user: &UserState) -> Self::Session;
 
-    /// An iteration of the thread group begins. `same_user`: the iteration goes on as the same visitor.
+    /// An iteration of the thread group starts. `same_user`: cookies and caches are retained.
     fn iteration_started(session: &mut Self::Session, user: &mut UserState, same_user: bool);
 
-    /// Another visitor takes the user's place: nothing of the one before may be seen, except that connections may be
-    /// used again if `keep_connections`.
+    /// A new session starts on this user. It must not see anything of the previous one; connections may be
+    /// reused if `keep_connections`.
     fn visitor_changed(session: &mut Self::Session, keep_connections: bool);
 
-    /// A user begins to do several things at once: the session of one of them sees what the user's own has seen.
+    /// A user starts parallel branches: the session of a branch starts as a copy of the user's.
     fn branch(_session: &Self::Session, _branch: &mut Self::Session) {}
 
-    /// One of them has ended: what was seen there is seen by the user from now on.
+    /// A branch has ended: what its session has collected is merged into the user's.
     fn rejoin(_session: &mut Self::Session, _branch: &mut Self::Session) {}
 
-    /// Performs the request. Everything that is rendered from variables is rendered first, then
-    /// [`UserState::begin_result`] is called, then the request is made.
+    /// Sends the request. All texts are rendered first, then
+    /// [`UserState::begin_result`] is called, then the request is sent.
     fn sample(
         &self,
         user: &mut UserState,
         session: &mut Self::Session,
         label: &Template,
         intended: Nanos,
-        keep: Keep,
+        keep: Retention,
     ) -> impl Future<Output = ()>;
 
-    /// When the sample just made ended for its user. A sampler that makes up its times may say otherwise than its
-    /// result.
+    /// When the last sample ended for its user. A sampler that simulates times may return another time than its
+    /// result has.
     fn ended(&self, user: &UserState) -> Nanos {
         user.result.end
     }
 
-    /// Whether a Sample Timeout can drop its samples in mid-way. One that ends them in a way of its own says no, and goes
-    /// by [`UserState::interrupt_at`].
+    /// Whether a Sample Timeout can drop its samples. A sampler that ends them itself returns false and
+    /// checks [`UserState::interrupt_at`].
     fn is_interruptible(&self) -> bool {
         true
     }
 
-    /// A sample was given up in mid-way by a Sample Timeout: makes `user.result`, which was begun, what JMeter's sampler
-    /// makes of an interrupt. `end` is set afterwards.
-    fn interrupted(&self, user: &mut UserState, _session: &mut Self::Session, _keep: Keep) {
+    /// A Sample Timeout has dropped a sample: turns `user.result`, which was started, into the result that JMeter's sampler has
+    /// after an interrupt. `end` is set afterwards.
+    fn interrupted(&self, user: &mut UserState, _session: &mut Self::Session, _keep: Retention) {
         user.result.success = false;
     }
 }
@@ -67,14 +67,14 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 /// A sampler that does no I/O (the debug sampler). Fills in `user.result` after calling
 /// [`UserState::begin_result`].
 pub trait ImmediateSampler: Send + Sync + fmt::Debug {
-    /// Makes the sample.
+    /// Runs the sampler.
     fn sample(&self, user: &mut UserState, label: &Template, intended: Nanos);
 }
 
 /// What a flow control action (JMeter's Test Action) does.
 #[derive(Clone, Debug)]
 pub enum FlowAction {
-    /// Wait so many milliseconds.
+    /// Wait for this number of milliseconds.
     Pause(Template),
     /// Stop this user.
     StopUser,
@@ -101,7 +101,7 @@ pub enum FailureAction {
     StopTest,
     /// The test stops at once.
     StopTestNow,
-    /// The user goes on somewhere else.
+    /// The user continues somewhere else.
     Jump(LogicalAction),
 }
 
@@ -110,62 +110,62 @@ pub enum FailureAction {
 pub enum SamplerKind<P> {
     /// A request.
     Protocol(P),
-    /// A sample without I/O.
+    /// A sampler without I/O.
     Immediate(Arc<dyn ImmediateSampler>),
-    /// No sample: an action on the flow.
+    /// No sample: a flow control action.
     Flow(FlowAction),
-    /// Several branches at the same time.
+    /// Several branches in parallel.
     Parallel(Box<Parallel>),
 }
 
-/// What a user does side by side (BlazeMeter's Parallel Controller).
+/// Parallel branches (BlazeMeter's Parallel Controller).
 #[derive(Debug)]
 pub struct Parallel {
-    /// A loop of one pass for each child. They stand below no other controller.
+    /// For each child, a loop with one pass. They have no other parent controller.
     pub branches: Box<[ControllerId]>,
-    /// One sample takes the place of those of the branches, which stand inside of it.
+    /// One sample replaces those of the branches, which become its sub-results.
     pub parent: bool,
-    /// So many branches at a time; `None`: all.
+    /// The greatest number of branches at a time; `None`: all.
     pub at_once: Option<Template>,
 }
 
-/// Listeners that do more than write rows; they find the sample in `user.result`, after the assertions.
+/// Listeners that run code (not only write rows); they read the sample from `user.result`, after the assertions.
 #[derive(Clone, Debug, Default)]
-pub struct Hearers {
+pub struct SampleListeners {
     /// All in the sampler's scope.
     pub all: Box<[Arc<dyn Processor>]>,
-    /// Those that hear its samples and not only the transaction that takes their place.
+    /// Those that receive its samples also when a parent transaction replaces them.
     pub in_transaction: Box<[Arc<dyn Processor>]>,
 }
 
-/// A sampler with all that its scope puts around it.
+/// A sampler with all elements in its scope.
 #[derive(Debug)]
 pub struct SamplerPackage<P> {
-    /// Name; the sample's label.
+    /// Name; the label of its samples.
     pub label: Template,
-    /// The label's number when nothing in it varies.
+    /// The label's index if it is constant.
     pub label_id: Option<LabelId>,
     /// What it does.
     pub kind: SamplerKind<P>,
     /// Pre-processors in the order they run.
     pub before: Box<[Arc<dyn Processor>]>,
-    /// Timers; their delays add up.
+    /// Timers; their delays are added.
     pub timers: Box<[Arc<dyn Timer>]>,
     /// Post-processors in the order they run.
     pub after: Box<[Arc<dyn Processor>]>,
     /// Assertions in the order they run.
     pub assertions: Box<[Arc<dyn Assertion>]>,
-    /// What these need of the result.
-    pub keep: Keep,
-    /// Listeners that do more than write rows, in the order they hear of a sample.
-    pub hearers: Hearers,
+    /// The parts of the result that these read.
+    pub keep: Retention,
+    /// Listeners that run code, in the order in which they receive a sample.
+    pub sample_listeners: SampleListeners,
     /// Index of the set of listeners that see its samples.
     pub listeners: u32,
-    /// The same without the listeners that see the enclosing parent transaction instead; `None`: nobody is left.
+    /// The same without the listeners that receive the enclosing parent transaction instead; `None`: no listener is left.
     pub listeners_in_transaction: Option<u32>,
-    /// What follows when it fails, in the order of the listeners.
+    /// What happens when it fails, in the order of the listeners.
     pub on_failure: Box<[FailureAction]>,
-    /// After so many milliseconds its sample is interrupted, for each Sample Timeout of the group.
+    /// For each Sample Timeout of the group, the milliseconds after which a sample is interrupted.
     pub timeouts_ms: Arc<[Template]>,
     /// Enclosing controllers, nearest first, up to the group's own.
     pub ancestors: Box<[ControllerId]>,

@@ -1,10 +1,10 @@
-//! What compiling hands out: slots for variable names and ids for elements' private state.
+//! What the compiler assigns: slots for variable names and ids for the private state of elements.
 
-use crate::result::Keep;
+use crate::result::Retention;
 use crate::user::StateId;
 use crate::variables::{Names, Slot};
 
-/// Variable that tells whether the last sample succeeded.
+/// Variable with the success of the last sample.
 pub const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
 /// The symbols of a program while it is being compiled.
@@ -22,14 +22,14 @@ pub struct Symbols {
 /// What functions may read besides their arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionReads {
-    /// Of the result of the sample before.
-    pub result: Keep,
-    /// Any variable, by a name that is computed.
+    /// Parts of the previous result.
+    pub result: Retention,
+    /// Any variable, by a computed name.
     pub any_variable: bool,
 }
 
 impl Default for Symbols {
-    /// Symbols of a plan of which nothing is known but what every user sets after each sample.
+    /// Symbols of a plan with only the variables that are set after each sample.
     fn default() -> Self {
         let mut names = Names::default();
         names.slot(LAST_SAMPLE_OK);
@@ -43,13 +43,13 @@ impl Symbols {
         self.names.slot(name)
     }
 
-    /// A new place for an element's private state in every user.
+    /// A new id for an element's private state in every user.
     pub fn state(&mut self) -> StateId {
         self.states += 1;
         StateId(self.states - 1)
     }
 
-    /// Number of private states handed out.
+    /// Number of private states.
     pub fn state_count(&self) -> u32 {
         self.states
     }

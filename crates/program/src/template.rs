@@ -1,4 +1,4 @@
-//! Text with variables and functions in it, compiled once to segments.
+//! Text with variables and functions, compiled to segments.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,28 +12,28 @@ use crate::variables::Slot;
 
 /// A function call inside a template, such as `${__Random(1,6)}`.
 ///
-/// Like JMeter's, a function never fails: what goes wrong is logged and the text that stands for the
+/// As in JMeter, a function never fails: errors are logged, and a text for the
 /// failure is appended.
 pub trait Function: Send + Sync + fmt::Debug {
     /// Appends the function's value to `out`.
     fn evaluate(&self, user: &mut UserState, out: &mut String);
 
-    /// Whether its value depends on nothing but JMeter's properties and texts of the plan, and evaluating it changes
-    /// nothing: then it is known before the run.
+    /// Whether the value depends only on JMeter's properties and texts of the plan and evaluation has no
+    /// side effect. The value is then known before the run.
     fn depends_on_properties_only(&self) -> bool {
         false
     }
 }
 
-/// Longest text that a template renders, in bytes. A variable that holds itself twice grows by a factor of two with each pass.
+/// Longest text that a template renders, in bytes. A variable that contains itself twice doubles in length with each pass.
 pub const TEXT_MAX: usize = 64 * 1024 * 1024;
 
 /// One piece of a template.
 #[derive(Clone, Debug)]
 pub enum Segment {
-    /// Text as it is.
+    /// Literal text.
     Text(Box<str>),
-    /// A variable; while it is unset, `${name}` stays as text.
+    /// A variable. While it is unset, the text is `${name}`.
     Variable(Slot),
     /// A function call.
     Function(Arc<dyn Function>),
@@ -44,7 +44,7 @@ pub enum Segment {
 pub struct Template {
     segments: Box<[Segment]>,
     source: Box<str>,
-    /// The number it is, if nothing in it varies and it is one.
+    /// The value as a number, if the text is constant and a number.
     number: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ impl Template {
         Self { segments: segments.into_boxed_slice(), source: text.into(), number: text.trim().parse().ok() }
     }
 
-    /// A template of these segments; `source` is what the plan says, for messages.
+    /// A template of these segments; `source` is the text of the plan, for messages.
     pub fn new(source: &str, segments: Vec<Segment>) -> Self {
         let mut template =
             Self { segments: segments.into_boxed_slice(), source: source.into(), number: None };
@@ -63,7 +63,7 @@ impl Template {
         template
     }
 
-    /// The text if nothing in it varies.
+    /// The text if it is constant.
     pub fn as_literal(&self) -> Option<&str> {
         match &*self.segments {
             [] => Some(""),
@@ -72,22 +72,22 @@ impl Template {
         }
     }
 
-    /// What the plan says.
+    /// The text of the plan.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether the text is empty whatever the variables are.
+    /// Whether the text is empty for all values of the variables.
     pub fn is_empty(&self) -> bool {
         self.as_literal() == Some("")
     }
 
-    /// The pieces.
+    /// The segments.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// Appends the text as it is for this user now, cut off after [`TEXT_MAX`] bytes.
+    /// Appends the current text for this user, cut off after [`TEXT_MAX`] bytes.
     pub fn render(&self, user: &mut UserState, out: &mut String) {
         let end = out.len().saturating_add(TEXT_MAX);
         for segment in &self.segments {
@@ -112,7 +112,7 @@ impl Template {
         }
     }
 
-    /// The text as it is for this user now; borrowed if nothing in it varies.
+    /// The current text for this user; borrowed if it is constant.
     pub fn text(&self, user: &mut UserState) -> Cow<'_, str> {
         match self.as_literal() {
             Some(text) => Cow::Borrowed(text),
@@ -124,7 +124,7 @@ impl Template {
         }
     }
 
-    /// The text as a number, read as `Long.parseLong` of the trimmed text; `default` when it is none.
+    /// The text as a number, parsed like `Long.parseLong` of the trimmed text; `default` if it is not a number.
     pub fn integer(&self, user: &mut UserState, default: i64) -> i64 {
         match self.number {
             Some(number) => number,
@@ -134,8 +134,8 @@ impl Template {
 }
 
 impl UserState {
-    /// Makes the result empty for the sample that begins now. To be called after everything has been rendered,
-    /// since rendering may look at the last result.
+    /// Clears the result for the next sample. Call it after all texts have been rendered,
+    /// because they may refer to the previous result.
     pub fn begin_result(&mut self, label: &Template, intended: Nanos) {
         if let Some(name) = label.as_literal() {
             self.result.reset();

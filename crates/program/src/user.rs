@@ -1,4 +1,4 @@
-//! The state of one virtual user that elements and functions see.
+//! The state of one virtual user that elements and functions access.
 
 use std::any::Any;
 use std::fmt;
@@ -20,10 +20,10 @@ use crate::variables::Variables;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateId(pub u32);
 
-/// What the plan asked to happen next, set by flow control, scripts and on-error actions.
+/// The next step of the user, set by flow control, scripts and on-error actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogicalAction {
-    /// Go on.
+    /// Continue.
     #[default]
     Continue,
     /// Start the next iteration of the thread group.
@@ -34,7 +34,7 @@ pub enum LogicalAction {
     BreakLoop,
 }
 
-/// Marks the number of a stream as that of an arrival.
+/// Marks a stream number as that of an arrival.
 const OF_ARRIVAL: u64 = 1 << 63;
 
 /// An exception of a function.
@@ -46,7 +46,7 @@ pub struct Thrown {
     pub message: String,
 }
 
-/// What elements may ask of the core that their user runs on.
+/// What elements can use of the core that runs their user.
 pub trait CoreAccess {
     /// Number of the core, from 0.
     fn index(&self) -> u32;
@@ -55,87 +55,87 @@ pub trait CoreAccess {
     fn sleep_until(&self, deadline: Nanos) -> Pin<Box<dyn Future<Output = ()> + '_>>;
 }
 
-/// The request of the sampler at hand, as a script sees and changes it. Changes hold for this sample; those of cookies
-/// stay.
+/// The request of the current sampler, as scripts read and change it. Changes apply to this sample; changes of cookies
+/// remain.
 pub trait RequestAccess: fmt::Debug {
     /// The access itself, for the sampler that made it.
     fn as_any(&self) -> &dyn Any;
     /// A text of the request.
     fn text(&mut self, user: &mut UserState, which: RequestText) -> String;
-    /// Changes a text; whether that is possible.
+    /// Changes a text; returns whether that is possible.
     fn set_text(&mut self, user: &mut UserState, which: RequestText, text: &str) -> bool;
-    /// A switch of the request.
+    /// A flag of the request.
     fn flag(&self, which: RequestFlag) -> bool;
-    /// Changes a switch.
+    /// Changes a flag.
     fn set_flag(&mut self, which: RequestFlag, on: bool);
     /// The arguments in their order.
     fn arguments(&mut self, user: &mut UserState) -> Vec<RequestArgument>;
     /// Replaces the arguments.
     fn set_arguments(&mut self, arguments: Vec<RequestArgument>);
-    /// Removes the arguments at these places. Those of the plan are gone for the user's later samples, too, as in JMeter.
+    /// Removes the arguments at these indices. Arguments of the plan are also removed for the user's later samples, as in JMeter.
     fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]);
     /// The headers of the sampler's header manager, names and values; `None` without one.
     fn headers(&mut self, user: &mut UserState) -> Option<Vec<(String, String)>>;
-    /// Replaces the headers of the sampler's header manager. If it is the only one in scope, they are those of the user's
+    /// Replaces the headers of the sampler's header manager. If it is the only one in scope, the change also applies to the user's
     /// later samples, too, as in JMeter.
     fn set_headers(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
-    /// Gives the sampler another header manager for this sample, merged with the one that it has.
+    /// Adds a header manager for this sample, merged with the existing one.
     fn set_header_manager(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
     /// The files in their order.
     fn files(&mut self, user: &mut UserState) -> Vec<RequestFile>;
     /// Replaces the files.
     fn set_files(&mut self, files: Vec<RequestFile>);
-    /// The cookies of the user in the order in which they came; `None` without a cookie manager.
+    /// The cookies of the user in the order in which they were received; `None` without a cookie manager.
     fn cookies(&mut self, user: &mut UserState) -> Option<Vec<RequestCookie>>;
     /// Replaces the cookies.
     fn set_cookies(&mut self, user: &mut UserState, cookies: Vec<RequestCookie>);
-    /// Removes all cookies. From then on the manager keeps cookies for one sample only, as in JMeter.
+    /// Removes all cookies. As in JMeter, the manager then retains cookies for one sample only.
     fn clear_cookies(&mut self, user: &mut UserState);
 }
 
-/// One virtual user, as elements, functions and scripts see it.
+/// One virtual user, as elements, functions and scripts access it.
 pub struct UserState {
     /// Its variables.
     pub variables: Variables,
     /// What all users of the run share.
     pub run: Arc<RunShared>,
-    /// The core this user lives on; `None` while initial values are computed before the run.
+    /// The core that runs this user; `None` while initial values are computed before the run.
     pub core: Option<Rc<dyn CoreAccess>>,
     /// Index of the thread group in the program.
     pub group: u32,
     /// Number of the user within its group, from 0 (`${__threadNum}` is one more).
     pub number: u32,
-    /// Iterations of the thread group begun, from 1 once the first has begun.
+    /// Iterations of the thread group started so far.
     pub iteration: u32,
-    /// Its stream of random numbers.
+    /// Its random number generator.
     pub random: Xoshiro256PlusPlus,
-    /// The result of the last sample; while a sample is processed, that sample's.
+    /// The result of the current sample, or of the last one between samples.
     pub result: SampleResult,
     /// Whether there is a last sample.
     pub has_result: bool,
-    /// Whether a server has answered this user by HTTP: JMeter then keeps a token among its variables, and shows it.
+    /// Whether this user has received an HTTP response. JMeter then has a token among the user's variables and shows it.
     pub http_answered: bool,
-    /// What to do next.
+    /// The next step.
     pub action: LogicalAction,
-    /// Whether the user goes on (JMeter's `running`).
+    /// Whether the user continues (JMeter's `running`).
     pub running: bool,
-    /// A processor failed on the sample at hand, see [`UserState::give_up_sample`].
+    /// A processor failed on the current sample, see [`UserState::abandon_sample`].
     pub gave_up: bool,
     /// When the group's scheduler ends this user.
     pub end_time: Option<Nanos>,
-    /// Time that a script slept, in nanoseconds: it has passed for the script, and the user waits it out before it goes on.
+    /// Sleep time of scripts, in nanoseconds. Scripts see it as elapsed; the user waits for it before the next step.
     pub owed_ns: u64,
-    /// When a Sample Timeout interrupts the sample at hand, for samplers that see to it themselves.
+    /// When a Sample Timeout interrupts the current sample, for samplers that check it themselves.
     pub interrupt_at: Option<Nanos>,
-    /// Name of the sampler at work (for `__samplerName` and logs).
+    /// Name of the current sampler (for `__samplerName` and logs).
     pub sampler_name: String,
-    /// What a function in the request has thrown, where JMeter fails the sample.
+    /// The exception of a function in the request, where JMeter fails the sample.
     pub thrown: Option<Box<Thrown>>,
-    /// The sampler at hand, for the scripts around it; `None` where no script asks for it.
+    /// The current sampler, for the scripts around it; `None` if no script needs it.
     pub request: Option<Box<dyn RequestAccess>>,
     /// What the sampler's session lends to scripts between samples: its cookies.
     pub lent: Option<Box<dyn Any>>,
-    /// Whose stream of random numbers it draws from: its own number, or that of the arrival it serves.
+    /// The number of its random stream: its own, or that of the arrival that it serves.
     stream: u64,
     states: Box<[Option<Box<dyn Any>>]>,
     scratch: Vec<String>,
@@ -175,16 +175,16 @@ impl UserState {
         }
     }
 
-    /// For processors on which JMeter throws: nothing more is done for the sample at hand. A sampler that has not
-    /// begun is left out; of a result no assertion, listener or transaction hears.
-    pub fn give_up_sample(&mut self, why: &str) {
+    /// Skips the rest of the current sample, for processors on which JMeter throws. A sampler that has not
+    /// started is left out; a finished result is not passed to assertions, listeners or transactions.
+    pub fn abandon_sample(&mut self, why: &str) {
         self.gave_up = true;
         let line = format!("Error while processing sampler: '{}': {why}", self.sampler_name);
         self.log(Level::Error, &line);
     }
 
-    /// Begins an iteration: counts it and keys the random stream by (seed, group, user, iteration), so that
-    /// an iteration's choices do not depend on how many numbers the one before drew.
+    /// Starts an iteration: counts it and seeds the random stream by (seed, group, user, iteration), so that
+    /// its random choices do not depend on the previous iteration.
     pub fn begin_iteration(&mut self) {
         self.iteration += 1;
         // Which of the user's iterations serves an arrival is left to timing.
@@ -193,19 +193,19 @@ impl UserState {
         self.random = Xoshiro256PlusPlus::seed_from_u64(key);
     }
 
-    /// The stream of a branch of what this user does side by side, for this pass.
+    /// The random stream of a parallel branch, for this pass.
     pub fn branch_stream(&mut self, branch: u32) -> Xoshiro256PlusPlus {
         use rand::Rng as _;
         let pass: u64 = self.random.random();
         Xoshiro256PlusPlus::seed_from_u64(pass ^ u64::from(branch).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
-    /// The next iteration is that of an arrival, from whose number its random choices come.
+    /// The next iteration serves an arrival, whose number seeds its random choices.
     pub fn serve_arrival(&mut self, arrival: u64) {
         self.stream = OF_ARRIVAL | arrival;
     }
 
-    /// Begins a session of an open workload: as a user that has just been made, whose random stream is that of the
+    /// Starts a session of an open workload: as a new user, with the random stream of the
     /// arrival, whichever user serves it.
     pub fn begin_session(&mut self, arrival: u64) {
         self.run.reset_variables(self.group, &mut self.variables);
@@ -223,7 +223,7 @@ impl UserState {
         self.random = Xoshiro256PlusPlus::seed_from_u64(key);
     }
 
-    /// An element's private state in this user, made at first use.
+    /// An element's private state in this user, created at first use.
     ///
     /// # Panics
     /// If the same id is used with two types: ids are handed out per element by the compiler.
@@ -232,7 +232,7 @@ impl UserState {
         place.get_or_insert_with(|| Box::new(init())).downcast_mut().expect("one type per state id")
     }
 
-    /// An element's private state if it was made.
+    /// An element's private state if it exists.
     pub fn peek_state<T: Any>(&mut self, id: StateId) -> Option<&mut T> {
         self.states[id.0 as usize].as_mut()?.downcast_mut()
     }
@@ -242,7 +242,7 @@ impl UserState {
         self.scratch.pop().unwrap_or_default()
     }
 
-    /// Gives a buffer back for the next use.
+    /// Returns a buffer for the next use.
     pub fn give_back(&mut self, mut buffer: String) {
         if self.scratch.len() < 4 && buffer.capacity() <= 4096 {
             buffer.clear();

@@ -1,4 +1,4 @@
-//! Variables of one virtual user: slots for the names the plan spells out, a map for the rest.
+//! Variables of one virtual user: slots for the names in the plan, a map for other names.
 
 use std::any::Any;
 use std::fmt;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap as HashMap;
 
-/// Index of a variable whose name stands in the plan.
+/// Index of a variable whose name occurs in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
-/// The names that have a slot; built while compiling, immutable and shared afterwards.
+/// The names that have a slot; built by the compiler, immutable and shared afterwards.
 #[derive(Debug, Default, Clone)]
 pub struct Names {
     by_name: HashMap<Box<str>, Slot>,
@@ -19,7 +19,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The slot of `name`, made when it has none yet.
+    /// The slot of `name`, created if it does not exist.
     pub fn slot(&mut self, name: &str) -> Slot {
         if let Some(&slot) = self.by_name.get(name) {
             return slot;
@@ -30,7 +30,7 @@ impl Names {
         slot
     }
 
-    /// The slot of `name` if the plan spells it out.
+    /// The slot of `name` if it occurs in the plan.
     pub fn find(&self, name: &str) -> Option<Slot> {
         self.by_name.get(name).copied()
     }
@@ -51,29 +51,29 @@ impl Names {
     }
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone, Default)]
 pub enum Value {
-    /// Not set: `${name}` stays as text.
+    /// Not set: `${name}` remains as text.
     #[default]
     Unset,
     /// A constant of the program.
     Static(&'static str),
     /// Text shared between users (initial values).
     Shared(Arc<str>),
-    /// Text of this user; its buffer is used again when the variable is set.
+    /// Text of this user; its buffer is reused when the variable is set.
     Owned(String),
-    /// Null, as a script put it there: the variable exists, `${name}` stays as text.
+    /// Null, set by a script: the variable exists, and `${name}` remains as text.
     Null,
-    /// An opaque object a script or element put there.
+    /// An opaque object set by a script or element.
     Object(Rc<ObjectValue>),
 }
 
-/// An object among the variables.
+/// An object as the value of a variable.
 pub struct ObjectValue {
     /// The object itself.
     pub object: Rc<dyn Any>,
-    /// Its text, which `${name}` stands for.
+    /// The text for `${name}`.
     pub text: Box<str>,
 }
 
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// Whether it is the same text, or the same object.
+    /// Whether both have the same text or are the same object.
     fn is_same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Object(own), Value::Object(other)) => {
@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// Whether a value is there.
+    /// Whether there is a value.
     pub fn is_set(&self) -> bool {
         !matches!(self, Value::Unset)
     }
@@ -131,7 +131,7 @@ impl fmt::Debug for Value {
 pub struct Variables {
     names: Arc<Names>,
     slots: Box<[Value]>,
-    /// Most users have none: a pointer is less than an empty map.
+    /// Most users have none: a pointer is smaller than an empty map.
     extra: Option<Box<HashMap<String, Value>>>,
 }
 
@@ -171,7 +171,7 @@ impl Variables {
         self.slots[slot.0 as usize] = value;
     }
 
-    /// Gives the buffer of a slot to `write`, emptied: sets a variable without an allocation.
+    /// Passes the emptied buffer of a slot to `write`: sets a variable without an allocation.
     pub fn write_slot(&mut self, slot: Slot, write: impl FnOnce(&mut String)) {
         let value = &mut self.slots[slot.0 as usize];
         if !matches!(value, Value::Owned(_)) {
@@ -229,7 +229,7 @@ impl Variables {
         }
     }
 
-    /// Removes the variable `name`; tells whether it was set.
+    /// Removes the variable `name`; returns whether it was set.
     pub fn remove(&mut self, name: &str) -> bool {
         match self.names.find(name) {
             Some(slot) => std::mem::take(&mut self.slots[slot.0 as usize]).is_set(),
@@ -237,7 +237,7 @@ impl Variables {
         }
     }
 
-    /// Takes over what is otherwise in `changed` than it was `before`.
+    /// Applies the differences between `before` and `changed`.
     pub fn take_changes(&mut self, before: &Variables, changed: &Variables) {
         for (own, (before, changed)) in self.slots.iter_mut().zip(before.slots.iter().zip(&changed.slots)) {
             if !before.is_same(changed) {
@@ -265,7 +265,7 @@ impl Variables {
         slots.chain(extra.filter(move |(_, value)| is_object(value)).map(|(name, _)| name.as_str()))
     }
 
-    /// Names and texts of all that are set; no text: null.
+    /// Names and texts of all variables that are set; `None`: null.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let slots =
             self.slots.iter().enumerate().filter(|(_, value)| value.is_set()).map(|(index, value)| {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use busyhour_http::HttpSampler;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::sampler::Protocol;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -66,7 +66,7 @@ impl Protocol for AnySampler {
         session: &mut AnySession,
         label: &Template,
         intended: Nanos,
-        keep: Keep,
+        keep: Retention,
     ) -> impl Future<Output = ()> {
         match self {
             Self::Http(http) => {
@@ -95,7 +95,7 @@ impl Protocol for AnySampler {
         }
     }
 
-    fn interrupted(&self, user: &mut UserState, session: &mut AnySession, keep: Keep) {
+    fn interrupted(&self, user: &mut UserState, session: &mut AnySession, keep: Retention) {
         match self {
             Self::Http(http) => http.interrupted(user, &mut session.http, keep),
             Self::Other(other) => other.interrupted(user),

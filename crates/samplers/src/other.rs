@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::template::Template;
 use busyhour_program::user::{CoreAccess, UserState};
 use busyhour_record::Nanos;
@@ -25,7 +25,7 @@ pub struct Visit<'a> {
     /// The intended start of the sample.
     pub intended: Nanos,
     /// The parts of the result that must be retained.
-    pub keep: Keep,
+    pub keep: Retention,
 }
 
 /// A sample in flight.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::{GroupShared, Properties, RunShared};
 use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
@@ -96,7 +96,7 @@ fn sample(sampler: AnySampler) -> SampleResult {
     let mut session = AnySession::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (label, intended) = (text("label"), user.now());
-    runtime.block_on(sampler.sample(&mut user, &mut session, &label, intended, Keep::ALL));
+    runtime.block_on(sampler.sample(&mut user, &mut session, &label, intended, Retention::ALL));
     user.result
 }
 

@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use busyhour_http::SharedHttp;
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::{GroupShared, Properties, RunShared};
 use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
@@ -100,7 +100,7 @@ fn sample(sampler: WebSocketSampler) -> SampleResult {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (label, intended) = (text("label"), user.now());
     let sampler = AnySampler::Other(Box::new(sampler));
-    runtime.block_on(sampler.sample(&mut user, &mut session, &label, intended, Keep::ALL));
+    runtime.block_on(sampler.sample(&mut user, &mut session, &label, intended, Retention::ALL));
     user.result
 }
 

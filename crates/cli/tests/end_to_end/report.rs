@@ -97,7 +97,7 @@ fn ramps_are_left_out_of_tables_and_verdict() {
     assert_eq!((&asked["total"], &asked["window"]["how"]), (&summary["total"], &"asked".into()));
     room.type_in(&format!("report results.jtl --window {from},{to}"))
         .expect(0)
-        .prints(&["Part: the tables are of"]);
+        .prints(&["Part: the tables cover"]);
 }
 
 /// Runs the program with `input` as its standard input.

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use busyhour_http::TlsPolicy;
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::run::Properties;
 
 use super::compile_plan;
@@ -44,12 +44,12 @@ fn script(class: &str, text: &str) -> String {
 }
 
 /// What the first sampler of a plan keeps, with these elements behind it.
-fn kept_by_the_first(behind: &str) -> Keep {
+fn kept_by_the_first(behind: &str) -> Retention {
     compiled(&format!("{HTTP}{behind}"), &[]).groups[0].samplers[0].keep
 }
 
-const NOTHING: Keep = Keep { body: false, response_headers: false, request: false, http: false };
-const BODY: Keep = Keep { body: true, ..NOTHING };
+const NOTHING: Retention = Retention { body: false, response_headers: false, request: false, http: false };
+const BODY: Retention = Retention { body: true, ..NOTHING };
 
 #[test]
 fn what_a_later_script_reads_of_the_result_before_is_kept() {
@@ -61,14 +61,14 @@ fn what_a_later_script_reads_of_the_result_before_is_kept() {
                 "{sampler}<hashTree>{}</hashTree>",
                 script("JSR223PreProcessor", "vars.put('h', prev.responseHeaders)")
             ),
-            Keep { response_headers: true, ..NOTHING },
+            Retention { response_headers: true, ..NOTHING },
         ),
         (
             format!(
                 "{sampler}<hashTree>{}</hashTree>",
                 script("JSR223Timer", "return prev.samplerData.size()")
             ),
-            Keep { request: true, ..NOTHING },
+            Retention { request: true, ..NOTHING },
         ),
         (
             "<GenericController testname=\"${__groovy(prev.getResponseDataAsString())}\"/><hashTree/>"
@@ -76,7 +76,7 @@ fn what_a_later_script_reads_of_the_result_before_is_kept() {
             BODY,
         ),
         ("<GenericController testname=\"${__regexFunction(a(b),$1$)}\"/><hashTree/>".to_owned(), BODY),
-        ("<GenericController testname=\"${__eval(${x})}\"/><hashTree/>".to_owned(), Keep::ALL),
+        ("<GenericController testname=\"${__eval(${x})}\"/><hashTree/>".to_owned(), Retention::ALL),
         (format!("{sampler}<hashTree><AnchorModifier testname=\"l\"/><hashTree/></hashTree>"), BODY),
     ] {
         assert_eq!(kept_by_the_first(&elements), keep, "{elements}");
@@ -108,7 +108,7 @@ fn words_in_comments_texts_and_names_keep_nothing() {
 fn the_own_result_is_kept_for_a_post_processor() {
     let post = script("JSR223PostProcessor", "vars.put('a', prev.getResponseDataAsString())");
     let plan = compiled(&format!("<HTTPSamplerProxy testname=\"s\"/><hashTree>{post}</hashTree>"), &[]);
-    assert_eq!(plan.groups[0].samplers[0].keep, Keep::ALL);
+    assert_eq!(plan.groups[0].samplers[0].keep, Retention::ALL);
 }
 
 /// Which of the loops count their passes: the group's own, and a Loop Controller.

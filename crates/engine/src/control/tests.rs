@@ -307,7 +307,7 @@ impl Wild {
                 include_timers: b,
                 assertions: Box::default(),
                 listeners: 0,
-                hearers: Box::default(),
+                sample_listeners: Box::default(),
             })),
         };
         inner(kind, self.below.iter().map(Wild::node).collect())

@@ -291,7 +291,7 @@ fn a_transaction_is_as_late_as_its_session() {
             include_timers: false,
             assertions: Box::default(),
             listeners: 0,
-            hearers: Box::default(),
+            sample_listeners: Box::default(),
         };
         let inside = vec![leaf("first"), leaf("second")];
         let nodes = vec![Node::Inner(ControllerKind::Transaction(Box::new(settings)), inside)];

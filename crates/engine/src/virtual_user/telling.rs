@@ -35,7 +35,7 @@ impl<P: Protocol> VirtualUser<P> {
         if !in_transaction {
             self.heard_beyond(group, id, &result);
             if !self.gathers(&result) {
-                self.hear(&settings.hearers, &mut result);
+                self.hear(&settings.sample_listeners, &mut result);
                 self.record(&result, settings.listeners, SampleFlags::TRANSACTION);
             }
         }
@@ -43,11 +43,11 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Listeners that do more than write rows hear of a transaction's sample.
-    fn hear(&mut self, hearers: &[Arc<dyn Processor>], result: &mut SampleResult) {
-        if !hearers.is_empty() {
+    fn hear(&mut self, sample_listeners: &[Arc<dyn Processor>], result: &mut SampleResult) {
+        if !sample_listeners.is_empty() {
             std::mem::swap(&mut self.user.result, result);
-            for hearer in hearers {
-                hearer.process(&mut self.user);
+            for listener in sample_listeners {
+                listener.process(&mut self.user);
             }
             std::mem::swap(&mut self.user.result, result);
         }
@@ -98,7 +98,7 @@ impl<P: Protocol> VirtualUser<P> {
             // A script may have renamed the sample.
             let label = package.label_id.filter(|_| package.label.as_literal() == Some(&result.label));
             let listeners = package.listeners;
-            let wish = self.program.detail_wish(listeners);
+            let wish = self.program.details_shown_by(listeners);
             record_result(
                 &self.core,
                 &self.user,
@@ -114,7 +114,7 @@ impl<P: Protocol> VirtualUser<P> {
         if let Some(listeners) = package.listeners_in_transaction {
             // The main log sees the transaction instead; these listeners see the sample.
             let flags = SampleFlags::LISTENERS_ONLY;
-            let wish = self.program.detail_wish(listeners);
+            let wish = self.program.details_shown_by(listeners);
             record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
         }
         if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
@@ -145,13 +145,13 @@ impl<P: Protocol> VirtualUser<P> {
             if result.users_all == 0 {
                 self.fill_users(&mut result);
             }
-            self.hear(&last.hearers.all, &mut result);
+            self.hear(&last.sample_listeners.all, &mut result);
             self.record(&result, last.listeners, SampleFlags::TRANSACTION);
         }
     }
 
     fn record(&mut self, result: &SampleResult, listeners: u32, flags: SampleFlags) {
-        let wish = self.program.detail_wish(listeners);
+        let wish = self.program.details_shown_by(listeners);
         let variables = &self.program.sample_variables;
         record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
     }

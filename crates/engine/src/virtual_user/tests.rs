@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use busyhour_program::controller::{ControllerKind, TransactionSettings};
 use busyhour_program::element::{Assertion, AssertionScope, Delay, Processor, Timer};
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::user::UserState;
 use busyhour_record::SampleKind;
 
@@ -56,8 +56,8 @@ impl Assertion for Note {
         AssertionResult { failure: self.fails, message: self.name.to_owned(), ..AssertionResult::default() }
     }
 
-    fn keep(&self) -> Keep {
-        Keep::default()
+    fn keep(&self) -> Retention {
+        Retention::default()
     }
 }
 
@@ -91,7 +91,7 @@ fn transaction(parent: bool, children: Vec<Node>) -> Node {
         include_timers: false,
         assertions: Box::default(),
         listeners: 0,
-        hearers: Box::default(),
+        sample_listeners: Box::default(),
     };
     Node::Inner(ControllerKind::Transaction(Box::new(settings)), children)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
@@ -84,7 +84,7 @@ pub(crate) async fn of_page(
     user: &mut UserState,
     session: &mut HttpSession,
     request: &mut Rendered,
-    keep: Keep,
+    keep: Retention,
 ) {
     let Some(settings) = &sampler.embedded else { return };
     let at_once = match &settings.at_once {
@@ -120,7 +120,7 @@ struct Fetching<'a> {
     allow: String,
     exclude: String,
     at_once: usize,
-    keep: Keep,
+    keep: Retention,
     clock: Clock,
     /// The sampler's name; JMeter names all that is in it so, until it is numbered.
     label: String,
@@ -355,7 +355,7 @@ impl Visit for Download<'_, '_> {
         locate(self.all.parts.borrow_mut().1, request, self.all.sampler.client)
     }
 
-    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Keep) -> Option<String> {
+    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Retention) -> Option<String> {
         let Self { all, lane, result, .. } = self;
         let sampler = all.sampler;
         if origin.is_file {
@@ -379,7 +379,7 @@ impl Visit for Download<'_, '_> {
         }
     }
 
-    async fn fetch_resources(&mut self, _request: &mut Rendered, _keep: Keep) {
+    async fn fetch_resources(&mut self, _request: &mut Rendered, _keep: Retention) {
         let page = std::mem::take(&mut self.result);
         self.result = Box::pin(self.all.page(&mut self.lane, page, self.depth)).await;
     }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use busyhour_http::{Header, HttpSampler};
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::sampler::Protocol as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -12,7 +12,7 @@ use crate::server::{Server, ok, response};
 use crate::world::{World, get, get_securely, text};
 
 /// Allocations of a hundred samples, after enough to make every buffer.
-fn allocations(sampler: &HttpSampler, keep: Keep) -> u64 {
+fn allocations(sampler: &HttpSampler, keep: Retention) -> u64 {
     let mut world = World::new();
     for _ in 0..20 {
         assert!(world.sample(sampler, keep).success);
@@ -31,9 +31,9 @@ fn plain_requests_do_not_allocate() {
         let headers = [("Accept", "text/html"), ("X-Test", "1")];
         let headers = headers.map(|(name, value)| Header { name: text(name), value: text(value) });
         let sampler = HttpSampler { headers: headers.into(), ..get(server.port, "/item?id=1") };
-        assert_eq!(allocations(&sampler, Keep::default()), 0, "{size} bytes, not kept");
+        assert_eq!(allocations(&sampler, Retention::default()), 0, "{size} bytes, not kept");
         if size <= 4096 {
-            let keep = Keep { body: true, ..Keep::default() };
+            let keep = Retention { body: true, ..Retention::default() };
             assert_eq!(allocations(&sampler, keep), 0, "{size} bytes, kept");
         }
     }
@@ -49,7 +49,7 @@ fn compressed_bodies_do_not_allocate() {
         stored.write_all(&vec![b'x'; size]).unwrap();
         for body in [encoder.finish().unwrap(), stored.finish().unwrap()] {
             let server = Server::answering(move |_| response("200 OK", "Content-Encoding: gzip\r\n", &body));
-            let counted = allocations(&get(server.port, "/"), Keep::default());
+            let counted = allocations(&get(server.port, "/"), Retention::default());
             assert_eq!(counted, 0, "{size} bytes");
         }
     }
@@ -63,13 +63,13 @@ fn timeouts_do_not_allocate() {
         response_timeout: text("10000"),
         ..get(server.port, "/")
     };
-    assert_eq!(allocations(&sampler, Keep::default()), 0);
+    assert_eq!(allocations(&sampler, Retention::default()), 0);
 }
 
 #[test]
 fn https_allocates_only_what_the_library_must() {
     let server = Server::answering_securely(|_| ok(&[b'x'; 4096]));
-    let per_sample = allocations(&get_securely(server.port, "/"), Keep::default()) as f64 / 100.0;
+    let per_sample = allocations(&get_securely(server.port, "/"), Retention::default()) as f64 / 100.0;
     assert!(per_sample < 20.0, "{per_sample} allocations per sample");
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_http::{HttpSampler, Proxy, SharedHttp};
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 
 use crate::server::{Request, Server, ok, response};
 use crate::world::{World, get, get_securely, text};
@@ -111,7 +111,7 @@ fn a_proxy_that_asks_before_it_grants_a_tunnel_is_told_and_told_at_once_from_the
 
 #[test]
 fn a_refused_tunnel_is_the_response() {
-    for keep in [Keep::ALL, Keep::default()] {
+    for keep in [Retention::ALL, Retention::default()] {
         let through = Server::answering(|_| response("403 Forbidden", "X-Why: policy\r\n", b"not for you"));
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), ..get_securely(1, "/") };
         let mut world = World::new();

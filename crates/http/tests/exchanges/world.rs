@@ -8,7 +8,7 @@ use std::time::Duration;
 use busyhour_http::auth::{AuthManager, Authorization};
 use busyhour_http::{Charset, Client, HeaderManagers, HttpSampler, HttpSession, Redirects, SharedHttp};
 use busyhour_program::clock::Clock;
-use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::{GroupShared, Properties, RunShared};
 use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
@@ -83,8 +83,8 @@ pub fn manager(port: u16, domain: &str, basic: bool) -> Option<Arc<AuthManager>>
 }
 
 /// The body is kept, or it is not.
-pub const KEEP: [Keep; 2] =
-    [Keep::ALL, Keep { body: false, response_headers: false, request: false, http: false }];
+pub const KEEP: [Retention; 2] =
+    [Retention::ALL, Retention { body: false, response_headers: false, request: false, http: false }];
 
 impl World {
     /// A user on a clock that runs.
@@ -111,7 +111,7 @@ impl World {
     }
 
     /// Makes a sample.
-    pub fn sample(&mut self, sampler: &HttpSampler, keep: Keep) -> &SampleResult {
+    pub fn sample(&mut self, sampler: &HttpSampler, keep: Retention) -> &SampleResult {
         let intended = self.user.now();
         let Self { user, session, runtime, label } = self;
         runtime.block_on(sampler.sample(user, session, label, intended, keep));
@@ -119,7 +119,7 @@ impl World {
     }
 
     /// Makes a hundred samples without leaving the runtime.
-    pub fn hundred(&mut self, sampler: &HttpSampler, keep: Keep) {
+    pub fn hundred(&mut self, sampler: &HttpSampler, keep: Retention) {
         let Self { user, session, runtime, label } = self;
         runtime.block_on(async {
             for _ in 0..100 {
@@ -131,7 +131,7 @@ impl World {
 
     /// Makes a sample of which everything is kept.
     pub fn visit(&mut self, sampler: &HttpSampler) -> &SampleResult {
-        self.sample(sampler, Keep::ALL)
+        self.sample(sampler, Retention::ALL)
     }
 
     /// Makes a sample and gives code and message.

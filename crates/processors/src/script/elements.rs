@@ -1,7 +1,7 @@
 //! Scripts before and after samples, as assertions, timers and listeners.
 
 use busyhour_program::element::{Assertion, Delay, Processor, Timer};
-use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::result::{AssertionResult, Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -34,7 +34,7 @@ impl ScriptProcessor {
 
     /// The parts that it may read of any result, including the previous one.
     #[must_use]
-    pub fn reads(&self) -> Keep {
+    pub fn reads(&self) -> Retention {
         self.script.reads
     }
 
@@ -84,13 +84,13 @@ impl Processor for ScriptProcessor {
         if let Err(error) = self.script.run(user, None, World::Plain, &own, &[]) {
             self.script.report(user, &error);
             if matches!(error, ScriptError::Fatal { .. }) {
-                user.give_up_sample("its script ended the user");
+                user.abandon_sample("its script ended the user");
             }
         }
     }
 
-    fn keep(&self) -> Keep {
-        if self.script.looks_at_result { Keep::ALL } else { Keep::default() }
+    fn keep(&self) -> Retention {
+        if self.script.looks_at_result { Retention::ALL } else { Retention::default() }
     }
 
     fn opens_request(&self) -> bool {
@@ -114,7 +114,7 @@ impl ScriptAssertion {
 
     /// The parts that it may read of any result, including the previous one.
     #[must_use]
-    pub fn reads(&self) -> Keep {
+    pub fn reads(&self) -> Retention {
         self.script.reads
     }
 
@@ -207,8 +207,8 @@ impl Assertion for ScriptAssertion {
         outcome
     }
 
-    fn keep(&self) -> Keep {
-        if self.script.looks_at_result { Keep::ALL } else { Keep::default() }
+    fn keep(&self) -> Retention {
+        if self.script.looks_at_result { Retention::ALL } else { Retention::default() }
     }
 }
 
@@ -227,7 +227,7 @@ impl ScriptTimer {
 
     /// The parts that it may read of any result, including the previous one.
     #[must_use]
-    pub fn reads(&self) -> Keep {
+    pub fn reads(&self) -> Retention {
         self.script.reads
     }
 

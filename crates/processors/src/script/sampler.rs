@@ -1,6 +1,6 @@
 //! Samplers that are scripts: what the script returns is the body.
 
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -31,7 +31,7 @@ impl ScriptSampler {
 
     /// What it may read of any result, such as that of the sample before.
     #[must_use]
-    pub fn reads(&self) -> Keep {
+    pub fn reads(&self) -> Retention {
         self.script.reads
     }
 

@@ -1,7 +1,7 @@
 //! Scripted elements, one by one.
 
 use busyhour_program::element::{Assertion as _, Processor as _};
-use busyhour_program::result::Keep;
+use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler as _;
 use busyhour_program::symbols::Symbols;
 use busyhour_record::Nanos;
@@ -33,7 +33,7 @@ fn processors_set_variables() {
         user.variables.set("y", "1");
         processor.process(&mut user);
         assert_eq!(user.variables.get("x"), Some("1!"));
-        assert_eq!(processor.keep(), Keep::default());
+        assert_eq!(processor.keep(), Retention::default());
     }
 }
 
@@ -42,7 +42,7 @@ fn processors_read_the_result() {
     let script = r#"vars.put("code", prev.getResponseDataAsString())"#;
     let processor =
         ScriptProcessor::after(settings(Language::JavaLike(JavaLike::Groovy), script)).expect("supported");
-    assert_eq!(processor.keep(), Keep::ALL);
+    assert_eq!(processor.keep(), Retention::ALL);
     let mut before = user(&Symbols::default());
     processor.process(&mut before);
     assert_eq!(before.variables.get("code"), None);
@@ -165,7 +165,7 @@ fn javascript_sees_jmeters_objects() {
     let mut given = settings(javascript(), script);
     given.parameters = Template::literal("x  y");
     let processor = ScriptProcessor::after(given).expect("supported");
-    assert_eq!(processor.keep(), Keep::ALL);
+    assert_eq!(processor.keep(), Retention::ALL);
     let mut user = user_with_body("body");
     user.result.code = "200".into();
     user.result.success = true;
@@ -249,9 +249,9 @@ fn what_javascript_meets_and_cannot_have_is_noted() {
     let mut user = user_with_body("body");
     processor.process(&mut user);
     assert_eq!(user.run.stop(), busyhour_program::run::Stop::No, "a lack of the interpreter stops no run");
-    let doubts = user.run.script_doubts();
+    let doubts = user.run.script_issues();
     assert!(
-        matches!(doubts.as_slice(), [(element, ScriptDoubt::Unsupported(_), 1)] if element == "S"),
+        matches!(doubts.as_slice(), [(element, ScriptIssue::Unsupported(_), 1)] if element == "S"),
         "{doubts:?}"
     );
 }
@@ -271,7 +271,7 @@ fn what_the_interpreter_lacks_is_an_exception_and_noted() {
     processor.process(&mut user);
     assert_eq!(user.variables.get("caught"), Some("yes"));
     assert_eq!(user.run.stop(), busyhour_program::run::Stop::No);
-    assert_eq!(user.run.script_doubts().len(), 1);
+    assert_eq!(user.run.script_issues().len(), 1);
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn a_cached_script_keeps_the_text_of_its_first_run() {
             processor.process(&mut user);
         }
         assert_eq!(user.variables.get("seen").map(str::trim), Some(expected));
-        assert_eq!(user.run.script_doubts().len(), usize::from(caches));
+        assert_eq!(user.run.script_issues().len(), usize::from(caches));
     }
 }
 

@@ -1,18 +1,18 @@
-//! A level of users that is kept: the Concurrency Thread Group of jmeter-plugins.
+//! A group with a constant number of users: the Concurrency Thread Group of jmeter-plugins.
 
 use crate::template::Template;
 use crate::user::UserState;
 
-/// A level of users over time. What varies (a property that somebody sets) is read again while the run goes on.
+/// The number of users over time. Properties in it are read again during the run.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// Users to be reached.
+    /// Number of users to reach.
     pub target: Template,
-    /// Time in which they are reached, in units.
+    /// Ramp-up time, in units.
     pub ramp_up: Template,
-    /// Steps in which they are reached; 0: evenly.
+    /// Steps of the ramp-up; 0: evenly.
     pub steps: Template,
-    /// Time for which they are kept, in units.
+    /// Hold time, in units.
     pub hold: Template,
     /// Seconds of a unit.
     pub unit_s: u32,
@@ -21,21 +21,21 @@ pub struct Level {
 /// [`Level`], evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelNow {
-    /// Users to be reached.
+    /// Number of users to reach.
     pub target: i64,
-    /// Time in which they are reached, in seconds.
+    /// Ramp-up time, in seconds.
     pub ramp_up_s: i64,
-    /// Steps in which they are reached; 0: evenly.
+    /// Steps of the ramp-up; 0: evenly.
     pub steps: i64,
-    /// Time for which they are kept, in seconds.
+    /// Hold time, in seconds.
     pub hold_s: i64,
 }
 
 impl Level {
-    /// The settings as they are now.
+    /// The current settings.
     ///
     /// # Errors
-    /// A text that is no number where the plugin insists on one.
+    /// A text that is not a number where the plugin requires one.
     pub fn now(&self, user: &mut UserState) -> Result<LevelNow, String> {
         Ok(LevelNow {
             target: self.target.integer(user, 0),
@@ -49,7 +49,7 @@ impl Level {
     }
 }
 
-/// Whole seconds of a number of units; nothing is 0.
+/// Whole seconds of a number of units; an empty text is 0.
 fn seconds(text: &str, unit_s: u32) -> Result<i64, String> {
     if text.is_empty() {
         return Ok(0);
@@ -63,7 +63,7 @@ fn not_a_number(text: &str) -> String {
 }
 
 impl LevelNow {
-    /// Users that should be at work so many seconds after the beginning; `None` when it is over.
+    /// Number of users at this time after the start, in seconds; `None` when it is over.
     pub fn planned(&self, at_s: f64) -> Option<u32> {
         let (target, ramp_up) = (self.target as f64, self.ramp_up_s as f64);
         if at_s >= self.ramp_up_s.saturating_add(self.hold_s) as f64 {

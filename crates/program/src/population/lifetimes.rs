@@ -1,19 +1,19 @@
-//! Users that begin and end at times of their own: the Ultimate and the Stepping Thread Group of jmeter-plugins.
+//! Users with individual start and end times: the Ultimate and the Stepping Thread Group of jmeter-plugins.
 
 use crate::template::Template;
 use crate::user::UserState;
 
-/// Users of one group at most: more would not fit into a machine, and their times not into numbers.
+/// Most users of one group: more need more memory than a machine has, and their times overflow.
 pub const USERS_MAX: i64 = 1_000_000;
 
-/// When a user begins and ends, in milliseconds since its group began.
+/// When a user starts and ends, in milliseconds since the start of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
     /// Number of the user in its group, from 0.
     pub number: u32,
-    /// Its beginning.
+    /// Its start.
     pub begin_ms: i64,
-    /// Its end: it makes no sample after that, except that it always makes one.
+    /// Its end: no sample starts after it, except that each user makes at least one.
     pub end_ms: i64,
 }
 
@@ -22,22 +22,22 @@ pub struct Lifetime {
 pub struct UltimateRow {
     /// Users.
     pub users: Template,
-    /// Time before the first of them.
+    /// Initial delay.
     pub delay_s: Template,
-    /// Time over which they start.
+    /// Startup time.
     pub startup_s: Template,
-    /// Time for which all of them are there.
+    /// Hold time.
     pub hold_s: Template,
-    /// Time over which they end.
+    /// Shutdown time.
     pub shutdown_s: Template,
 }
 
 /// The settings of the Stepping Thread Group, in seconds.
 #[derive(Clone, Debug)]
 pub struct Steps {
-    /// Users in all.
+    /// Number of users.
     pub users: Template,
-    /// Time before the first of them.
+    /// Initial delay.
     pub delay_s: Template,
     /// Users that start at once, before the steps.
     pub burst: Template,
@@ -45,9 +45,9 @@ pub struct Steps {
     pub step_users: Template,
     /// Time between two steps.
     pub step_period_s: Template,
-    /// Time over which the users of a step start.
+    /// Startup time of a step.
     pub ramp_up_s: Template,
-    /// Time for which all of them are there.
+    /// Hold time.
     pub hold_s: Template,
     /// Users that end together.
     pub stop_users: Template,
@@ -55,7 +55,7 @@ pub struct Steps {
     pub stop_period_s: Template,
 }
 
-/// Where lifetimes come from.
+/// The source of lifetimes.
 #[derive(Clone, Debug)]
 pub enum Lifetimes {
     /// The Ultimate Thread Group's table.
@@ -65,10 +65,10 @@ pub enum Lifetimes {
 }
 
 impl Lifetimes {
-    /// The lifetimes of all users, by number. What is no number counts as 0, as in JMeter.
+    /// The lifetimes of all users, by number. Texts that are not numbers count as 0, as in JMeter.
     ///
     /// # Errors
-    /// The settings ask for something that cannot be computed; the group does not start.
+    /// The settings cannot be computed; the group does not start.
     pub fn of(&self, user: &mut UserState) -> Result<Vec<Lifetime>, String> {
         let mut number = |text: &Template| i32::try_from(text.integer(user, 0)).unwrap_or(0);
         match self {
@@ -106,7 +106,7 @@ fn refuse_too_many(users: i32) -> Result<(), String> {
     }
 }
 
-/// Of `over_s` seconds the part `nth / count`, in whole milliseconds.
+/// The part `nth / count` of `over_s` seconds, in whole milliseconds.
 fn part_ms(over_s: i32, nth: i32, count: i32) -> i64 {
     // A count of 0 gives no number, which Java makes 0.
     i64::from((f64::from(over_s.wrapping_mul(1_000)) * f64::from(nth) / f64::from(count)).floor() as i32)
@@ -152,7 +152,7 @@ struct Numbers {
     stop_period_s: i32,
 }
 
-/// A burst, then step after step; after the hold time users end in their order.
+/// A burst, then steps; after the hold time users end in the order of their starts.
 fn stepping(numbers: &Numbers) -> Result<Vec<Lifetime>, String> {
     refuse_too_many(numbers.users)?;
     let users = i64::from(numbers.users.max(0));
