@@ -1,4 +1,4 @@
-//! Synchronizing Timer: users wait until so many of them are there, then go on together, whatever their cores.
+//! Synchronizing Timer: users wait until a group of them is complete, then continue together, on any cores.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// Users of all groups and cores that meet at one timer.
 #[derive(Debug)]
 pub struct SynchronizingTimer {
-    /// `groupSize`: so many users go on together; 0: as many as the group of the first of them starts.
+    /// `groupSize`: number of users that continue together; 0: as many as the group of the first user starts.
     pub group_size: Template,
     /// `timeoutInMs`: longest wait in milliseconds; 0: as long as it takes.
     pub timeout_ms: Template,
@@ -25,14 +25,14 @@ pub struct SynchronizingTimer {
 
 #[derive(Debug, Default)]
 struct Meeting {
-    /// Users that take part, known once the first has come.
+    /// Size of the group, known when the first user arrives.
     size: Option<i64>,
     waiting: i64,
     number: u64,
 }
 
 impl SynchronizingTimer {
-    /// A timer at which nobody waits yet.
+    /// A timer without waiting users.
     pub fn new(name: String, group_size: Template, timeout_ms: Template) -> Self {
         Self { group_size, timeout_ms, name, meeting: Mutex::default(), over: watch::Sender::new(0) }
     }
@@ -41,7 +41,7 @@ impl SynchronizingTimer {
         self.meeting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the meeting of this number if it is not over: everyone who waits goes on.
+    /// Ends the round with this number if it is not over: all waiting users continue.
     fn end(&self, number: u64) -> bool {
         let mut meeting = self.meeting();
         let ends = meeting.number == number;
@@ -90,7 +90,7 @@ impl SynchronizingTimer {
         tokio::select! {
             _ = over.wait_for(|over| *over > number) => {}
             () = timed_out => {
-                // One that gives up breaks the meeting up for all.
+                // A user that times out breaks the round for all.
                 if self.end(number) && user.run.stop() == Stop::No {
                     let line = format!(
                         "SyncTimer {} timeouted waiting for users after: {timeout_ms}ms",
@@ -113,7 +113,7 @@ impl Gate for SynchronizingTimer {
 }
 
 impl Timer for SynchronizingTimer {
-    /// Nothing more: whoever has met goes on, and was meant to go on from here.
+    /// Nothing more to do: users continue when the round is complete, and this is their intended start.
     fn delay(&self, user: &mut UserState) -> Delay {
         Delay { wait_ns: 0, slot: Some(user.now()) }
     }

@@ -36,7 +36,7 @@ fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut Sampl
     result.success &= holds;
     // Some have a message though they hold, and JMeter shows it.
     if note_all || !holds || outcome.message().is_some() {
-        // An empty message hides those that follow; nobody asks whose it is.
+        // An empty message hides those of later assertions, so their names are not needed.
         let unnamed = holds && !note_all && outcome.message.is_empty();
         let name = if unnamed { String::new() } else { assertion.name(user) };
         result.assertions.push(AssertionResult { name, ..outcome });

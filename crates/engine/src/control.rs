@@ -1,7 +1,7 @@
-//! Walking the controllers of a thread group, pass by pass, as JMeter's do.
+//! Runs the controllers of a thread group, pass by pass, as JMeter does.
 //!
-//! A controller is asked for its next sampler and answers with one, or with nothing when its pass is over. All
-//! state is a few numbers per controller and user; a step allocates nothing.
+//! A controller returns its next sampler, or nothing when its pass is over. The
+//! state is a few numbers per controller and user; a step does not allocate.
 
 mod choosing;
 mod critical;
@@ -37,7 +37,7 @@ const TURNS_PER_CALL: u32 = 2_000;
 pub struct Place {
     /// One per controller of the group.
     pub states: Box<[ControllerState]>,
-    /// Transactions ended by a jump (next loop, break), for whoever reports them.
+    /// Transactions ended by a jump (next loop, break), to be reported.
     pub ended: Vec<(ControllerId, Box<Transaction>)>,
     /// Transaction samples made while walking, to be recorded.
     pub made: Vec<Box<Transaction>>,
@@ -167,7 +167,7 @@ impl<'a, P> Walk<'a, P> {
         }
     }
 
-    /// The children and listeners of one pass, whatever the kind does around them.
+    /// The children and listeners of one pass, without what the kind of controller adds.
     fn generic_next(&mut self, id: ControllerId) -> Result<Step, StopUser> {
         if self.state(id).flags.contains(Flags::FIRST) {
             self.fire_pass_start(id)?;
@@ -247,7 +247,7 @@ impl<'a, P> Walk<'a, P> {
     }
 }
 
-/// What a controller says when it is asked whether its children have their turn.
+/// The state of a controller before its children run.
 pub(crate) enum Entry {
     /// They have.
     Open,

@@ -31,11 +31,11 @@ pub struct Core {
     known: RefCell<HashMap<Box<str>, LabelId>>,
     batch: RefCell<BatchWriter>,
     waiting: RefCell<VecDeque<OwnedSample>>,
-    /// Told within a tick of a change of the load ([`busyhour_program::run_control`]).
+    /// Notified within a tick of a change of the load ([`busyhour_program::run_control`]).
     pub(crate) load_changed: Notify,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: Cell<u64>,
-    /// Samples given up because the run was stopped at once.
+    /// Samples abandoned because the run was stopped at once.
     pub interrupted: Cell<u64>,
     /// Users that ended, or never began, because of a panic.
     pub died: Cell<u64>,
@@ -245,8 +245,8 @@ impl Core {
         }
     }
 
-    /// CPU time of the core's thread without that spent watching the clock, in nanoseconds; `None` where the system does
-    /// not tell.
+    /// CPU time of the core's thread without clock polling, in nanoseconds; `None` if the system does
+    /// not provide it.
     pub fn cpu_ns(&self) -> Option<u64> {
         Some(busyhour_program::clock::thread_cpu_ns()?.saturating_sub(self.timers.spun_ns()))
     }
@@ -279,7 +279,7 @@ impl Core {
         self.batch.borrow_mut().flush(self.run.clock.now());
     }
 
-    /// How often the recorder had no room, and how many samples it lost.
+    /// How often the recorder's queue was full, and how many samples were lost.
     pub fn recorder_stalls(&self) -> (u64, u64) {
         let batch = self.batch.borrow();
         (batch.stalls(), batch.lost())

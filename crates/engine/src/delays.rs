@@ -113,7 +113,7 @@ pub struct ConstantThroughput {
     pub per_minute: Template,
     /// `calcMode`.
     pub mode: ThroughputMode,
-    /// The schedule of all users (JMeter keeps one for the whole test, whatever the number of timers).
+    /// The schedule of all users (JMeter has one for the whole test, for any number of timers).
     pub shared_all: std::sync::Arc<SharedSchedule>,
     /// The schedules of the groups, by number of the group.
     pub shared_group: std::sync::Arc<[SharedSchedule]>,

@@ -1,18 +1,18 @@
-//! Open workloads: sessions that begin when a schedule says so, whoever else is still busy.
+//! Open workloads: sessions start by a schedule, whether or not other sessions have ended.
 //!
-//! A closed group starts users, and each begins its next iteration when it is through with the one before: a slow
-//! server slows the load down. Here an arrival process says when sessions begin; one arrival is one pass through the
-//! body of a thread group by a fresh visitor. Users are only the hands that do the work: a free one takes an arrival up
-//! at once, and what happens when none is free is said by [`busyhour_program::open::NoFreeUser`].
+//! In a closed group each user starts its next iteration when the previous one has ended, so a slow
+//! server reduces the load. Here an arrival process determines when sessions start. One arrival is one pass through the
+//! body of a thread group as a new user. Users are a pool: an idle user takes an arrival
+//! at once, and [`busyhour_program::open::NoFreeUser`] determines what happens when none is idle.
 
 mod course;
-pub(crate) mod desk;
 pub(crate) mod dispatch;
+pub(crate) mod idle_pool;
 
 pub use busyhour_record::ArrivalCounts;
 
-/// Arrivals that may wait at once for users of one group on one core; further ones are dropped, so that memory stays
-/// bounded whatever the server does.
+/// Arrivals that may wait for users of one group on one core. Further ones are dropped, so that memory stays
+/// bounded however slow the server is.
 pub(crate) const WAITING_MAX: usize = 4_000_000;
 
 #[cfg(test)]

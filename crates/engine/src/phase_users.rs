@@ -46,7 +46,7 @@ impl PhaseUsers {
 pub(crate) struct PanicReport {
     core: Rc<Core>,
     group: u32,
-    /// Who is missing if a panic ends the task.
+    /// The users that are missing if a panic ends the task.
     pub(crate) missing: Missing,
 }
 

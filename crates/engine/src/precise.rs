@@ -15,15 +15,15 @@ use crate::delays::number;
 /// Keeps the starts apart from what else is keyed by a group and a number.
 const STARTS: u64 = 0x7072_6563_6973_6501;
 
-/// The schedules of a plan's thread groups. As in JMeter a group has one, however many timers stand in it: that of the
-/// timer and the user that came first, whose settings count for as long as it lasts.
+/// The schedules of a plan's thread groups. As in JMeter, a group has one schedule for all its timers: that of the
+/// first timer and user, whose settings apply as long as it lasts.
 #[derive(Debug)]
 pub struct PreciseSchedules(Box<[Mutex<Option<Owned>>]>);
 
 #[derive(Debug)]
 struct Owned {
     schedule: PreciseSchedule,
-    /// Timer and user that came first: a change of their settings, and of no others, is heard.
+    /// The first timer and user. Only changes of their settings are applied.
     owner: (u32, u32),
     rate_per_s: f64,
     duration_s: i64,
@@ -179,7 +179,7 @@ mod tests {
         let mut users = [0, 1].map(|group| UserState::new(Arc::clone(&shared), None, group, 0));
         for (turn, start) in starts(5).into_iter().enumerate() {
             for user in &mut users {
-                // The second timer's own rate is not asked for.
+                // The second timer's own rate is ignored.
                 let timer = if turn % 2 == 0 { &first } else { &second };
                 assert_eq!(timer.delay(user).slot, Some(Nanos(start)));
             }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_users_rate_is_heard() {
+    fn only_the_rate_of_the_first_user_applies() {
         let mut names = Names::default();
         let slot = names.slot("rate");
         let (shared, _) = shared_with(Clock::manual(0), 1, 1, names, 4);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn without_starts_the_user_stops_and_says_why() {
+    fn without_starts_the_user_stops_with_a_message() {
         for throughput in ["0", "-1", "none"] {
             let (shared, log) = shared_with(Clock::manual(0), 1, 1, Names::default(), 4);
             let mut user = lone_user(&shared, 0);

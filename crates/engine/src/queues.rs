@@ -55,7 +55,7 @@ impl PopIntoVariable {
         let timeout = self.timeout_s.text(user).into_owned();
         let wait_s = match timeout.as_str() {
             "" => None,
-            // What lies in the past, or is no number, does not wait.
+            // A time in the past, or a text that is not a number, does not wait.
             text => Some(text.parse::<i64>().ok().and_then(|s| u64::try_from(s).ok()).unwrap_or(0)),
         };
         let queue = user.run.queues.named(&name);

@@ -91,8 +91,8 @@ impl Cores {
         (0..).take(self.threads.len()).collect()
     }
 
-    /// Runs `starts` on every core; false when a core has failed or does not respond to a forced end: without it the run
-    /// is not what was asked for, and the others need not finish theirs.
+    /// Runs `starts` on every core; false when a core has failed or does not respond to a forced end. The run is then
+    /// not the requested one, and the other cores need not finish.
     fn run_phase(&mut self, shared: &RunShared, starts: &[Start]) -> bool {
         for command in &self.commands {
             // A core that is gone has panicked; `end` passes its panic on.

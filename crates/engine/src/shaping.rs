@@ -22,9 +22,9 @@ pub struct ShapeRow {
     pub duration_s: Template,
 }
 
-/// The rates of a table, second by second, as the plugin takes them: the rate of a whole second is that of its
-/// beginning. The second in which a row ends still belongs to that row, so that the first rate of a later row is never
-/// used, and the whole lasts a second longer than its rows do.
+/// The rates of a table, second by second, as in the plugin: the rate of a whole second is that of its
+/// start. The second in which a row ends belongs to that row, so the first rate of a later row is never
+/// used, and the whole is one second longer than its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// Rate at the beginning, rate at the end, whole seconds.
@@ -71,27 +71,27 @@ impl Shape {
         self.rows.iter().fold(0, |sum, (_, _, seconds)| sum.saturating_add(*seconds))
     }
 
-    /// The area under the table: the samples that its rows ask for.
+    /// The area under the table: the number of samples of its rows.
     pub fn asked(&self) -> f64 {
         self.rows.iter().map(|(from, to, seconds)| (from + to) / 2.0 * *seconds as f64).sum()
     }
 }
 
-/// The timer: one schedule for all users in its scope, of whatever group.
+/// The timer: one schedule for all users in its scope, in all groups.
 ///
-/// The plugin counts seconds of the wall clock and makes up for what it missed of the first one in a burst; here the
-/// schedule begins with the first user that comes. In both, starts that no user was free for are made up for within
-/// their second and given up after it; when the table is over, users stop.
+/// The plugin counts seconds of the wall clock and catches up on the first one in a burst; here the
+/// schedule starts with the first user. In both, starts without an idle user are caught up within
+/// their second and dropped after it; when the table is over, users stop.
 #[derive(Debug)]
 pub struct ThroughputShaping {
     name: String,
     rows: Box<[ShapeRow]>,
-    /// Somebody reads what it tells in properties.
+    /// Whether its properties are read.
     tells: bool,
     state: Mutex<Option<State>>,
 }
 
-/// What a timer tells of the second that is over and of the one that begins.
+/// What a timer reports about the last second and the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Told {
     rate_per_s: f64,
@@ -111,11 +111,11 @@ struct State {
     /// Starts that no user was free for.
     missed: u64,
     end_told: bool,
-    /// Starts given out that lie ahead, kept when somebody wants to know.
+    /// Starts assigned for the future, stored if the properties are read.
     ahead: VecDeque<Nanos>,
-    /// Those that have come since the timer told.
+    /// Starts since the last report.
     sent: u64,
-    /// The second it told of.
+    /// The second of the last report.
     told: Option<u64>,
 }
 
@@ -156,7 +156,7 @@ impl State {
 }
 
 impl State {
-    /// Once in a second: what is to be told.
+    /// The report, once in a second.
     fn tell(&mut self, now: Nanos) -> Option<Told> {
         while self.ahead.front().is_some_and(|start| *start <= now) {
             self.ahead.pop_front();
@@ -173,8 +173,8 @@ impl State {
 }
 
 impl ThroughputShaping {
-    /// A timer of this name and with these rows. `tells`: it sets the properties `NAME_rps`, `NAME_cntSent`,
-    /// `NAME_cntDelayed`, `NAME_totalDuration` as users come by in each second.
+    /// A timer with this name and these rows. `tells`: whether it sets the properties `NAME_rps`, `NAME_cntSent`,
+    /// `NAME_cntDelayed`, `NAME_totalDuration` in each second.
     pub fn new(name: &str, rows: Vec<ShapeRow>, tells: bool) -> ThroughputShaping {
         ThroughputShaping { name: name.to_owned(), rows: rows.into(), tells, state: Mutex::default() }
     }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn late_starts_are_made_up_for_within_their_second_and_given_up_after_it() {
+    fn late_starts_are_caught_up_within_their_second_and_dropped_after_it() {
         let clock = Clock::manual(0);
         let (shared, log) = shared_with(clock.clone(), 1, 1, Names::default(), 4);
         let timer = timer(&[("10", "10", "5")]);
@@ -375,7 +375,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn starts_ascend_and_are_as_many_as_the_table_says(
+        fn starts_ascend_and_their_number_is_that_of_the_table(
             rows in prop::collection::vec((0.0..50.0_f64, 0.0..50.0_f64, -1..5_i64), 0..5),
         ) {
             let shape = Shape::new(rows);
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_each_second_what_was_sent_and_who_waits() {
+    fn each_second_reports_sent_and_waiting_samples() {
         let clock = Clock::manual(0);
         let (shared, _) = shared_with(clock.clone(), 1, 1, Names::default(), 0);
         let mut user = lone_user(&shared, 0);

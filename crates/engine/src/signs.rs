@@ -9,7 +9,7 @@ use busyhour_record::Nanos;
 pub(crate) struct CoreSigns {
     /// When it ticked last, in nanoseconds since the run's start.
     last_tick_ns: AtomicU64,
-    /// It has taken up the order to end and gives up its users.
+    /// The core has received the forced end and abandons its users.
     ending: AtomicBool,
 }
 
@@ -19,12 +19,12 @@ impl CoreSigns {
         self.last_tick_ns.store(now.0, Ordering::Relaxed);
     }
 
-    /// Notes whether the core gives up its users.
+    /// Sets whether the core abandons its users.
     pub(crate) fn set_ending(&self, ending: bool) {
         self.ending.store(ending, Ordering::Relaxed);
     }
 
-    /// Whether the core gives up its users.
+    /// Whether the core abandons its users.
     pub(crate) fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
-//! The users of a core whose evaluations take longer than a slice, one after another.
+//! The users of a core whose evaluations take longer than a slice, in turn.
 //!
-//! A runtime polls up to 61 tasks before it looks for events of sockets and timers, and a task that wakes itself is polled
-//! again at once. So a suspended user is woken only after the runtime has looked for events, and only one per look:
-//! between two looks lies one slice, however many evaluations are suspended.
+//! A runtime polls up to 61 tasks before it checks sockets and timers, and a task that wakes itself is polled
+//! again at once. So a suspended user is woken only after the runtime has checked for events, and only one per check:
+//! between two checks there is one slice, for any number of suspended evaluations.
 
 use std::future::Future;
 use std::pin::Pin;

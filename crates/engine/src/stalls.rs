@@ -1,8 +1,8 @@
 //! Times in which a core, or the whole process, did not run.
 //!
-//! A core that ticks late was blocked by its own work or by the system. When the supervisor thread and every core that
-//! was running users are late at the same time, the whole process stood still: stopped by a signal, suspended with its
-//! machine, or left without a CPU.
+//! A core that ticks late was blocked by its own work or by the system. When the supervisor thread and every core with
+//! active users are late at the same time, the whole process did not run: stopped by a signal, suspended with its
+//! machine, or without a CPU.
 
 use busyhour_record::{Nanos, Stall};
 
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_process_stood_still_only_when_every_running_core_was_late() {
+    fn the_process_stalled_only_when_every_active_core_was_late() {
         let mut process = ProcessStalls::default();
         process.note(Nanos(12_000 * MS), 5_000 * MS, [0, 1]);
         process.note(Nanos(30_000 * MS), 400 * MS, [0, 1]);

@@ -17,7 +17,7 @@ use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
-/// How often the level is looked at while users are at work, in nanoseconds, and while nobody is.
+/// How often the level is checked with active users, in nanoseconds, and without.
 const LOOK_NS: u64 = 1_000_000_000;
 const LOOK_WHILE_EMPTY_NS: u64 = 10_000_000;
 
@@ -64,7 +64,7 @@ pub(crate) async fn supply<P: Protocol>(
     while run.stop() == Stop::No && !shared.over.load(Ordering::Relaxed) {
         let now = run.clock.now();
         let Some(planned) = read(level, &mut user).and_then(|level| {
-            // Without a target nobody ever starts.
+            // Without a target no user starts.
             if now == began && level.target <= 0 {
                 None
             } else {

@@ -37,7 +37,7 @@ pub(crate) enum Act {
     Never,
 }
 
-/// A protocol whose samples do what a closure says.
+/// A protocol whose samples are closures.
 pub(crate) struct Fake(pub(crate) Script);
 
 /// Decides about each sample.
@@ -90,7 +90,7 @@ pub(crate) fn always(act: impl Fn() -> Act + Send + Sync + 'static) -> Script {
     Arc::new(move |_| act())
 }
 
-/// What stands below a controller.
+/// The children of a controller.
 #[derive(Debug)]
 pub(crate) enum Node {
     /// A sampler with its label.
@@ -219,7 +219,7 @@ pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
     }
 }
 
-/// What came of [`run_on`].
+/// The outcome of [`run_on`].
 pub(crate) struct Ran {
     pub(crate) report: RunReport,
     pub(crate) totals: RunTotals,

@@ -5,7 +5,7 @@ use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 use rand_distr::{Distribution as _, Exp, LogNormal, Uniform};
 
-/// How long a user thinks before a request.
+/// Think time before a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThinkLaw {
     /// Always so many nanoseconds.

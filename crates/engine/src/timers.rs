@@ -20,7 +20,7 @@ pub struct Timers {
     clock: Clock,
     inner: RefCell<Inner>,
     kernel: kernel::KernelTimer,
-    /// On a clock that stands still, time moves on to the next deadline when nobody has anything to do.
+    /// On a manual clock, time moves on to the next deadline when all tasks are idle.
     #[cfg(test)]
     idle: idle::IdleTimer,
     spin_ns: Cell<u64>,
@@ -33,7 +33,7 @@ struct Inner {
     heap: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
     places: Vec<Place>,
     free: Vec<u32>,
-    /// Deadlines in the heap whose sleepers have given up.
+    /// Deadlines in the heap whose sleepers have been dropped.
     stale: usize,
     armed: Option<Nanos>,
 }
@@ -45,7 +45,7 @@ struct Place {
     waker: Option<Waker>,
 }
 
-/// So many deadlines of sleepers that gave up may stay.
+/// The number of such deadlines that may remain.
 const STALE_MIN: usize = 64;
 
 /// The same where starts are met that others have set: the arrivals of open workloads. It covers most of what a core that
@@ -119,10 +119,10 @@ impl Timers {
             self.expired().await;
             let mut now = self.clock.now();
             self.fire(now);
-            // A clock that stands still is not watched: it would stand still for ever.
+            // A manual clock is not polled: it would never move.
             let spin_ns = if self.clock.is_manual() { 0 } else { self.lead_ns(now) };
             while spin_ns > 0 && self.next_deadline().is_some_and(|next| next.since(now) <= spin_ns) {
-                // Lets whoever is awake run, and looks after the sockets.
+                // Lets other tasks run, and checks the sockets.
                 tokio::task::yield_now().await;
                 let before = std::mem::replace(&mut now, self.clock.now());
                 let passed = now.since(before);
@@ -149,7 +149,7 @@ impl Timers {
         }
     }
 
-    /// Wakes every sleeper before its time (a stop was asked for).
+    /// Wakes every sleeper early (a stop was requested).
     pub fn wake_all(&self) {
         self.fire(Nanos::MAX);
     }

@@ -69,7 +69,7 @@ impl Transaction {
         }
     }
 
-    /// Counts a child's sample into a transaction that adds a sample of its own.
+    /// Adds a child's sample to a transaction that has a sample of its own.
     pub fn heard(&mut self, child: &SampleResult, include_timers: bool) {
         let own = &mut self.result;
         own.header_bytes += child.bytes();

@@ -1,14 +1,14 @@
 //! How soon a core's thread has the CPU again when something wakes it.
 
-/// The length of the turns asked for, in nanoseconds: the shortest that Linux grants.
+/// The requested length of scheduling slices, in nanoseconds: the shortest that Linux grants.
 const TURN_NS: u64 = 100_000;
 
-/// Asks the kernel to give the calling thread short turns, and so an early one: since Linux 6.12 a thread that wakes up
-/// interrupts one whose turns are longer, where it would otherwise wait until that one's turn is over, some milliseconds.
-/// The share of the CPU stays what it was. On a machine with a core for every thread there is nobody to interrupt; where
-/// the recorder's thread has to run on a generator's core, arrivals of an open load are not kept waiting by it.
+/// Requests short scheduling slices for the calling thread, so that it runs early: since Linux 6.12 a thread that wakes up
+/// preempts one with longer slices, instead of waiting some milliseconds until that slice is over.
+/// Its share of the CPU does not change. With a core for every thread this has no effect; if
+/// the recorder's thread has to run on a generator's core, it does not delay arrivals of an open load.
 ///
-/// Older kernels and other systems take no notice.
+/// Older kernels and other systems ignore it.
 pub(crate) fn ask_for_short_turns() {
     #[cfg(target_os = "linux")]
     linux::set_turn(TURN_NS);
@@ -36,14 +36,14 @@ mod linux {
         // SAFETY: thread 0 is the calling one; the kernel writes at most `size` bytes into the struct, which is as large,
         // whose layout is the kernel's, and of which every pattern of bits is a value.
         let got = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, size, 0) };
-        // A thread under another policy has been given it by somebody who knows better.
+        // A thread with another policy was configured on purpose.
         if got != 0 || attributes.policy != libc::SCHED_OTHER as u32 {
             return;
         }
         attributes.size = size;
         attributes.runtime = turn_ns;
-        // SAFETY: the kernel only reads the struct, which says its own size. That it refuses is no harm: turns stay as long
-        // as they were.
+        // SAFETY: the kernel only reads the struct, which contains its own size. If the call fails, slices keep their
+        // length.
         let _ = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     }
 }

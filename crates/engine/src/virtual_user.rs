@@ -1,4 +1,4 @@
-//! One virtual user: takes sampler after sampler from its walk and does what stands around each.
+//! One virtual user: runs sampler after sampler with the elements around each.
 
 mod flow;
 mod holding;
@@ -40,13 +40,13 @@ pub(crate) struct VirtualUser<P: Protocol> {
     session: P::Session,
     place: Place,
     last_package: Option<SamplerId>,
-    previous_end: Nanos,
+    next_intended_start: Nanos,
     /// How late a session of an open workload began, until its first sample: pauses before that do not make up for it.
     late_ns: u64,
     /// Slot of [`LAST_SAMPLE_OK`], if the program has one.
     last_ok: Option<Slot>,
     steps: u32,
-    /// It has work of its own, so that a pause holds it; one that serves arrivals ends what it has begun.
+    /// Whether it is outside open workloads, so that a pause stops it. A user that serves arrivals ends its session.
     holds: bool,
     /// When the last pause it held for was over: nothing was meant to begin in it.
     held_until: Nanos,
@@ -54,7 +54,7 @@ pub(crate) struct VirtualUser<P: Protocol> {
     side: Option<Box<Side<P>>>,
 }
 
-/// Counts a sample as interrupted when its user is given up in the middle of it.
+/// Counts a sample as interrupted when its user is dropped during it.
 struct InFlight<'c>(Option<&'c Core>);
 
 impl Drop for InFlight<'_> {
@@ -65,7 +65,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// Counts a user as active while it lives, however it ends.
+/// Counts a user as active until it ends, in any way.
 struct Active<'u>(&'u busyhour_program::run::RunShared, u32);
 
 impl<'u> Active<'u> {
@@ -109,7 +109,7 @@ impl<P: Protocol> VirtualUser<P> {
             session,
             place,
             last_package: None,
-            previous_end: start,
+            next_intended_start: start,
             late_ns: 0,
             last_ok,
             steps: 0,
@@ -124,7 +124,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.place.level = Some(share);
     }
 
-    /// Lives until its group's work is done or it is told to stop.
+    /// Runs until the work of its group is done or it is stopped.
     pub(crate) async fn run(mut self) {
         self.holds = true;
         let run = Arc::clone(&self.user.run);
@@ -154,7 +154,7 @@ impl<P: Protocol> VirtualUser<P> {
     async fn iterate(&mut self, group: &Group<P>) {
         loop {
             if self.holds && self.user.run.control.is_paused() {
-                // Boxed, so that the future of a user who is never held has no room for it.
+                // Boxed, so that the future of a user that never waits has no space for it.
                 Box::pin(self.hold()).await;
                 if !self.goes_on() {
                     return;
@@ -263,7 +263,7 @@ impl<P: Protocol> VirtualUser<P> {
     async fn process(&mut self, group: &Group<P>, next: Next) {
         if let Next::Sampler(sampler) = next {
             self.execute(group, sampler, None).await;
-            self.stop_if_time_is_over(self.previous_end);
+            self.stop_if_time_is_over(self.next_intended_start);
             return;
         }
         let mut chain: Vec<ControllerId> = Vec::new();
@@ -281,7 +281,7 @@ impl<P: Protocol> VirtualUser<P> {
         if let (Next::Sampler(sampler), false) = (inner, ended) {
             self.execute(group, sampler, chain.last().copied()).await;
         }
-        self.stop_if_time_is_over(self.previous_end);
+        self.stop_if_time_is_over(self.next_intended_start);
         while let Some(id) = chain.pop() {
             if !ended && self.user.running && self.user.run.stop() == Stop::No {
                 break;
@@ -322,7 +322,7 @@ impl<P: Protocol> VirtualUser<P> {
                 None => processor.process(&mut self.user),
             }
             if std::mem::take(&mut self.user.gave_up) {
-                self.previous_end = self.user.now() - self.late_ns;
+                self.next_intended_start = self.user.now() - self.late_ns;
                 return;
             }
         }
@@ -338,23 +338,23 @@ impl<P: Protocol> VirtualUser<P> {
             SamplerKind::Flow(action) => {
                 self.act(package, action).await;
                 // A user that only jumps must see its time go by, too.
-                self.previous_end = self.user.now() - self.late_ns;
+                self.next_intended_start = self.user.now() - self.late_ns;
                 return;
             }
             SamplerKind::Parallel(parallel) => {
                 let made = self.run_side_by_side(group, id, parallel, intended).await;
                 if !made {
-                    self.previous_end = self.user.now() - self.late_ns;
+                    self.next_intended_start = self.user.now() - self.late_ns;
                     return;
                 }
-                self.previous_end = self.user.result.end;
+                self.next_intended_start = self.user.result.end;
             }
             SamplerKind::Immediate(sampler) => {
                 sampler.sample(&mut self.user, &package.label, intended);
                 if self.user.owed_ns > 0 {
                     self.sleep_off().await;
                 }
-                self.previous_end = self.user.result.end;
+                self.next_intended_start = self.user.result.end;
             }
             SamplerKind::Protocol(protocol) => {
                 let limit_ns = self.limit_of(package);
@@ -380,7 +380,7 @@ impl<P: Protocol> VirtualUser<P> {
                 if !in_time {
                     self.interrupt(package, protocol, begun, intended);
                 }
-                self.previous_end = protocol.ended(&self.user);
+                self.next_intended_start = protocol.ended(&self.user);
             }
         }
         self.finish_sample(group, package, transaction);
@@ -390,8 +390,8 @@ impl<P: Protocol> VirtualUser<P> {
         self.late_ns = 0;
     }
 
-    /// Waits out what scripts slept: they do not hold the core. Most samples owe nothing, and it is asked before this is
-    /// called: a future that is made for nothing costs more than the question.
+    /// Waits for the sleep time of scripts, without blocking the core. Callers check first whether there is any, because
+    /// a future for nothing costs more than the check.
     async fn sleep_off(&mut self) {
         let until = self.user.now() + std::mem::take(&mut self.user.owed_ns);
         self.core.timers.sleep_until(until).await;
@@ -426,7 +426,7 @@ impl<P: Protocol> VirtualUser<P> {
             let ok = self.user.result.success;
             self.set_last_sample_ok(ok);
             if !self.user.result.ignore {
-                // Of samples inside that of a parallel controller no listener hears.
+                // Samples nested in a Parallel Controller's sample are not sent to listeners.
                 let silent = self.gathers_only();
                 let sample_listeners = match transaction {
                     _ if silent => &[][..],
@@ -499,7 +499,7 @@ impl<P: Protocol> VirtualUser<P> {
 
     /// Waits for the package's timers; gives the intended start, or nothing when the user is to stop instead.
     async fn wait(&mut self, package: &SamplerPackage<P>) -> Option<Nanos> {
-        let mut intended = self.previous_end;
+        let mut intended = self.next_intended_start;
         if !package.timers.is_empty() {
             let mut wait_ns = 0u64;
             let mut think_ns = 0u64;
@@ -515,7 +515,7 @@ impl<P: Protocol> VirtualUser<P> {
                 }
                 slot = slot.max(delay.slot);
             }
-            // Delays add up: beside a timer that gives a slot, think times are meant to pass after it.
+            // Delays are added: think times follow the slot of a rate-setting timer.
             intended = slot.unwrap_or(intended) + think_ns;
             // A timer whose schedule is over has stopped the user.
             if wait_ns > 0 && self.user.running {
@@ -532,7 +532,7 @@ impl<P: Protocol> VirtualUser<P> {
             self.user.running = false;
             return None;
         }
-        // Without timers it is the end of the sample before, which lies in the past; no start lies before its intent.
+        // Without timers it is the end of the previous sample. No sample starts before its intended start.
         let intended = if package.timers.is_empty() { intended } else { intended.min(self.user.now()) };
         Some(intended.max(self.held_until))
     }

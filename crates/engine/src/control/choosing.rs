@@ -11,7 +11,7 @@ use rand::Rng as _;
 
 use super::{Flags, Next, Step, Walk};
 
-/// Where each user stands with a Weighted Switch Controller.
+/// The state of a Weighted Switch Controller in each user.
 #[derive(Debug, Default)]
 struct Weighing {
     /// A child has been chosen for this pass.

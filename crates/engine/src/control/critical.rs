@@ -1,7 +1,7 @@
-//! Critical sections: named locks that all users of a run share, whatever their group and core.
+//! Critical sections: named locks that all users of a run share, in all groups and on all cores.
 //!
-//! A walk never waits. It says that a lock is taken, the user waits for it without holding up its core, and the walk goes
-//! on with the lock in hand. Who waits longest is next.
+//! A walk never waits. It returns that a lock is taken, the user waits for it without blocking its core, and the walk continues
+//! with the lock. The user that has waited longest is next.
 
 use std::sync::Arc;
 

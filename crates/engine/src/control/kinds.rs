@@ -46,7 +46,7 @@ impl<P> Walk<'_, P> {
         Ok(found)
     }
 
-    /// What a controller asks itself before it looks at its children.
+    /// What a controller checks before it looks at its children.
     fn enters(&mut self, id: ControllerId) -> Entry {
         let controller = self.group_controller(id);
         match &controller.kind {
@@ -62,7 +62,7 @@ impl<P> Walk<'_, P> {
             }
             ControllerKind::If { condition, evaluate_all } => {
                 let first = self.state(id).flags.contains(Flags::FIRST);
-                // One that waits for a lock further down has been asked already.
+                // A controller that waits for a lock further down has been checked already.
                 let resumed = self.place.waits.is_some();
                 if (*evaluate_all || first) && !resumed && !condition.holds(self.user) {
                     self.initialize_children(id);
@@ -404,7 +404,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// Number of the pass that begins, as its listeners are told.
+    /// Number of the pass that starts, as passed to its listeners.
     pub(crate) fn pass_number(&mut self, id: ControllerId) -> i32 {
         let counts_loops = matches!(
             self.group_controller(id).kind,
@@ -425,7 +425,7 @@ impl<P> Walk<'_, P> {
             ControllerKind::OnceOnly if number == i32::from(of_loop) => self.start_pass_again(id),
             ControllerKind::Throughput { amount, per_user, shared } => {
                 if *per_user {
-                    // Executions live where loops keep their number; both start at 0.
+                    // Executions are stored where loops store their number; both start at 0.
                     let (mut executions, passes) = {
                         let state = self.state(id);
                         if state.loops == LOOPS_UNKNOWN {

@@ -87,7 +87,7 @@ impl<P> Walk<'_, P> {
         found
     }
 
-    /// Copies the element that is next to the output variable; false when there is none.
+    /// Copies the next element to the output variable; false when there is none.
     pub(super) fn for_each_take(&mut self, id: ControllerId) -> bool {
         let controller = self.group_controller(id);
         let ControllerKind::ForEach { output, .. } = &controller.kind else { return false };

@@ -9,9 +9,9 @@ pub enum Next {
     Nothing,
     /// A sampler.
     Sampler(SamplerId),
-    /// A transaction in parent mode: its state says what to do.
+    /// A transaction in parent mode: its state determines what to do.
     Transaction(ControllerId),
-    /// Many turns were taken without finding a sampler, or a lock is taken: ask again after letting others run, or when
-    /// the lock of [`super::Place::waits`] is to be had.
+    /// Many turns did not find a sampler, or a lock is taken: call again after other users have run, or when
+    /// the lock of [`super::Place::waits`] is free.
     Yield,
 }

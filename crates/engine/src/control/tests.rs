@@ -126,7 +126,7 @@ impl Model {
             }
             Self::Share(share, children, passes, runs) => {
                 *passes += 1;
-                // The share that comes nearest to what is asked for after so many passes.
+                // The share closest to the requested one after this number of passes.
                 if (f64::from(*runs) + 0.5) / f64::from(*passes) < *share / 100.0 {
                     *runs += 1;
                     all(children, false, out);
@@ -317,7 +317,7 @@ impl Wild {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Each call gives an answer after a bounded number of turns, whatever the plan, also after jumps.
+    /// Each call returns after a bounded number of turns, for every plan, also after jumps.
     #[test]
     fn no_plan_panics_or_hangs(
         plan in prop::collection::vec(wild(4), 0..4),
@@ -400,7 +400,7 @@ fn random_draws_evenly() {
 }
 
 #[test]
-fn random_order_shuffles_evenly_and_leaves_nobody_out() {
+fn random_order_shuffles_evenly_and_omits_no_child() {
     let nodes = ["a", "b", "c"].map(leaf).into();
     let walked = labels("1200", vec![inner(ControllerKind::RandomOrder, nodes)]).replace(' ', "");
     let passes: Vec<&str> = (0..1200).map(|pass| &walked[pass * 3..pass * 3 + 3]).collect();

@@ -18,7 +18,7 @@ impl<P> Walk<'_, P> {
         id: ControllerId,
         include_timers: bool,
     ) -> Result<Next, StopUser> {
-        // JMeter counts a call on each level of its own recursion when a child controller had nothing.
+        // JMeter counts a call on each level of its recursion when a child controller has no sampler.
         let mut levels = 1;
         loop {
             if self.turn() {

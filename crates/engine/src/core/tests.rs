@@ -13,7 +13,7 @@ fn sample(number: u64, label: LabelId, url: &str) -> Sample<'_> {
     Sample { label, end: Nanos(number), code: "200", message: "OK", url, ..Sample::default() }
 }
 
-/// The recorder writes to a pipe that nobody reads until the core has samples waiting.
+/// The recorder writes to a pipe that is not read until the core has waiting samples.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_stuck_recorder_loses_nothing_and_the_time_is_known() {

@@ -56,7 +56,7 @@ fn uniform_spreads_evenly_above_the_offset() {
 }
 
 #[test]
-fn gaussian_has_the_deviation_asked_for() {
+fn gaussian_has_the_requested_deviation() {
     let (mean, variance) = moments(&think(Draw::Gaussian, "3000", "100"));
     near(mean, 2999.5, 0.002);
     near(variance, 10_000.0, 0.04);
@@ -183,7 +183,7 @@ fn a_shared_schedule_gives_each_slot_once() {
 }
 
 #[test]
-fn groups_have_schedules_of_their_own_only_when_asked() {
+fn groups_have_separate_schedules_only_if_requested() {
     let clock = Clock::manual(0);
     let (shared, _) =
         crate::testing::shared_with(clock, 1, 2, busyhour_program::variables::Names::default(), 4);

@@ -1,4 +1,4 @@
-//! One core's share of a schedule, as it is changed while the run goes on.
+//! One core's share of a schedule, with the changes made during the run.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub(super) struct Course {
     schedule: ChangingSchedule,
     /// When the schedule began.
     first: Nanos,
-    /// Changes of the run that it knows of.
+    /// Number of changes that it has applied.
     known: u32,
     /// Pauses (true) and their ends that lie ahead.
     turns: VecDeque<(Nanos, bool)>,
@@ -23,7 +23,7 @@ impl Course {
         Course { schedule, first, known: 0, turns: VecDeque::new(), paused: false }
     }
 
-    /// Whether `control` has changes that it does not know of.
+    /// Whether `control` has changes that it has not applied.
     pub(super) fn is_behind(&self, control: &RunControl) -> bool {
         control.count() != self.known
     }

@@ -13,7 +13,7 @@ use busyhour_program::sampler::Protocol;
 use busyhour_record::{ArrivalRecord, Fate, Nanos};
 
 use super::course::Course;
-use super::desk::{Attendance, Desk, Taken, Ticket};
+use super::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::core::Core;
 use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
@@ -22,8 +22,8 @@ use crate::virtual_user::VirtualUser;
 /// How often a workload that waits for its last sessions looks whether the run was stopped, in nanoseconds.
 const LOOK_NS: u64 = 50_000_000;
 
-/// An arrival this far ahead is told to a free user before its time, in nanoseconds: otherwise the dispatcher would wake
-/// first and wake the user then. Getting ready takes a user a few microseconds.
+/// An arrival this close is reserved for an idle user before its time, in nanoseconds. Otherwise the dispatcher would wake
+/// first and wake the user then. Preparing takes a user a few microseconds.
 const AHEAD_NS: u64 = 50_000;
 
 /// Arrivals dealt out in a row, when several are due, before others may run.
@@ -47,12 +47,12 @@ fn part(users: u32, core: u32, cores: u32) -> u32 {
     (users / cores + u32::from(core < users % cores)).max(1)
 }
 
-/// With so many users per core it makes no difference that an arrival waits for one of its own core's.
+/// With this many users per core, it makes no difference that an arrival waits for one of its own core.
 const MANY_PER_CORE: u32 = 32;
 
-/// Whether one core is to serve the whole workload: it is slow, and its users are few, or go on as the same users with
-/// arrival after arrival, as in the plugin, which knows no cores.
-fn needs_one_desk<P>(
+/// Whether one core should serve the whole workload: it is slow, and its users are few, or continue as the same users with
+/// each arrival, as in the plugin, which has no cores.
+fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,
     users: &[(u32, u32)],
@@ -69,8 +69,8 @@ struct Dispatcher<'r, P: Protocol> {
     cores: u32,
     program: &'r Arc<Program<P>>,
     workload: &'r OpenWorkload,
-    /// By group of the workload: its desk, and how many users it may have.
-    desks: Vec<(Rc<Desk>, u32)>,
+    /// For each group of the workload: its pool, and the greatest number of users.
+    pools: Vec<(Rc<IdlePool>, u32)>,
     phase_users: &'r Rc<PhaseUsers>,
     /// When sessions are to begin no further sample.
     end: Option<Nanos>,
@@ -87,7 +87,7 @@ pub(crate) async fn dispatch<P: Protocol>(
     let workload = &program.open[start.workload as usize];
     // A limit of users holds for all cores together: with fewer users than cores, some cores have none.
     let serving = match workload.no_free_user {
-        _ if needs_one_desk(program, workload, &start.users, cores) => 1,
+        _ if needs_one_pool(program, workload, &start.users, cores) => 1,
         NoFreeUser::GrowOrDrop(most) => cores.min(most.max(1)),
         _ => cores,
     }
@@ -101,11 +101,11 @@ pub(crate) async fn dispatch<P: Protocol>(
     }
     let cores = serving;
     core.timers.be_punctual();
-    // Should it panic, the rest of its arrivals would be missing without a word.
+    // After a panic, the rest of its arrivals would be missing silently.
     let _report = workload.groups.first().map(|(group, _)| PanicReport::of_one(core, *group, core.index));
-    let desks = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, place, cores))).collect();
+    let pools = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, place, cores))).collect();
     let end = workload.ends_with_schedule.then(|| start.first + workload.process.duration_ns());
-    let dispatcher = Dispatcher { core, cores, program, workload, desks, phase_users, end };
+    let dispatcher = Dispatcher { core, cores, program, workload, pools, phase_users, end };
     for (at, (first, _)) in start.users.iter().enumerate() {
         if *first > 0 {
             for _ in 0..part(*first, place, cores) {
@@ -130,7 +130,7 @@ pub(crate) async fn dispatch<P: Protocol>(
             let is_ahead = scheduled.since(now) > AHEAD_NS
                 && !course.is_paused_at(scheduled)
                 && dispatcher.announce(group, &arrival, scheduled);
-            // Who was told begins by itself, and comes first.
+            // A user with a reservation starts by itself, and comes first.
             let wake = if is_ahead { scheduled + 1 } else { scheduled };
             tokio::select! {
                 biased;
@@ -138,7 +138,7 @@ pub(crate) async fn dispatch<P: Protocol>(
                 () = core.load_changed.notified() => {}
             }
             at_once = 0;
-            if is_ahead && dispatcher.desks[group].0.unbook() {
+            if is_ahead && dispatcher.pools[group].0.cancel_reservation() {
                 course.take(scheduled);
                 core.count_arrivals(|counts| counts.scheduled += 1);
                 continue;
@@ -148,7 +148,7 @@ pub(crate) async fn dispatch<P: Protocol>(
                 continue;
             }
         } else if at_once >= AT_ONCE_MAX {
-            // Behind its schedule it must not keep the core from those who are to do the work.
+            // When it is behind its schedule, it must not keep the users of its core from running.
             tokio::task::yield_now().await;
             at_once = 0;
         } else {
@@ -168,26 +168,26 @@ pub(crate) async fn dispatch<P: Protocol>(
 }
 
 impl<P: Protocol> Dispatcher<'_, P> {
-    /// Tells a free user of an arrival that is still to come; false when there is none.
+    /// Reserves a future arrival for an idle user; false when there is none.
     fn announce(&self, at: usize, arrival: &Arrival, scheduled: Nanos) -> bool {
-        let ticket = Ticket { arrival: arrival.index, scheduled, waited: false };
+        let assignment = Assignment { arrival: arrival.index, scheduled, waited: false };
         // The users of the plugins' groups do things between arrivals.
-        !self.keeps_users(at) && self.desks[at].0.book(ticket)
+        !self.keeps_users(at) && self.pools[at].0.reserve(assignment)
     }
 
     fn arrive(&self, at: usize, arrival: &Arrival, scheduled: Nanos) {
-        let (desk, most) = &self.desks[at];
-        let ticket = Ticket { arrival: arrival.index, scheduled, waited: false };
+        let (pool, most) = &self.pools[at];
+        let assignment = Assignment { arrival: arrival.index, scheduled, waited: false };
         self.core.count_arrivals(|counts| counts.scheduled += 1);
-        if desk.offer(ticket) == Taken::ByUser {
+        if pool.offer(assignment) == Offer::Accepted {
             return;
         }
         if self.users(at) < *most {
-            self.new_user(at, Some(ticket));
+            self.new_user(at, Some(assignment));
             return;
         }
         let drops = matches!(self.workload.no_free_user, NoFreeUser::Drop | NoFreeUser::GrowOrDrop(_));
-        if drops || !desk.wait(ticket) {
+        if drops || !pool.wait(assignment) {
             let group = self.workload.groups[at].0;
             self.core.run.groups[group as usize].gave_up.store(true, Ordering::Relaxed);
             let record = ArrivalRecord { group, scheduled, fate: Fate::Dropped };
@@ -197,17 +197,17 @@ impl<P: Protocol> Dispatcher<'_, P> {
 
     /// Users of a group that count towards its limit.
     fn users(&self, at: usize) -> u32 {
-        let (desk, _) = &self.desks[at];
-        if self.keeps_users(at) { desk.alive() } else { desk.users() }
+        let (pool, _) = &self.pools[at];
+        if self.keeps_users(at) { pool.alive() } else { pool.users() }
     }
 
-    /// Whether the users of a group go on as the same users with each arrival.
+    /// Whether the users of a group continue as the same users with each arrival.
     fn keeps_users(&self, at: usize) -> bool {
         let group = &self.program.groups[self.workload.groups[at].0 as usize];
         matches!(group.population.as_deref(), Some(Population::Arrivals))
     }
 
-    /// The plugins' groups end their sessions with the schedule, unless an arrival was given up.
+    /// The plugins' groups end their sessions with the schedule, unless an arrival was dropped.
     async fn end_sessions(&self, end: Nanos) {
         for (at, (group, _)) in self.workload.groups.iter().enumerate() {
             let shared = &self.core.run.groups[*group as usize];
@@ -223,18 +223,18 @@ impl<P: Protocol> Dispatcher<'_, P> {
         }
     }
 
-    /// Makes a user; it takes `ticket` up at once.
-    fn new_user(&self, at: usize, ticket: Option<Ticket>) {
-        let (desk, _) = &self.desks[at];
+    /// Creates a user, which takes the `assignment` at once.
+    fn new_user(&self, at: usize, assignment: Option<Assignment>) {
+        let (pool, _) = &self.pools[at];
         let group = self.workload.groups[at].0;
         // Users are numbered over all cores: each core has every so-manyth number.
         let keeps_users = self.keeps_users(at);
         let number = if keeps_users {
             self.core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed)
         } else {
-            desk.users().saturating_mul(self.cores).saturating_add(self.core.index)
+            pool.users().saturating_mul(self.cores).saturating_add(self.core.index)
         };
-        let attendance: Attendance = desk.seat(ticket);
+        let pool_user: PoolUser = pool.add_user(assignment);
         let now = self.core.run.clock.now();
         let counted = self.phase_users.enter();
         let user =
@@ -244,9 +244,9 @@ impl<P: Protocol> Dispatcher<'_, P> {
         tokio::task::spawn_local(async move {
             let _report = report;
             if keeps_users {
-                sliced(&core, user.serve_on(attendance)).await;
+                sliced(&core, user.serve_on(pool_user)).await;
             } else {
-                sliced(&core, user.serve(attendance)).await;
+                sliced(&core, user.serve(pool_user)).await;
             }
             drop(counted);
         });
@@ -254,11 +254,11 @@ impl<P: Protocol> Dispatcher<'_, P> {
 
     /// Waits until all sessions have ended, or the run is stopped.
     async fn drain(&self) {
-        for (desk, _) in &self.desks {
-            while !desk.is_quiet() && self.core.run.stop() == Stop::No {
+        for (pool, _) in &self.pools {
+            while !pool.is_idle() && self.core.run.stop() == Stop::No {
                 let look = self.core.run.clock.now() + LOOK_NS;
                 tokio::select! {
-                    () = desk.quiet.notified() => {}
+                    () = pool.became_idle.notified() => {}
                     () = self.core.timers.sleep_until(look) => {}
                 }
             }
@@ -267,10 +267,10 @@ impl<P: Protocol> Dispatcher<'_, P> {
 }
 
 impl<P: Protocol> Drop for Dispatcher<'_, P> {
-    /// Also a run that is stopped at once, which drops its tasks where they stand, says who still waited.
+    /// Also counts waiting arrivals after a stop at once, which drops its tasks.
     fn drop(&mut self) {
-        for (desk, _) in &self.desks {
-            let left = desk.close();
+        for (pool, _) in &self.pools {
+            let left = pool.close();
             self.core.count_arrivals(|counts| counts.left_waiting += left);
         }
     }

@@ -31,7 +31,7 @@ use crate::think::{Think, ThinkLaw};
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
 
-/// What came of a run.
+/// The outcome of a run.
 struct Ran {
     totals: RunTotals,
     counts: ArrivalCounts,
@@ -100,7 +100,7 @@ fn run_seeded(
     Ran { totals, counts, interrupted, died, arrivals, transactions, started }
 }
 
-/// One server that answers requests in the order they come, each in `service_ns`, and stands still for a while.
+/// A server that answers requests in order, each in `service_ns`, and stalls for a while.
 fn queue_with_stall(service_ns: u64, stall: std::ops::Range<u64>) -> Script {
     let free_at = Mutex::new(0);
     Arc::new(move |user: &mut UserState| {
@@ -160,7 +160,7 @@ fn a_stall_is_seen_whole_however_many_users_carry_the_load() {
             let (measured, true_ms) = (ran.totals.total.response.quantile_ms(q), at(q));
             assert!((measured / true_ms - 1.0).abs() < 0.002, "{policy:?} q {q}: {measured} for {true_ms}");
         }
-        // What JMeter would say: the few users that were under way saw the stall, and nobody else.
+        // JMeter's view: only the few users in flight saw the stall.
         if users.1 == 50 {
             assert!(ran.totals.total.service.quantile_ms(0.95) < 30.0);
             assert!(ran.counts.waited > 1_900, "{:?}", ran.counts);
@@ -204,7 +204,7 @@ fn the_end_of_a_schedule_interrupts_no_request() {
 }
 
 #[test]
-fn without_a_free_user_an_arrival_waits_or_is_dropped_as_said() {
+fn without_an_idle_user_an_arrival_waits_or_is_dropped_as_configured() {
     // One user, 10 ms each, an arrival every 4 ms: only two in five can be served.
     let script: Script = Arc::new(|_| Act::Sleep(10 * MS));
     let plan = || program(vec![group(1, "1", vec![leaf("get")], &script)]);
@@ -226,7 +226,7 @@ fn without_a_free_user_an_arrival_waits_or_is_dropped_as_said() {
 }
 
 #[test]
-fn think_times_inside_a_session_count_from_its_own_steps() {
+fn think_times_in_a_session_count_from_its_previous_sample() {
     let script: Script = Arc::new(|_| Act::Sleep(5 * MS));
     let body = group(1, "1", vec![leaf("first"), looped("2", vec![leaf("again")])], &script);
     let body = with_timers(body, vec![Arc::new(Think(ThinkLaw::Constant(20 * MS)))]);
@@ -236,7 +236,7 @@ fn think_times_inside_a_session_count_from_its_own_steps() {
         (0, 100),
     );
     assert_eq!((ran.counts.begun, ran.totals.total.samples), (100, 300));
-    // Nobody was late: response time and service time are the same 5 ms for each request.
+    // No start was late: response time and service time are the same 5 ms for each request.
     assert!((ran.totals.total.response.max_ms() - 5.0).abs() < 0.01);
     assert!(
         (ran.totals.total.span_s() - (0.99 + 3.0 * 0.025 - 0.020)).abs() < 0.001,
@@ -341,7 +341,7 @@ fn each_session_is_a_fresh_visitor_with_the_random_stream_of_its_arrival() {
 }
 
 #[test]
-fn a_run_that_is_stopped_says_how_many_still_waited() {
+fn a_stopped_run_reports_the_number_of_waiting_arrivals() {
     let script: Script = Arc::new(|user: &mut UserState| {
         if user.now().0 > S + 500 * MS {
             user.run.ask_to_stop(Stop::Graceful);
@@ -374,7 +374,7 @@ fn once_stopped_no_session_begins_that_would_send_nothing() {
 }
 
 #[test]
-fn who_dies_is_told_and_keeps_nobody_waiting_for_ever() {
+fn a_user_that_panics_is_counted_and_does_not_block_the_end() {
     let script: Script = Arc::new(|user: &mut UserState| {
         assert!(user.now().0 < S + 300 * MS, "for the test");
         Act::Sleep(MS)
@@ -382,7 +382,7 @@ fn who_dies_is_told_and_keeps_nobody_waiting_for_ever() {
     let body = || program(vec![group(1, "1", vec![leaf("get")], &script)]);
     let ran = run(body(), workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Queue), (2, 2));
     assert_eq!((ran.died, ran.counts.scheduled, ran.counts.begun, ran.counts.left_waiting), (2, 100, 32, 68));
-    // The fourth user cannot be made: with it goes who makes them, and what is missing is in no number.
+    // The fourth user cannot be created: the code that creates users ends with it, and what is missing is unknown.
     let script: Script = Arc::new(|_| Act::Sleep(S));
     let body = program(vec![group(1, "1", vec![leaf("get")], &script)]);
     let open = workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Grow(100));
@@ -429,7 +429,7 @@ fn a_change_of_rate_and_a_pause_are_met_to_the_nanosecond() {
     assert_eq!(ran.counts.scheduled, expected.len() as u64);
     let all = changes.expected(&process).cumulative(process.duration_ns());
     assert!((expected.len() as f64 - all).abs() < 5.0 * all.sqrt(), "{} of {all}", expected.len());
-    // What the pause left out is counted, and nobody is late because of it.
+    // What the pause left out is counted, and no start is late because of it.
     let paused_s = (at(3) - at(1)) as f64 / 1e9;
     let left_out = ran.counts.not_offered as f64;
     assert!(

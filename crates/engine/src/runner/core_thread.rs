@@ -38,9 +38,9 @@ pub(super) struct CoreThread<P> {
     pub(super) writer: BatchWriter,
     /// What it is to run.
     pub(super) commands: mpsc::UnboundedReceiver<Vec<Start>>,
-    /// Told once whether the core could be made.
+    /// Receives once whether the core was created.
     pub(super) ready: blocking::Sender<io::Result<()>>,
-    /// Told when a phase has ended.
+    /// Receives the end of each phase.
     pub(super) done: blocking::Sender<Done>,
     /// What the supervisor sees of it.
     pub(super) signs: Arc<CoreSigns>,

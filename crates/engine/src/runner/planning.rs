@@ -78,10 +78,10 @@ pub(super) fn plan_group<P: Protocol>(
     Ok(GroupStart { group: index, users, spacing_ns, first, end, lifetimes: None })
 }
 
-/// The users of a group that begin and end at times of their own.
+/// The users of a group with individual start and end times.
 ///
 /// # Errors
-/// The settings ask for something that cannot be computed; the group does not start.
+/// The settings cannot be computed; the group does not start.
 pub(crate) fn plan_lifetimes(
     shared: &Arc<RunShared>,
     index: u32,

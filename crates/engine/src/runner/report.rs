@@ -10,19 +10,19 @@ use crate::stalls::StallLog;
 /// What a core reports at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreReport {
-    /// CPU time its thread used without that spent watching the clock, in nanoseconds; `None` where the system does not
-    /// tell.
+    /// CPU time of its thread without clock polling, in nanoseconds; `None` if the system does not
+    /// provide it.
     pub cpu_ns: Option<u64>,
     /// Time its thread lived, in nanoseconds.
     pub wall_ns: u64,
-    /// Highest share of a second in which the thread had the CPU, between 0 and 1; `None` where the system does not
-    /// tell or the run was shorter than a second.
+    /// Highest share of a second in which the thread had the CPU, between 0 and 1; `None` if the system does not
+    /// provide it or the run was shorter than a second.
     pub busiest_second: Option<f64>,
-    /// How often the recorder had no room for a sample.
+    /// How often the recorder's queue was full.
     pub stalls: u64,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: u64,
-    /// Samples given up because the run was stopped at once.
+    /// Samples abandoned because the run was stopped at once.
     pub interrupted: u64,
     /// Users that ended, or never began, because of an error in Busyhour (a panic); each is in the log. 0 in every
     /// healthy run: what they would have done is missing.
@@ -48,7 +48,7 @@ pub struct RunReport {
     pub end: Nanos,
     /// When the schedule of each open workload began; `None`: never.
     pub open: Vec<Option<Nanos>>,
-    /// How far the run was asked to stop before its own end.
+    /// The stop request before the run's own end.
     pub stopped: Option<Stop>,
     /// The longest times in which the process or a core did not run, in order of time.
     pub stalls: Vec<Stall>,

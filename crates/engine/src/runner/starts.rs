@@ -40,7 +40,7 @@ pub(super) async fn start_users<P: Protocol>(
     }
 }
 
-/// Starts this core's users at their times, each with an end of its own.
+/// Starts this core's users at their times, each with its own end.
 pub(super) async fn start_lifetimes<P: Protocol>(
     core: &Rc<Core>,
     cores: u32,

@@ -40,7 +40,7 @@ struct Seen {
 
 type SeenAll = Arc<Mutex<Vec<Seen>>>;
 
-/// A script that writes down what it sees and then does what `act` says.
+/// A script that records what it sees and then does what `act` returns.
 fn watching(act: impl Fn(&mut UserState) -> Act + Send + Sync + 'static) -> (Script, SeenAll) {
     let all = SeenAll::default();
     let seen = Arc::clone(&all);
@@ -138,7 +138,7 @@ fn phases_run_one_after_another() {
 }
 
 #[test]
-fn groups_run_one_after_another_when_the_plan_says_so() {
+fn groups_run_one_after_another_if_the_plan_serializes_them() {
     let (script, seen) = watching(|_| Act::Sleep(1_000_000));
     let mut serial = program((0..3).map(|_| group(4, "3", vec![leaf("x")], &script)).collect());
     serial.serialize_groups = true;
@@ -147,7 +147,7 @@ fn groups_run_one_after_another_when_the_plan_says_so() {
     assert!(order.is_sorted() && order.len() == 36, "{order:?}");
 }
 
-/// A timer with a schedule of its own: the `n`-th start was due at `n` ns.
+/// A timer with its own schedule: the `n`-th start was due at `n` ns.
 #[derive(Debug, Default)]
 struct Slots(AtomicU64);
 
@@ -158,7 +158,7 @@ impl Timer for Slots {
 }
 
 #[test]
-fn a_slot_is_the_intended_start_and_think_times_come_after_it() {
+fn a_slot_is_the_intended_start_and_think_times_follow_it() {
     for think_ms in [0, 2] {
         let (script, seen) = watching(|_| Act::Done);
         for first in [true, false] {
@@ -304,7 +304,7 @@ fn a_graceful_stop_wakes_sleepers_and_runs_tear_down() {
 }
 
 #[test]
-fn a_stop_at_once_gives_up_what_is_in_flight() {
+fn a_stop_at_once_abandons_samples_in_flight() {
     let (ran, seen) = stopped(Stop::Now, Vec::new(), || Act::Never, 20);
     assert_eq!(ran.report.stopped, Some(Stop::Now));
     let interrupted: u64 = ran.report.cores.iter().map(|core| core.interrupted).sum();
@@ -358,7 +358,7 @@ fn a_slow_recorder_holds_users_back_and_loses_nothing() {
 }
 
 #[test]
-fn a_user_that_panics_takes_nobody_along() {
+fn a_panic_of_a_user_does_not_end_other_users() {
     let script: Script = Arc::new(|user| {
         assert!(user.number != 1 || user.iteration != 2, "for the test");
         Act::Yield
@@ -426,7 +426,7 @@ fn samples_do_not_allocate_in_steady_state() {
     for (nodes, think) in [(plain, "0"), (plain, "1"), (nested, "0")] {
         allocations("1", nodes, think);
         let (few, many) = (allocations("20", nodes, think), allocations("120", nodes, think));
-        // What a user needs to live is allocated once; a thousand samples more cost nothing more.
+        // A user's memory is allocated once; a thousand more samples need none.
         assert!(many <= few + 10, "{few} allocations for 20 iterations, {many} for 120");
     }
 }

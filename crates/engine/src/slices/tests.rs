@@ -1,4 +1,4 @@
-//! Users beside one whose evaluation is long.
+//! Users next to one with a long evaluation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,7 +94,7 @@ fn the_first_evaluation_of_a_function_is_sliced_too() {
 }
 
 #[test]
-fn between_two_events_of_a_user_lies_one_slice_however_many_evaluate() {
+fn one_slice_runs_between_two_events_of_a_user_for_any_number_of_evaluations() {
     let (ran, slices) = run_beside(20, 60);
     assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (80, 0));
     // The first slices of all come before any event; then one for each sample of the other user.

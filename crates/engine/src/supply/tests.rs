@@ -113,7 +113,7 @@ fn a_level_is_looked_at_every_second_and_ends() {
 }
 
 #[test]
-fn who_is_through_is_replaced_at_once() {
+fn a_user_that_ends_is_replaced_at_once() {
     let (group, seen) = watched(level("2", "", "", "1"), "3", |_| {});
     run(group, None);
     let seen = seen.lock().unwrap();
@@ -147,7 +147,7 @@ fn a_level_that_sinks_lets_users_go() {
 }
 
 #[test]
-fn without_a_target_nobody_starts() {
+fn without_a_target_no_user_starts() {
     for population in [level("0", "", "", "9"), level("5", "soon", "", "9"), level("5", "", "x", "9")] {
         let (group, seen) = watched(population, "-1", |_| {});
         let (_, end) = run(group, None);
@@ -223,7 +223,7 @@ fn arrivals(at_ms: &[u64], end_ms: u64, no_free_user: NoFreeUser) -> OpenWorkloa
 type Sampled = Arc<Mutex<Vec<(u64, u32, u32, Option<String>)>>>;
 
 #[test]
-fn a_user_goes_on_with_the_next_arrival() {
+fn a_user_continues_with_the_next_arrival() {
     let seen: Sampled = Arc::default();
     let sink = Arc::clone(&seen);
     let script: Script = Arc::new(move |user: &mut UserState| {
@@ -252,7 +252,7 @@ fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
     let both = |no_free_user| {
         let (group, seen) = watched(Population::Arrivals, "-1", |_| {});
         let mut body = group;
-        // A second pass over the same sampler stands for a longer session.
+        // A second pass over the same sampler represents a longer session.
         body.controllers[0].children = [body.controllers[0].children[0]; 5].into();
         let (_, end) = run(body, Some(arrivals(&[0, 100, 200, 300], 350, no_free_user)));
         (std::mem::take(&mut *seen.lock().unwrap()), end)
@@ -266,8 +266,8 @@ fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
 }
 
 #[test]
-fn a_pause_holds_users_before_their_next_sample_and_makes_nobody_late() {
-    /// A target that is looked at every second, also while everybody holds: who pauses the run and lets it go on.
+fn a_pause_stops_users_before_their_next_sample_and_delays_no_start() {
+    /// A target that is checked every second, also during a pause; it pauses and resumes the run.
     #[derive(Debug)]
     struct Pausing;
     impl busyhour_program::template::Function for Pausing {
@@ -292,7 +292,7 @@ fn a_pause_holds_users_before_their_next_sample_and_makes_nobody_late() {
     let (shared, _) = run(group, None);
     let seen = seen.lock().unwrap();
     let begun = |from: u64, to: u64| seen.iter().filter(|(at, _)| (from..to).contains(at)).count();
-    // 4 users, 10 samples a second each; a core hears of the end of a pause with its next tick.
+    // 4 users, 10 samples a second each; a core notices the end of a pause with its next tick.
     assert_eq!(begun(2_100, 5_000), 0);
     assert!((78..=84).contains(&begun(0, 2_100)), "{}", begun(0, 2_100));
     assert_eq!(begun(5_101, 7_101), 80);

@@ -1,4 +1,4 @@
-//! Time that moves on by itself, for tests: on a clock that stands still, whenever nobody has anything to do.
+//! Automatic time for tests: on a manual clock, time moves on when all tasks are idle.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl IdleTimer {
     pub(crate) async fn expired(&self, clock: &Clock) {
         loop {
             if self.at.get().is_some() {
-                // Paused time goes on only when every task waits.
+                // Paused time moves on only when every task waits.
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 if let Some(at) = self.at.take() {
                     clock.advance(Duration::from_nanos(at.since(clock.now())));

@@ -1,4 +1,4 @@
-//! Order of wakes, early wakes, sleepers that give up.
+//! Order of wakes, early wakes, dropped sleepers.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -86,7 +86,7 @@ fn the_kernel_wakes_without_anybody_firing() {
 }
 
 #[test]
-fn everybody_wakes_when_told_and_can_sleep_again() {
+fn all_sleepers_can_be_woken_and_sleep_again() {
     in_runtime(async {
         let timers = Rc::new(Timers::new(Clock::manual(0)).unwrap());
         let tasks: Vec<_> = (0..1_000_u64)
@@ -111,7 +111,7 @@ fn everybody_wakes_when_told_and_can_sleep_again() {
 }
 
 #[test]
-fn sleepers_that_give_up_leave_nothing_behind() {
+fn dropped_sleepers_are_removed() {
     in_runtime(async {
         let clock = Clock::manual(0);
         let timers = Timers::new(clock.clone()).unwrap();

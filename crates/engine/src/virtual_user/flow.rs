@@ -28,7 +28,7 @@ impl<P: Protocol> VirtualUser<P> {
                     self.core.timers.sleep_until(until).await;
                     self.steps = 0;
                 }
-                self.previous_end = self.user.now();
+                self.next_intended_start = self.user.now();
             }
             FlowAction::StopUser => {
                 self.stop(None, "Stop Thread");
@@ -43,7 +43,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Leaves the controllers around the last sampler as far as the action says.
+    /// Leaves the controllers around the last sampler, depending on the action.
     pub(super) fn jump(&mut self, group: &Group<P>, action: LogicalAction) {
         let Some(last) = self.last_package else { return };
         let ancestors = &group.samplers[last.0 as usize].ancestors;

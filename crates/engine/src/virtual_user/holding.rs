@@ -10,10 +10,10 @@ use busyhour_record::Nanos;
 use super::VirtualUser;
 use crate::core::Core;
 
-/// Sleeps no longer than this at a time, in nanoseconds; whoever sleeps is woken early when the run is stopped.
+/// Longest single sleep, in nanoseconds; sleepers are woken early when the run is stopped.
 const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
 
-/// Ends when the run is asked to stop.
+/// Returns when a stop of the run is requested.
 async fn stopped(core: &Core) {
     while core.run.stop() == Stop::No {
         core.timers.sleep_until(core.run.clock.now() + SLEEP_NS_MAX).await;
@@ -23,7 +23,7 @@ async fn stopped(core: &Core) {
 /// Whether a sample ends before `limit`.
 pub(super) async fn within(core: &Core, limit: Nanos, sampling: Pin<&mut impl Future<Output = ()>>) -> bool {
     let over = async {
-        // Sleepers are woken before their time when the run is stopped; samples in flight go on then.
+        // Sleepers are woken early when the run is stopped; samples in flight continue then.
         while core.run.clock.now() < limit {
             core.timers.sleep_until(limit).await;
         }
@@ -53,7 +53,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
         self.steps = 0;
         self.held_until = self.user.now();
-        self.previous_end = self.held_until;
+        self.next_intended_start = self.held_until;
     }
 
     /// Waits for the lock that the walk has found taken.
@@ -66,7 +66,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.place.waits = Some(waits);
         self.steps = 0;
         // The plan has the user wait: the next sample is meant to begin from here.
-        self.previous_end = self.user.now() - self.late_ns;
+        self.next_intended_start = self.user.now() - self.late_ns;
     }
 
     /// After how many nanoseconds a sample is to be interrupted.
@@ -81,7 +81,7 @@ impl<P: Protocol> VirtualUser<P> {
         limits.min()
     }
 
-    /// The sample was given up: its result says so.
+    /// Writes into the result that the sample was abandoned.
     pub(super) fn interrupt(
         &mut self,
         package: &SamplerPackage<P>,
@@ -96,7 +96,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.user.result.end = self.user.now();
     }
 
-    /// What Result Status Action Handlers say is to follow a failed sample.
+    /// What Result Status Action Handlers do after a failed sample.
     pub(super) fn react_to_failure(&mut self, actions: &[FailureAction]) {
         for action in actions {
             if matches!(action, FailureAction::StopTest | FailureAction::StopTestNow) {

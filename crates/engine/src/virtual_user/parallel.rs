@@ -1,5 +1,5 @@
-//! Several things at once by one user: each branch is walked by a user of its own that has a copy of the variables, and what
-//! it changes is the user's when it ends.
+//! Parallel branches of one user: each branch runs as a user with a copy of the variables, and its
+//! changes are merged into the user when it ends.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -20,7 +20,7 @@ use super::VirtualUser;
 use super::telling::heard;
 use crate::control::{ControllerState, ROOT, Walk};
 
-/// What a user that does several things at once has beside what every user has.
+/// Additional state of a user with parallel branches.
 pub(super) struct Side<P: Protocol> {
     /// Its branches, by their roots; they keep their connections and counters from pass to pass.
     branches: Vec<VirtualUser<P>>,
@@ -32,15 +32,15 @@ pub(super) struct Side<P: Protocol> {
 struct Branch {
     /// Where its walk begins.
     root: ControllerId,
-    /// Its samples become part of another: nobody else hears of them.
+    /// Its samples become part of another one, and only of that.
     inside: bool,
-    /// Its samples, for the user whose branch it is: all of them, or what transactions around it hear.
+    /// Its samples, for the user of the branch: all of them, or those for transactions around it.
     samples: Vec<SampleResult>,
     /// What its user is to do when the branch has ended.
     asks: Asks,
 }
 
-/// What a branch asks of its user.
+/// What a branch needs of its user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Asks {
     /// Nothing.
@@ -127,12 +127,12 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Whether nobody but the branch's user hears of samples.
+    /// Whether only the user of the branch receives samples.
     pub(super) fn gathers_only(&mut self) -> bool {
         self.own_branch().is_some_and(|branch| branch.inside)
     }
 
-    /// Keeps what transactions around the branch will hear of a sample.
+    /// Stores the parts of a sample that transactions around the branch need.
     pub(super) fn overhear(&mut self, group: &Group<P>, package: &SamplerPackage<P>, result: &SampleResult) {
         let Some(branch) = self.own_branch() else { return };
         let around = package.ancestors.iter().skip_while(|id| **id != branch.root).skip(1);
@@ -157,7 +157,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Walks all branches to their ends; false when there is no sample of its own.
+    /// Runs all branches to their ends; false without a sample of its own.
     pub(super) async fn run_side_by_side(
         &mut self,
         group: &Group<P>,
@@ -222,7 +222,7 @@ impl<P: Protocol> VirtualUser<P> {
                         Rc::clone(&self.core),
                         self.user.group,
                         self.user.number,
-                        self.previous_end,
+                        self.next_intended_start,
                         None,
                     );
                     let own =
@@ -247,7 +247,7 @@ impl<P: Protocol> VirtualUser<P> {
         branch.user.running = true;
         branch.user.action = LogicalAction::Continue;
         branch.place.states[root.0 as usize] = ControllerState::default();
-        branch.previous_end = self.user.now() - self.late_ns;
+        branch.next_intended_start = self.user.now() - self.late_ns;
         branch.late_ns = self.late_ns;
         P::branch(&self.session, &mut branch.session);
         if let Some(own) = branch.own_branch() {
@@ -281,7 +281,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 }
 
-/// A branch's pass. (A function of its own: what a user does contains what its branches do, without end.)
+/// A branch's pass. (A separate function, because the future of a user contains those of its branches recursively.)
 fn walk<'b, P: Protocol>(branch: &'b mut VirtualUser<P>, group: &'b Group<P>) -> Walking<'b> {
     Box::pin(branch.live(group))
 }

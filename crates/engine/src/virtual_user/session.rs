@@ -1,4 +1,4 @@
-//! A user that serves arrivals: session after session, each as a fresh visitor.
+//! A user that serves arrivals: session after session, each as a new user.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,45 +9,47 @@ use busyhour_record::{ArrivalRecord, Fate};
 
 use super::{Active, VirtualUser};
 use crate::control::{ROOT, Walk};
-use crate::open::desk::{Attendance, Call, Ticket};
+use crate::open::idle_pool::{Assignment, NextAssignment, PoolUser};
 
 impl<P: Protocol> VirtualUser<P> {
-    /// Serves arrivals until the desk closes. What the visitor before left behind (variables, cookies, caches, elements'
-    /// state) is gone for the next; its connections are used again, as long as the group's iterations go on as the
+    /// Serves arrivals until the pool closes. The state of the previous session (variables, cookies, caches, elements'
+    /// state) is cleared; connections are reused if the group's iterations continue as the
     /// same user.
-    pub(crate) async fn serve(mut self, mut desk: Attendance) {
+    pub(crate) async fn serve(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
         let core = Rc::clone(&self.core);
         let is_stopped = || run.stop() != Stop::No;
-        while let Some(call) = desk.next(is_stopped).await {
-            let (Call::Now(ticket) | Call::Ahead(ticket)) = call;
+        while let Some(call) = pool.next(is_stopped).await {
+            let (NextAssignment::Now(assignment) | NextAssignment::Ahead(assignment)) = call;
             // All that can be done before its time is done then: what is left is little, and warm.
-            self.become_visitor(&ticket);
+            self.start_session(&assignment);
             P::visitor_changed(&mut self.session, group.same_user);
-            if matches!(call, Call::Ahead(_)) && !desk.hold(ticket, &core.timers, is_stopped).await {
+            if matches!(call, NextAssignment::Ahead(_))
+                && !pool.hold(assignment, &core.timers, is_stopped).await
+            {
                 continue;
             }
             let _active = Active::enter(&run, self.user.group);
-            self.begin_arrival(&ticket);
+            self.start_arrival(&assignment);
             self.live(group).await;
         }
     }
 
-    /// Serves arrivals until the desk closes, each with one more pass as the same user, who rests in between: the groups
-    /// of jmeter-plugins. Ends when the passes are used up or the user is told to stop.
-    pub(crate) async fn serve_on(mut self, mut desk: Attendance) {
+    /// Serves arrivals until the pool closes, each with one more pass as the same user, which is idle in between: the groups
+    /// of jmeter-plugins. Ends when the passes are used up or the user is stopped.
+    pub(crate) async fn serve_on(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
         self.set_last_sample_ok(true);
         Walk::new(group, &mut self.place, &mut self.user).initialize(ROOT);
-        while let Some(call) = desk.next(|| run.stop() != Stop::No).await {
-            let (Call::Now(ticket) | Call::Ahead(ticket)) = call;
+        while let Some(call) = pool.next(|| run.stop() != Stop::No).await {
+            let (NextAssignment::Now(assignment) | NextAssignment::Ahead(assignment)) = call;
             let _active = Active::enter(&run, self.user.group);
-            self.user.serve_arrival(ticket.arrival);
-            self.begin_arrival(&ticket);
+            self.user.serve_arrival(assignment.arrival);
+            self.start_arrival(&assignment);
             loop {
                 self.iterate(group).await;
                 let mut walk = Walk::new(group, &mut self.place, &mut self.user);
@@ -61,20 +63,20 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    fn become_visitor(&mut self, ticket: &Ticket) {
-        self.user.begin_session(ticket.arrival);
+    fn start_session(&mut self, assignment: &Assignment) {
+        self.user.begin_session(assignment.arrival);
         self.place.begin_again();
         self.side = None;
         self.last_package = None;
     }
 
-    fn begin_arrival(&mut self, ticket: &Ticket) {
+    fn start_arrival(&mut self, assignment: &Assignment) {
         self.steps = 0;
-        self.previous_end = ticket.scheduled;
+        self.next_intended_start = assignment.scheduled;
         let now = self.user.now();
-        self.late_ns = now.since(ticket.scheduled);
-        let fate = if ticket.waited { Fate::Waited { until: now } } else { Fate::Begun { at: now } };
-        let record = ArrivalRecord { group: self.user.group, scheduled: ticket.scheduled, fate };
+        self.late_ns = now.since(assignment.scheduled);
+        let fate = if assignment.waited { Fate::Waited { until: now } } else { Fate::Begun { at: now } };
+        let record = ArrivalRecord { group: self.user.group, scheduled: assignment.scheduled, fate };
         self.core.record_arrival(&record);
     }
 }

@@ -1,4 +1,4 @@
-//! Who hears of a sample: listeners, transactions, the user that a branch belongs to.
+//! Sends a sample to listeners, transactions, and the user of a branch.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl<P: Protocol> VirtualUser<P> {
         result
     }
 
-    /// Listeners that do more than write rows hear of a transaction's sample.
+    /// Runs the listeners on a transaction's sample.
     fn hear(&mut self, sample_listeners: &[Arc<dyn Processor>], result: &mut SampleResult) {
         if !sample_listeners.is_empty() {
             std::mem::swap(&mut self.user.result, result);
@@ -53,7 +53,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Transactions around a parent-mode transaction hear of its sample.
+    /// Adds the sample of a parent-mode transaction to the transactions around it.
     fn heard_beyond(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
         let around = |package: &&SamplerPackage<P>| package.ancestors.contains(&id);
         let last = self.last_package.map(|last| &group.samplers[last.0 as usize]).filter(around);
@@ -63,7 +63,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Tells listeners and transactions of the user's sample.
+    /// Sends the user's sample to listeners and transactions.
     pub(super) fn notify(
         &mut self,
         group: &Group<P>,
@@ -128,7 +128,7 @@ impl<P: Protocol> VirtualUser<P> {
         if self.place.made.is_empty() {
             return;
         }
-        // JMeter reports to the listeners of the last sampler; before the first there is nobody to report to.
+        // JMeter reports to the listeners of the last sampler; before the first there are none.
         let Some(last) = self.last_package else {
             self.place.made.clear();
             self.user.log(Level::Warn, "a transaction ended before the first sampler: it is not recorded");
@@ -136,7 +136,7 @@ impl<P: Protocol> VirtualUser<P> {
         };
         let last = &group.samplers[last.0 as usize];
         if self.gathers_only() {
-            // Its listeners are those of the samples, which nobody hears of.
+            // Its listeners are those of the samples, which are not sent to any.
             self.place.made.clear();
             return;
         }
@@ -157,7 +157,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 }
 
-/// A transaction controller around a sampler hears of its sample.
+/// Adds a sample to a transaction controller around its sampler.
 pub(super) fn heard<P>(
     place: &mut Place,
     group: &Group<P>,

@@ -1,4 +1,4 @@
-//! What stands around a sampler, and transactions.
+//! The elements around a sampler, and transactions.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_o
 
 type Order = Arc<Mutex<Vec<String>>>;
 
-/// Everything that may stand around a sampler, writing down when it is called.
+/// An element of every kind, which records when it is called.
 #[derive(Debug)]
 struct Note {
     name: &'static str,
@@ -62,7 +62,7 @@ impl Assertion for Note {
 }
 
 #[test]
-fn what_stands_around_a_sampler_comes_in_jmeters_order() {
+fn elements_around_a_sampler_run_in_jmeters_order() {
     let order = Order::default();
     let note = |name, fails| Arc::new(Note { name, order: Arc::clone(&order), fails });
     let seen = Arc::clone(&order);
@@ -107,7 +107,7 @@ fn rows(ran: &Ran) -> Vec<(String, SampleKind, u64, u64)> {
 }
 
 #[test]
-fn a_transaction_is_a_sample_of_its_own_beside_or_around_its_children() {
+fn a_transaction_is_a_sample_after_or_around_those_of_its_children() {
     for parent in [false, true] {
         let count = AtomicU64::new(0);
         // The second sample of the second pass fails.

@@ -22,7 +22,7 @@ fn a_switch_takes_one_child_by_number_or_name() {
 }
 
 #[test]
-fn a_runtime_controller_goes_on_until_its_seconds_are_over() {
+fn a_runtime_controller_repeats_until_its_seconds_are_over() {
     use busyhour_program::user::StateId;
     let clock = Clock::manual(0);
     let kind = ControllerKind::Runtime { seconds: literal(2), begun: StateId(0) };

@@ -95,7 +95,7 @@ fn what_one_user_puts_into_a_queue_another_waits_for() {
 }
 
 #[test]
-fn a_sample_that_takes_too_long_is_given_up() {
+fn a_sample_that_takes_too_long_is_abandoned() {
     let script: Script = Arc::new(|user| if user.result.label == "stuck" { Act::Never } else { Act::Done });
     let mut group = group(2, "2", vec![leaf("stuck"), leaf("after")], &script);
     for sampler in &mut group.samplers {
@@ -107,7 +107,7 @@ fn a_sample_that_takes_too_long_is_given_up() {
 }
 
 #[test]
-fn a_failure_leads_where_its_handler_says() {
+fn a_failure_triggers_the_action_of_its_handler() {
     let script: Script = Arc::new(|user| if user.result.label == "fails" { Act::Fail } else { Act::Done });
     for (action, samples) in [
         (FailureAction::Jump(LogicalAction::NextIterationOfThread), 3),
