@@ -1,8 +1,8 @@
 //! Operators with one operand.
 
-use super::{Fault, Outcome};
+use super::fault::{Fault, Outcome};
 use crate::Value;
-use crate::jexl;
+use crate::jexl::arithmetic as jexl;
 use crate::syntax::Dialect;
 use crate::syntax::ast::Unary;
 
@@ -11,7 +11,7 @@ pub(crate) fn unary(operator: Unary, value: &Value, dialect: Dialect) -> Outcome
         return Ok(Value::Boolean(!super::convert::truth(value, dialect)?));
     }
     if dialect.is_jexl() {
-        return jexl::arithmetic::unary(operator, value);
+        return jexl::unary(operator, value);
     }
     Ok(match (operator, value) {
         (Unary::Minus, Value::Integer(value)) => Value::Integer(value.wrapping_neg()),
@@ -41,8 +41,8 @@ pub(crate) fn unary(operator: Unary, value: &Value, dialect: Dialect) -> Outcome
 /// JEXL's `empty` and `size`.
 pub(super) fn jexl_function(operator: Unary, value: &Value, dialect: Dialect) -> Outcome {
     if operator == Unary::Empty {
-        jexl::arithmetic::empty(value, dialect).map(Value::Boolean)
+        jexl::empty(value, dialect).map(Value::Boolean)
     } else {
-        jexl::arithmetic::size(value, dialect).map(Value::Integer)
+        jexl::size(value, dialect).map(Value::Integer)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Fault, Outcome};
+use super::fault::{Fault, Outcome};
 use crate::Value;
 use crate::java_like::Decimal;
 use crate::syntax::Dialect;
@@ -91,9 +91,9 @@ pub(crate) fn converted(value: Value, target: Type) -> Outcome {
     match (target, &value) {
         (_, Value::Null) => Ok(Value::Null),
         (Type::Text, _) => assigned(value, Type::Text, Dialect::Groovy),
-        (Type::Int, Value::Text(text)) => super::statics::parse_integer(trimmed(text)),
-        (Type::Long, Value::Text(text)) => super::statics::parse_long(trimmed(text)),
-        (Type::Double, Value::Text(text)) => super::statics::parse_double(text),
+        (Type::Int, Value::Text(text)) => super::parse::parse_integer(trimmed(text)),
+        (Type::Long, Value::Text(text)) => super::parse::parse_long(trimmed(text)),
+        (Type::Double, Value::Text(text)) => super::parse::parse_double(text),
         _ => numeric(&value, target, false),
     }
 }

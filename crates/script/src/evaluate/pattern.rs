@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use regex::Regex;
 
-use super::Fault;
+use super::fault::Fault;
 
 /// Compiled patterns kept per thread.
 const CACHE_LEN_MAX: usize = 256;

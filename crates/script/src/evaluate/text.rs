@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Fault, Outcome, convert, pattern, statics};
+use super::fault::{Fault, Outcome};
+use super::{convert, parse, pattern};
 use crate::Value;
 use crate::syntax::Dialect;
 
@@ -126,16 +127,16 @@ fn of_text(text: &Arc<str>, method: &str, arguments: &[Value], dialect: Dialect)
         ("trim", []) => Ok(Value::text(convert::trimmed(text))),
         ("toUpperCase", []) => Ok(Value::text(text.to_uppercase())),
         ("toLowerCase", []) => Ok(Value::text(text.to_lowercase())),
-        ("toInteger", []) => statics::parse_integer(convert::trimmed(text)),
+        ("toInteger", []) => parse::parse_integer(convert::trimmed(text)),
         ("reverse", []) if text.is_ascii() => Ok(Value::text(text.chars().rev().collect::<String>())),
         // `y` and `1` are as good as `true`.
         ("toBoolean", []) => Ok(Value::Boolean(
             ["y", "true", "1"].iter().any(|yes| convert::trimmed(text).eq_ignore_ascii_case(yes)),
         )),
-        ("toLong", []) => statics::parse_long(convert::trimmed(text)),
-        ("toDouble", []) => statics::parse_double(text),
-        ("isInteger", []) => Ok(Value::Boolean(statics::parse_integer(convert::trimmed(text)).is_ok())),
-        ("isLong", []) => Ok(Value::Boolean(statics::parse_long(convert::trimmed(text)).is_ok())),
+        ("toLong", []) => parse::parse_long(convert::trimmed(text)),
+        ("toDouble", []) => parse::parse_double(text),
+        ("isInteger", []) => Ok(Value::Boolean(parse::parse_integer(convert::trimmed(text)).is_ok())),
+        ("isLong", []) => Ok(Value::Boolean(parse::parse_long(convert::trimmed(text)).is_ok())),
         ("isNumber", []) => is_number(text),
         ("charAt", [Value::Integer(at)]) => {
             let unit = usize::try_from(*at).ok().and_then(|at| Units::of(text).get(at));

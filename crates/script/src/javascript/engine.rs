@@ -9,8 +9,8 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Pers
 
 use busyhour_slices::whole;
 
+use super::dialect::{Imitated, Sight};
 use super::host::{self, BUDGET};
-use super::{Imitated, Sight};
 use crate::jvm::bridge::Passed;
 
 /// Heap of an engine, in bytes; scripts of thousands of users share it.

@@ -1,6 +1,6 @@
 //! What a script's words tell before it runs: constructs that its engine does not know, or that need a Java machine.
 
-use super::Imitated;
+use super::dialect::Imitated;
 use crate::ScriptError;
 use crate::jvm::bridge;
 use crate::syntax::unsupported;

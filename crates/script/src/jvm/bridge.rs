@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::classes::Class;
 use super::fault::{Cause, Fault};
-use super::machine::{Binding, Machine};
+use super::machine::Machine;
+use super::run::Binding;
 use super::tree::{Base, Tree};
 use super::value::{Host, V};
 use super::{known, library, places};
@@ -135,7 +136,7 @@ pub(crate) fn is_class(name: &str, method: Option<&str>) -> bool {
 impl Objects {
     /// The object of a binding, as it goes to JavaScript.
     pub fn bound(&mut self, binding: &Binding) -> Passed {
-        self.given(super::machine::value_of(binding)).unwrap_or(Passed::Null)
+        self.given(super::run::value_of(binding)).unwrap_or(Passed::Null)
     }
 
     /// Calls a method of an object.
@@ -169,7 +170,7 @@ impl Objects {
         arguments: Vec<Passed>,
     ) -> Result<Passed, Failure> {
         let arguments = self.taken(arguments)?;
-        let value = with_machine(scope, |machine| library::dispatch(machine, &object, method, &arguments))?;
+        let value = with_machine(scope, |machine| machine.dispatch(&object, method, &arguments))?;
         self.given(value)
     }
 
@@ -203,7 +204,7 @@ impl Objects {
         let object = self.object(object)?;
         let index = V::int(i64::from(at));
         let value = with_machine(scope, |machine| match &object {
-            V::List(_) => library::call(machine, &object, "get", vec![index]),
+            V::List(_) => machine.invoke(&object, "get", vec![index]),
             _ => places::index(machine, &object, &index),
         })?;
         self.given(value)

@@ -1,5 +1,6 @@
 //! Values of expressions.
 
+use super::truth::truth;
 use std::rc::Rc;
 
 use super::fault::{Cause, Fault, Outcome, thrown, unsupported};
@@ -38,11 +39,11 @@ fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Fr
     let arguments = arguments(machine, items, frame)?;
     if *spread {
         return places::spread(machine, object, |machine, item| {
-            library::call(machine, &item, name, arguments.clone())
+            machine.invoke(&item, name, arguments.clone())
         });
     }
     if machine.groovy() {
-        return library::call(machine, object, name, arguments);
+        return machine.invoke(object, name, arguments);
     }
     let receiver = receiver.as_ref().and_then(|receiver| path(machine, receiver));
     if matches!(object, V::Void) {
@@ -51,7 +52,7 @@ fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Fr
             format!("Attempt to resolve method: {name}() on undefined variable or class name: {receiver}");
         return Err(Fault { cause: Cause::Evaluation(message), at: Some(expr.at) });
     }
-    let outcome = library::call(machine, object, name, arguments);
+    let outcome = machine.invoke(object, name, arguments);
     if let Err(Fault { cause: Cause::Thrown(_), .. }) = &outcome {
         machine.origin = Some(match receiver {
             Some(receiver) => format!("Method Invocation {receiver}.{name}"),
@@ -150,7 +151,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         }
         Kind::Elvis(value, otherwise) => {
             let value = machine.value(value, frame)?;
-            if operators::truth(machine, &value)? { Ok(value) } else { machine.value(otherwise, frame) }
+            if truth(machine, &value)? { Ok(value) } else { machine.value(otherwise, frame) }
         }
         Kind::Assign(target, operator, value) => assign(machine, target, *operator, value, frame),
         Kind::Step(target, step, new) => {
@@ -229,7 +230,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
                 }
                 if machine.groovy() && !known::is_function(name, true) {
                     if let Some(delegate) = machine.delegates.last().cloned() {
-                        return library::call(machine, &delegate, name, arguments);
+                        return machine.invoke(&delegate, name, arguments);
                     }
                     return Err(super::missing::of_script(machine, name, &arguments));
                 }

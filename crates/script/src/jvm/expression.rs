@@ -5,10 +5,10 @@ mod primary;
 
 use std::sync::Arc;
 
+use super::diagnostic::{syntax, unsupported};
 use super::lexer::Word;
 use super::parser::Parser;
 use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
-use super::{syntax, unsupported};
 use crate::syntax::ast::Binary;
 use crate::{ScriptError, Value};
 

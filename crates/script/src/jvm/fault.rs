@@ -1,28 +1,8 @@
 //! Why a script does not go on.
 
 use super::classes::Class;
-use super::objects::Object;
-use super::value::V;
-
-/// What went wrong, and where in the text, once that is known.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub cause: Cause,
-    pub at: Option<u32>,
-}
-
-#[derive(Debug)]
-pub(super) enum Cause {
-    /// An exception that the script may catch.
-    Thrown(V),
-    /// Something that only the original interpreter can do. A script catches it like an exception, see
-    /// [`Fault::exception`].
-    Unsupported(String),
-    /// An error of BeanShell itself, which a script cannot catch.
-    Evaluation(String),
-    /// Too long or too large.
-    Limit(String),
-}
+pub(super) use super::model::{Cause, Fault, Outcome};
+use super::model::{Object, V};
 
 impl Fault {
     pub fn at(mut self, at: u32) -> Fault {
@@ -42,8 +22,6 @@ impl Fault {
         }
     }
 }
-
-pub(super) type Outcome = Result<V, Fault>;
 
 pub(super) fn thrown(class: &str, message: impl Into<String>) -> Fault {
     let exception = Object::Exception(Class::known(class), Some(message.into()), V::NULL);

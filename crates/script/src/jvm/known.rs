@@ -4,7 +4,7 @@ mod names;
 
 pub(super) use names::{is_class_without_import, is_command_of_beanshell, is_function_of_groovy};
 
-use super::library::instance;
+use super::library::offers;
 
 /// Methods of any class.
 const METHODS: &str = "\
@@ -86,7 +86,7 @@ pub(super) fn methods() -> impl Iterator<Item = &'static str> {
 
 /// Whether some class has a method of that name.
 pub(super) fn is_method(name: &str) -> bool {
-    METHODS.split(' ').any(|known| known == name) || instance::is_method(name)
+    METHODS.split(' ').any(|known| known == name) || offers::is_method(name)
 }
 
 /// Whether it is a function that needs no object.
@@ -101,7 +101,7 @@ pub(super) fn is_class_method(name: &str) -> bool {
 
 /// Whether the class has a static method of that name.
 pub(super) fn has_static(class: &str, name: &str) -> bool {
-    if instance::has_static(class, name) {
+    if offers::has_static(class, name) {
         return true;
     }
     STATICS.iter().any(|(known, methods)| {
@@ -208,18 +208,18 @@ pub(super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
     let own = STATICS.iter().flat_map(|(classes, methods)| {
         classes.split(' ').flat_map(|class| methods.split_ascii_whitespace().map(move |name| (class, name)))
     });
-    own.chain(instance::statics())
+    own.chain(offers::statics())
 }
 
 /// All classes with constructors but exceptions.
 #[cfg(test)]
 pub(super) fn made_classes() -> impl Iterator<Item = &'static str> {
-    MADE.iter().flat_map(|(classes, ..)| classes.split(' ')).chain(instance::made_classes())
+    MADE.iter().flat_map(|(classes, ..)| classes.split(' ')).chain(offers::made_classes())
 }
 
 /// Whether the class can be made with so many arguments.
 pub(super) fn is_made(class: &str, arguments: usize) -> bool {
-    if let Some(made) = instance::is_made(class, arguments) {
+    if let Some(made) = offers::is_made(class, arguments) {
         return made;
     }
     let found = MADE.iter().find(|(known, ..)| known.split(' ').any(|known| known == class));

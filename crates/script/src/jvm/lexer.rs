@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Language, syntax, unsupported};
+use super::diagnostic::{syntax, unsupported};
 use crate::java_like::Decimal;
+use crate::java_like::Language;
 use crate::{Identifiers, ScriptError, Value};
 
 /// A piece of a Groovy text in double quotes.

@@ -1,273 +1,23 @@
-//! The machine: frames of variables, statements, calls of closures and methods.
+//! The state of a running script: its limits, its variables, and calls through the table of the interpreter.
 
-mod branches;
-mod calls;
-mod classes;
-mod errors;
-#[cfg(test)]
-mod tests;
-
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use busyhour_slices::tick;
 
 use super::classes::Class;
-use super::fault::{Cause, Fault, Outcome, limit, thrown, thrown_without_message, unsupported};
-use super::objects::Object;
-use super::tree::{Definition, Expr, Function, Kind, Name, Stmt, Tree, Type};
-use super::value::{Host, V};
-use super::{Language, library, operators, stack, types};
-use crate::{Scope, ScriptError, Value};
+use super::fault::limit;
+use super::model::{Fault, Object, Outcome, V, Variable};
+pub(super) use super::model::{Frame, Machine};
+use super::tree::{Name, Operator, Type};
+use crate::java_like::Language;
 
 /// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
-const STEPS_MAX: u32 = 5_000_000;
+pub(super) const STEPS_MAX: u32 = 5_000_000;
+
 /// Longest text that a script may build, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 16 << 20;
 
-/// What a name is bound to before the script runs.
-#[derive(Debug, Clone)]
-pub enum Binding {
-    /// A value.
-    Value(Value),
-    /// A `String[]`.
-    Texts(Vec<String>),
-    /// A `byte[]`.
-    Bytes(Vec<u8>),
-    /// The result that the script is about.
-    Sample,
-    /// The result of the sample before.
-    Previous,
-    /// The sampler at work.
-    Sampler,
-    /// The assertion's result.
-    Assertion,
-    /// The listener's event.
-    Event,
-    /// Standard output, which goes to the log.
-    Out,
-}
-
-#[derive(Debug)]
-struct Variable {
-    name: Name,
-    value: V,
-    declared: Type,
-}
-
-/// What the variables of a frame are.
-#[derive(Debug, Default)]
-enum Role {
-    /// Those of a block, a call, or the script.
-    #[default]
-    Variables,
-    /// The fields of an object of a class that the script defines.
-    Fields(Arc<Definition>),
-    /// The static fields of such a class.
-    Statics(Arc<Definition>),
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Frame {
-    variables: RefCell<Vec<Variable>>,
-    parent: Option<Rc<Frame>>,
-    role: Role,
-}
-
-/// How a statement ended.
-pub(super) enum Flow {
-    Next(V),
-    Break,
-    Continue,
-    Return(V),
-}
-
-pub(super) struct Machine<'s> {
-    pub tree: &'s Tree,
-    pub scope: &'s mut dyn Scope,
-    global: Rc<Frame>,
-    methods: HashMap<Arc<str>, Arc<Function>>,
-    /// The static fields of the script's classes, once they are used.
-    statics: HashMap<Class, Rc<Frame>>,
-    steps_left: u32,
-    it: Option<Name>,
-    /// Frames that closures refer to. Such a frame may hold the closure, so that neither would ever be freed.
-    captured: RefCell<Vec<std::rc::Weak<Frame>>>,
-    /// A value of this run stays in the user's variables, maybe with closures.
-    pub leaves_objects: bool,
-    /// Objects of JSON that closures are making, the innermost last.
-    pub builders: Vec<Rc<super::value::Map>>,
-    /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
-    pub delegates: Vec<V>,
-    /// How many closures of `use(TimeCategory)` are running.
-    pub time_categories: u32,
-    /// The results that the script added to those of JMeter: whether to the previous one, at which place, and the object.
-    pub added_results: Vec<(bool, usize, Rc<library::sample_result::Made>)>,
-    /// What BeanShell's message names as the origin of the exception thrown last.
-    pub origin: Option<String>,
-}
-
-/// What a binding stands for.
-pub(super) fn value_of(binding: &Binding) -> V {
-    match binding {
-        Binding::Value(value) => V::from(value.clone()),
-        Binding::Texts(texts) => V::array(texts.iter().map(V::text).collect(), super::tree::Base::Text),
-        Binding::Bytes(bytes) => V::bytes(bytes),
-        Binding::Sample => V::Host(Host::Sample),
-        Binding::Previous => V::Host(Host::Previous),
-        Binding::Sampler => V::Host(Host::Sampler),
-        Binding::Assertion => V::Host(Host::Assertion),
-        Binding::Event => V::Host(Host::Event),
-        Binding::Out => V::Host(Host::Out),
-    }
-}
-
-fn bound(name: &str, bindings: &[(&str, Binding)], language: Language) -> Option<V> {
-    if let Some((_, binding)) = bindings.iter().find(|(known, _)| *known == name) {
-        return Some(value_of(binding));
-    }
-    Some(V::Host(match name {
-        "vars" => Host::Vars,
-        "props" => Host::Props,
-        "log" => Host::Log,
-        "ctx" => Host::Context,
-        "out" if language == Language::Groovy => Host::Out,
-        _ => return None,
-    }))
-}
-
-/// What a BeanShell interpreter keeps between its runs: variables and methods.
-#[derive(Debug, Default)]
-pub struct Memory {
-    variables: Vec<(Arc<str>, V, Type)>,
-    methods: HashMap<Arc<str>, Arc<Function>>,
-}
-
-pub(super) fn run(
-    tree: &Tree,
-    scope: &mut dyn Scope,
-    bindings: &[(&str, Binding)],
-    back: &[&str],
-    memory: Option<&mut Memory>,
-) -> Result<(Value, Vec<Value>), ScriptError> {
-    let mut variables = Vec::new();
-    for (id, name) in tree.names.iter().enumerate() {
-        let (name, id) = (&**name, id as Name);
-        if let Some(value) = bound(name, bindings, tree.language) {
-            variables.push(Variable { name: id, value, declared: Type::ANY });
-        } else if let Some((_, value, declared)) =
-            memory.iter().flat_map(|memory| &memory.variables).find(|(known, ..)| **known == *name)
-        {
-            variables.push(Variable { name: id, value: value.clone(), declared: *declared });
-        }
-    }
-    let _run = stack::begin();
-    let mut machine = Machine::new(tree, scope);
-    machine.global = Rc::new(Frame { variables: RefCell::new(variables), ..Frame::default() });
-    if let Some(memory) = &memory {
-        machine.methods.clone_from(&memory.methods);
-    }
-    let outcome = machine.script(back);
-    library::host::refresh_objects(&mut machine);
-    if let Some(memory) = memory {
-        for variable in machine.global.variables.borrow().iter() {
-            let name = &tree.names[variable.name as usize];
-            // JMeter's objects are bound anew each time.
-            if bound(name, bindings, tree.language).is_some() || matches!(variable.value, V::Host(_)) {
-                continue;
-            }
-            match memory.variables.iter_mut().find(|(known, ..)| known == name) {
-                Some(known) => (known.1, known.2) = (variable.value.clone(), variable.declared),
-                None => memory.variables.push((name.clone(), variable.value.clone(), variable.declared)),
-            }
-        }
-        memory.methods.clone_from(&machine.methods);
-    }
-    let outcome = outcome.map_err(|fault| machine.error(fault));
-    machine.release();
-    outcome
-}
-
-impl<'s> Machine<'s> {
-    /// A machine before its first statement.
-    pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
-        let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
-        let (global, methods) = (Rc::default(), HashMap::new());
-        super::patterns::renew_budget();
-        Machine {
-            tree,
-            scope,
-            global,
-            methods,
-            statics: HashMap::new(),
-            steps_left: STEPS_MAX,
-            it,
-            captured: RefCell::default(),
-            leaves_objects: false,
-            builders: Vec::new(),
-            delegates: Vec::new(),
-            time_categories: 0,
-            added_results: Vec::new(),
-            origin: None,
-        }
-    }
-}
-
 impl Machine<'_> {
-    fn script(&mut self, back: &[&str]) -> Result<(Value, Vec<Value>), Fault> {
-        let frame = if self.groovy() { self.inner(&self.global.clone()) } else { self.global.clone() };
-        self.hoist(&self.tree.statements);
-        let value = match self.statements(&self.tree.statements, &frame)? {
-            Flow::Next(value) | Flow::Return(value) => value,
-            Flow::Break | Flow::Continue => V::NULL,
-        };
-        let value = self.plain(value)?;
-        let mut values = Vec::new();
-        for name in back {
-            let id = self.tree.names.iter().position(|known| **known == **name);
-            let value = id.and_then(|id| self.find(&self.global.clone(), id as Name)).unwrap_or(V::Void);
-            values.push(self.plain(value)?);
-        }
-        Ok((value, values))
-    }
-
-    /// The value of the script, whatever it is.
-    #[cfg(test)]
-    pub(super) fn last_value(&mut self) -> Outcome {
-        let frame = self.inner(&self.global.clone());
-        match self.statements(&self.tree.statements, &frame)? {
-            Flow::Next(value) | Flow::Return(value) => Ok(value),
-            Flow::Break | Flow::Continue => Ok(V::NULL),
-        }
-    }
-
-    /// Empties the frames that closures refer to when the script has ended.
-    fn release(&mut self) {
-        if self.leaves_objects {
-            return;
-        }
-        for frame in self.captured.take() {
-            if let Some(frame) = frame.upgrade() {
-                let variables = frame.variables.take();
-                drop(variables);
-            }
-        }
-    }
-
-    /// The value as the script's caller sees it: numbers and texts as they are, objects as their text.
-    fn plain(&mut self, value: V) -> Result<Value, Fault> {
-        match value {
-            V::Plain(value) => Ok(value),
-            V::Void => Ok(Value::Null),
-            V::Array(_) | V::Closure(_) | V::Host(_) => {
-                Err(thrown("RuntimeException", "the script's result is an object without a text"))
-            }
-            other => Ok(Value::text(library::print::java(self, &other)?)),
-        }
-    }
-
     pub(super) fn groovy(&self) -> bool {
         self.tree.language == Language::Groovy
     }
@@ -290,9 +40,7 @@ impl Machine<'_> {
         self.spend(len / 64)
     }
 
-    // Variables.
-
-    fn inner(&self, parent: &Rc<Frame>) -> Rc<Frame> {
+    pub(super) fn inner(&self, parent: &Rc<Frame>) -> Rc<Frame> {
         Rc::new(Frame { parent: Some(parent.clone()), ..Frame::default() })
     }
 
@@ -307,7 +55,7 @@ impl Machine<'_> {
         None
     }
 
-    fn declare(&mut self, frame: &Rc<Frame>, name: Name, declared: Type, value: V) {
+    pub(super) fn declare(&mut self, frame: &Rc<Frame>, name: Name, declared: Type, value: V) {
         let mut variables = frame.variables.borrow_mut();
         match variables.iter_mut().find(|known| known.name == name) {
             Some(known) => {
@@ -318,273 +66,45 @@ impl Machine<'_> {
         }
     }
 
-    /// Assigns to the nearest variable of that name; a new one is the script's own, in BeanShell the method's.
-    pub(super) fn assign(&mut self, frame: &Rc<Frame>, name: Name, value: V) -> Result<V, Fault> {
-        let mut at = Some(frame.clone());
-        while let Some(frame) = at {
-            let declared = frame
-                .variables
-                .borrow()
-                .iter()
-                .rev()
-                .find(|known| known.name == name)
-                .map(|known| known.declared);
-            if let Some(declared) = declared {
-                let value = types::assigned(self, value, declared)?;
-                if let Some(known) =
-                    frame.variables.borrow_mut().iter_mut().rev().find(|known| known.name == name)
-                {
-                    known.value = value.clone();
-                }
-                return Ok(value);
-            }
-            if let Role::Statics(_) = frame.role {
-                return Err(classes::missing_property(&frame, &self.tree.names[name as usize]));
-            }
-            at = frame.parent.clone();
-        }
-        // Without a declaration a name is the script's own in Groovy, the block's in BeanShell.
-        let home = if self.groovy() { self.global.clone() } else { frame.clone() };
-        self.declare(&home, name, Type::ANY, value.clone());
-        Ok(value)
+    // Calls into the files above.
+
+    /// Calls a method of an object; Groovy's exception if the original class does not have the method.
+    pub(super) fn invoke(&mut self, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
+        (self.interpreter.invoke)(self, object, method, arguments)
     }
 
-    // Statements.
-
-    /// Methods are there before they are passed.
-    fn hoist(&mut self, statements: &[Stmt]) {
-        for statement in statements {
-            if let Stmt::Method(function) = statement {
-                self.methods.insert(function.name.clone(), function.clone());
-            }
-        }
+    /// Calls a method of an object; `Unsupported` if it is not implemented here.
+    pub(super) fn dispatch(&mut self, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        (self.interpreter.dispatch)(self, object, method, arguments)
     }
 
-    fn statements(&mut self, statements: &[Stmt], frame: &Rc<Frame>) -> Result<Flow, Fault> {
-        let mut last = V::NULL;
-        for statement in statements {
-            if matches!(statement, Stmt::Empty) {
-                continue;
-            }
-            match self.statement(statement, frame)? {
-                Flow::Next(value) => last = value,
-                other => return Ok(other),
-            }
-        }
-        Ok(Flow::Next(last))
+    /// `object[index]`
+    pub(super) fn item(&mut self, object: &V, index: &V) -> Outcome {
+        (self.interpreter.item)(self, object, index)
     }
 
-    fn block(&mut self, statements: &[Stmt], frame: &Rc<Frame>) -> Result<Flow, Fault> {
-        let inner = self.inner(frame);
-        self.statements(statements, &inner)
+    /// The text of an object that is neither a text nor a collection.
+    pub(super) fn object_text(&mut self, object: &Object, value: &V) -> Result<String, Fault> {
+        (self.interpreter.object_text)(self, object, value)
     }
 
-    fn statement(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
-        self.spend(1)?;
-        let flow = self.statement_within(statement, frame)?;
-        // Only an expression of its own is the value of a BeanShell script.
-        Ok(match flow {
-            Flow::Next(_) if !self.groovy() && !matches!(statement, Stmt::Expr(_)) => Flow::Next(V::NULL),
-            flow => flow,
-        })
+    /// Calls a closure, or the `call` method of another object.
+    pub(super) fn call_value(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
+        (self.interpreter.call_value)(self, value, arguments)
     }
 
-    fn statement_within(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
-        match statement {
-            Stmt::Empty => Ok(Flow::Next(V::NULL)),
-            Stmt::Expr(expr) => Ok(Flow::Next(self.value(expr, frame)?)),
-            Stmt::Method(function) => {
-                self.methods.insert(function.name.clone(), function.clone());
-                Ok(Flow::Next(V::NULL))
-            }
-            Stmt::Declare(name, declared, value) => {
-                let value = match value {
-                    Some(expr) => {
-                        let value = self.value(expr, frame)?;
-                        types::declared(self, value, *declared).map_err(|fault| fault.at(expr.at))?
-                    }
-                    None => types::default_of(*declared),
-                };
-                self.declare(frame, *name, *declared, value.clone());
-                Ok(Flow::Next(value))
-            }
-            Stmt::Field(name, declared, value) => {
-                let value = match value {
-                    Some(expr) => {
-                        let value = self.value(expr, frame)?;
-                        types::declared(self, value, *declared).map_err(|fault| fault.at(expr.at))?
-                    }
-                    None => types::default_of(*declared),
-                };
-                let global = self.global.clone();
-                self.declare(&global, *name, *declared, value.clone());
-                Ok(Flow::Next(value))
-            }
-            Stmt::DeclareAll(targets, expr) => {
-                let value = self.value(expr, frame)?;
-                let items = value.items().unwrap_or_default();
-                for (at, (name, declared)) in targets.iter().enumerate() {
-                    let item = items.get(at).cloned().unwrap_or(V::NULL);
-                    let item = types::declared(self, item, *declared).map_err(|fault| fault.at(expr.at))?;
-                    self.declare(frame, *name, *declared, item);
-                }
-                Ok(Flow::Next(value))
-            }
-            Stmt::If(condition, then, otherwise) => {
-                if self.condition(condition, frame)? {
-                    self.branch(then, frame)
-                } else if let Some(otherwise) = otherwise {
-                    self.branch(otherwise, frame)
-                } else {
-                    Ok(Flow::Next(V::NULL))
-                }
-            }
-            Stmt::Block(statements) => self.block(statements, frame),
-            Stmt::While(condition, body) => {
-                while self.condition(condition, frame)? {
-                    if let Some(flow) = self.pass(body, frame)? {
-                        return Ok(flow);
-                    }
-                }
-                Ok(Flow::Next(V::NULL))
-            }
-            Stmt::DoWhile(body, condition) => loop {
-                if let Some(flow) = self.pass(body, frame)? {
-                    return Ok(flow);
-                }
-                if !self.condition(condition, frame)? {
-                    return Ok(Flow::Next(V::NULL));
-                }
-            },
-            Stmt::For(first, condition, steps, body) => {
-                let inner = self.inner(frame);
-                for statement in first {
-                    self.statement(statement, &inner)?;
-                }
-                while match condition {
-                    Some(condition) => self.condition(condition, &inner)?,
-                    None => true,
-                } {
-                    if let Some(flow) = self.pass(body, &inner)? {
-                        return Ok(flow);
-                    }
-                    for step in steps {
-                        self.value(step, &inner)?;
-                    }
-                }
-                Ok(Flow::Next(V::NULL))
-            }
-            Stmt::ForEach(name, declared, items, body) => {
-                let value = self.value(items, frame)?;
-                let items = self.looped(&value).map_err(|fault| fault.at(items.at))?;
-                for item in items {
-                    let inner = self.inner(frame);
-                    let item = types::declared(self, item, *declared)?;
-                    self.declare(&inner, *name, *declared, item);
-                    if let Some(flow) = self.pass(body, &inner)? {
-                        return Ok(flow);
-                    }
-                }
-                Ok(Flow::Next(V::NULL))
-            }
-            Stmt::Switch(value, cases) => self.switch(value, cases, frame),
-            Stmt::Try(body, catches, last) => self.attempt(body, catches, last.as_deref(), frame),
-            Stmt::Throw(expr) => {
-                let value = self.value(expr, frame)?;
-                let is_exception =
-                    matches!(&value, V::Object(object) if object.class().is_a(Class::known("Exception")));
-                if !self.groovy() && !is_exception {
-                    let cause = Cause::Evaluation("Expression in 'throw' must be Exception type".into());
-                    return Err(Fault { cause, at: Some(expr.at) });
-                }
-                self.origin = Some("TargetError".into());
-                Err(Fault { cause: Cause::Thrown(value), at: Some(expr.at) })
-            }
-            Stmt::Assert(condition, message, source) => {
-                if self.condition(condition, frame)? {
-                    return Ok(Flow::Next(V::NULL));
-                }
-                let message = match message {
-                    Some(message) => {
-                        let value = self.value(message, frame)?;
-                        let text = library::print::groovy(self, &value)?;
-                        super::asserted::failure(self, &text, condition, source, frame)?
-                    }
-                    None => format!("assert {source}"),
-                };
-                Err(thrown("AssertionError", message).at(condition.at))
-            }
-            Stmt::Return(value) => Ok(Flow::Return(match value {
-                Some(value) => self.value(value, frame)?,
-                None => V::NULL,
-            })),
-            Stmt::Break => Ok(Flow::Break),
-            Stmt::Continue => Ok(Flow::Continue),
-        }
+    /// Calls a method of an object or class that the script defines; `None` if there is no such method.
+    pub(super) fn call_own(&mut self, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
+        (self.interpreter.call_own)(self, object, method, arguments)
     }
 
-    fn branch(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
-        self.statement(statement, frame)
+    /// Applies an operator that a class of the script defines; `None` if there is no such class.
+    pub(super) fn own_operator(&mut self, left: &V, operator: Operator, right: &V) -> Option<Outcome> {
+        (self.interpreter.own_operator)(self, left, operator, right)
     }
 
-    /// What a loop goes through.
-    fn looped(&mut self, value: &V) -> Result<Vec<V>, Fault> {
-        if let Some(items) = value.items() {
-            self.spend(items.len() / 8)?;
-            return Ok(items);
-        }
-        match value {
-            V::Plain(Value::Null) if self.groovy() => Ok(Vec::new()),
-            V::Plain(Value::Null) => Err(thrown("NullPointerException", "a loop over null")),
-            V::Plain(Value::Text(text)) if self.groovy() => {
-                Ok(text.chars().map(|c| V::text(c.to_string())).collect())
-            }
-            V::Plain(_) if self.groovy() => Ok(vec![value.clone()]),
-            V::Object(object) => match &**object {
-                Object::Matcher(matcher) => Ok(super::patterns::find_all(&matcher.pattern, &matcher.text)?
-                    .iter()
-                    .map(|groups| library::regex::item(&matcher.text, groups))
-                    .collect()),
-                _ => Err(unsupported(format!("a loop over {}", value.kind()))),
-            },
-            V::Host(Host::Vars) => Ok(library::host::variables(self)),
-            other => Err(unsupported(format!("a loop over {}", other.kind()))),
-        }
-    }
-
-    /// One pass through a loop's body: `Some` where the loop ends.
-    fn pass(&mut self, body: &Stmt, frame: &Rc<Frame>) -> Result<Option<Flow>, Fault> {
-        self.spend(1)?;
-        Ok(match self.statement(body, frame)? {
-            Flow::Next(_) | Flow::Continue => None,
-            Flow::Break => Some(Flow::Next(V::NULL)),
-            Flow::Return(value) => Some(Flow::Return(value)),
-        })
-    }
-
-    pub(super) fn condition(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<bool, Fault> {
-        let value = self.value(expr, frame)?;
-        operators::truth(self, &value).map_err(|fault| fault.at(expr.at))
-    }
-
-    pub(super) fn value(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
-        self.spend(1)?;
-        if let Kind::Literal(value) = &expr.kind {
-            return Ok(V::Plain(value.clone()));
-        }
-        if stack::is_exhausted() {
-            return Err(self.overflow().at(expr.at));
-        }
-        let value = super::evaluate::value(self, expr, frame).map_err(|fault| fault.at(expr.at))?;
-        if stack::has_given_up() {
-            return Err(self.overflow().at(expr.at));
-        }
-        Ok(value)
-    }
-
-    /// Java's stack is deeper, so that a script that does not recurse without end may run in JMeter.
-    fn overflow(&mut self) -> Fault {
-        self.scope.note_unsupported("a nesting of calls that is this deep");
-        thrown_without_message("StackOverflowError")
+    /// Creates an object of a class that the script defines.
+    pub(super) fn construct(&mut self, class: Class, arguments: Vec<V>) -> Outcome {
+        (self.interpreter.construct)(self, class, arguments)
     }
 }

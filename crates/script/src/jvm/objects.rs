@@ -1,85 +1,11 @@
 //! Objects of the JDK's and Groovy's classes.
 
-use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
-
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use std::sync::Arc;
 
 use super::classes::Class;
-use super::random::JavaRandom;
-use super::value::V;
-
-/// What kind of date or time a value of `java.time` is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Temporal {
-    Date,
-    Time,
-    DateTime,
-    Zoned,
-    Instant,
-}
-
-/// Where writers write to.
-#[derive(Debug)]
-pub(super) struct Sink {
-    /// The file; none: the text stays in memory (`StringWriter`).
-    pub path: Option<PathBuf>,
-    pub open: Cell<bool>,
-    /// What has not been written to the file yet.
-    pub written: RefCell<Vec<u8>>,
-}
-
-#[derive(Debug)]
-pub(super) enum Object {
-    /// `StringBuilder`, `StringBuffer`
-    Builder(RefCell<String>, Class),
-    /// A text of these parts, whose closures are called each time it is used.
-    LazyText(Vec<V>),
-    Random(RefCell<JavaRandom>),
-    /// Milliseconds since 1970.
-    Date(Cell<i64>),
-    Calendar(Cell<i64>, RefCell<TimeZone>),
-    Zone(TimeZone, String),
-    /// Pattern and zone.
-    DateFormat(String, RefCell<Option<TimeZone>>),
-    NumberFormat(String),
-    Temporal(Temporal, DateTime, TimeZone),
-    Formatter(String),
-    Unit(&'static str),
-    Pattern(String),
-    Matcher(super::patterns::Matcher),
-    Slurper,
-    Json(RefCell<V>),
-    File(PathBuf),
-    /// A writer or output stream of some class; those around one another share what is behind them.
-    Writer(Class, std::rc::Rc<Sink>),
-    /// A reader or input stream of some class, with the lines that are left.
-    Reader(Class, std::rc::Rc<RefCell<std::collections::VecDeque<String>>>),
-    Digest(String, RefCell<Vec<u8>>),
-    /// Algorithm, key, data.
-    Mac(String, RefCell<Vec<u8>>, RefCell<Vec<u8>>),
-    Key(Vec<u8>),
-    /// An encoder or decoder of base 64: URL alphabet, padding.
-    Encoder(bool, bool),
-    Decoder(bool),
-    Hex,
-    /// Class, message, cause.
-    Exception(Class, Option<String>, V),
-    Entry(V, V),
-    Iterator(RefCell<Vec<V>>),
-    Atomic(Cell<i64>, Class),
-    Uuid(String),
-    Charset(String),
-    Locale,
-    /// A result of a sampler inside another.
-    SubResult(usize),
-    /// An object of a class that the script defines: its fields.
-    Own(std::rc::Rc<super::machine::Frame>),
-    /// An object of a class that has a file of its own.
-    Library(Box<dyn super::library::instance::Instance>),
-    Plain,
-}
+use super::model::{Frame, Instance, Role};
+pub(super) use super::model::{Object, Sink, Temporal};
+use super::tree::Definition;
 
 impl Object {
     pub fn class(&self) -> Class {
@@ -127,7 +53,7 @@ impl Object {
     }
 
     /// The object of a class that has a file of its own.
-    pub fn library(&self) -> Option<&dyn super::library::instance::Instance> {
+    pub fn library(&self) -> Option<&dyn Instance> {
         match self {
             Object::Library(instance) => Some(&**instance),
             _ => None,
@@ -156,5 +82,20 @@ impl Object {
             (Object::Entry(a, x), Object::Entry(b, y)) => a.equals(b) && x.equals(y),
             _ => false,
         }
+    }
+}
+
+impl Frame {
+    /// The class definition whose fields these are.
+    pub fn definition(&self) -> Option<&Arc<Definition>> {
+        match &self.role {
+            Role::Variables => None,
+            Role::Fields(definition) | Role::Statics(definition) => Some(definition),
+        }
+    }
+
+    /// The class whose fields these are.
+    pub fn class(&self) -> Option<Class> {
+        self.definition().map(|definition| definition.class)
     }
 }

@@ -1,12 +1,13 @@
 //! What operators do with values of all kinds.
 
 mod cases;
+mod equality;
 mod refused;
 
-use std::cmp::Ordering;
 use std::rc::Rc;
 
 pub(super) use self::cases::{is_case, java_case};
+pub(super) use self::equality::{compare, same};
 use self::refused::{is_defined, name, refused};
 use super::fault::{Fault, Outcome, limit, thrown, unsupported};
 use super::library::print;
@@ -14,10 +15,9 @@ use super::machine::Machine;
 use super::objects::Object;
 use super::patterns::{self, Matcher};
 use super::tree::{Operator, Shift};
-use super::value::{V, natural};
-use super::{library, missing, stack, types};
+use super::value::V;
+use super::{missing, stack, types};
 use crate::Value;
-use crate::evaluate::convert;
 use crate::java_like::{Decimal, beanshell, groovy};
 use crate::syntax::Dialect;
 use crate::syntax::ast::Binary;
@@ -25,35 +25,6 @@ use crate::syntax::ast::Binary;
 /// The method of Groovy that an operator stands for.
 pub(super) fn method(operator: Operator) -> &'static str {
     name(operator)
-}
-
-/// The value as a condition.
-pub(super) fn truth(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
-    if !machine.groovy() {
-        return match value {
-            V::Plain(Value::Boolean(value)) => Ok(*value),
-            other => Err(thrown(
-                "RuntimeException",
-                format!("a condition must be a boolean, not {}", other.kind()),
-            )),
-        };
-    }
-    Ok(match value {
-        V::Plain(value) => convert::truth(value, Dialect::Groovy)?,
-        V::List(list) => !list.items.borrow().is_empty(),
-        V::Array(array) => !array.items.borrow().is_empty(),
-        V::Map(map) => !map.entries.borrow().is_empty(),
-        V::Object(object) => match &**object {
-            Object::Matcher(matcher) => patterns::find(&matcher.pattern, &matcher.text, 0)?.is_some(),
-            Object::Iterator(rest) => !rest.borrow().is_empty(),
-            Object::Builder(text, _) => !text.borrow().is_empty(),
-            Object::Atomic(value, _) => value.get() != 0,
-            Object::Library(instance) => instance.is_true(),
-            _ => true,
-        },
-        V::Void => false,
-        V::Closure(_) | V::Class(_) | V::Host(_) => true,
-    })
 }
 
 pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, right: &V) -> Outcome {
@@ -207,12 +178,12 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
                     let days = if binary == Binary::Add { i64::from(*days) } else { -i64::from(*days) };
                     Ok(V::object(Object::Date((ms.get() + days * 86_400_000).into())))
                 }
-                _ => library::call(machine, left, name(operator), vec![right.clone()]),
+                _ => machine.invoke(left, name(operator), vec![right.clone()]),
             }
         }
         (Binary::Add, V::Object(object), V::Plain(Value::Text(text))) => match &**object {
             Object::Builder(own, _) => Ok(V::text(format!("{}{text}", own.borrow()))),
-            _ => library::call(machine, left, name(operator), vec![right.clone()]),
+            _ => machine.invoke(left, name(operator), vec![right.clone()]),
         },
         (Binary::Subtract, V::Map(_), V::Plain(Value::Null)) => Ok(left.clone()),
         (Binary::BitAnd, V::Plain(Value::Boolean(_)), V::Plain(Value::Null)) => Ok(V::truth(false)),
@@ -274,88 +245,6 @@ fn big(binary: Binary, left: &Value, right: &Value) -> Result<Option<Value>, Fau
     match result {
         Some(value) => Ok(Some(Value::BigInteger(value))),
         None => Err(unsupported("a number of more than 128 bits")),
-    }
-}
-
-/// Groovy's `==`.
-pub(super) fn same(left: &V, right: &V) -> Result<bool, Fault> {
-    if stack::gives_up() {
-        return Ok(false);
-    }
-    Ok(match (left, right) {
-        (V::Plain(Value::BigInteger(a)), V::Plain(b)) | (V::Plain(b), V::Plain(Value::BigInteger(a))) => {
-            match b {
-                Value::BigInteger(b) => a == b,
-                Value::Integer(b) => *a == i128::from(*b),
-                Value::Long(b) => *a == i128::from(*b),
-                _ => false,
-            }
-        }
-        (V::Plain(a), V::Plain(b)) => groovy::binary(Binary::Equal, a, b)? == Value::Boolean(true),
-        (V::List(_) | V::Array(_), V::List(_) | V::Array(_)) => {
-            let is_set = |value: &V| matches!(value, V::List(list) if list.set.is_some());
-            if is_set(left) || is_set(right) {
-                return Ok(left.equals(right));
-            }
-            let (a, b) = (left.items().unwrap_or_default(), right.items().unwrap_or_default());
-            if a.len() != b.len() {
-                return Ok(false);
-            }
-            for (a, b) in a.iter().zip(&b) {
-                if !same(a, b)? {
-                    return Ok(false);
-                }
-            }
-            true
-        }
-        (V::Map(a), V::Map(b)) => {
-            let (a, b) = (a.ordered(), b.clone());
-            if a.len() != b.entries.borrow().len() {
-                return Ok(false);
-            }
-            for (key, value) in &a {
-                match b.get(key) {
-                    Some(other) if same(value, &other)? => {}
-                    _ => return Ok(false),
-                }
-            }
-            true
-        }
-        (V::Object(a), V::Plain(_)) if matches!(&**a, Object::Atomic(..)) => {
-            return Err(unsupported("comparing an atomic number"));
-        }
-        _ => left.equals(right),
-    })
-}
-
-fn length_ms(object: &Object) -> Option<i64> {
-    object.library()?.length_ms()
-}
-
-pub(super) fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
-    match (left, right) {
-        (V::Plain(Value::BigInteger(_)), V::Plain(Value::Null)) => Ok(Ordering::Greater),
-        (V::Plain(Value::BigInteger(a)), V::Plain(b)) => match b {
-            Value::BigInteger(b) => Ok(a.cmp(b)),
-            Value::Integer(b) => Ok(a.cmp(&i128::from(*b))),
-            Value::Long(b) => Ok(a.cmp(&i128::from(*b))),
-            _ => Err(unsupported("comparing a BigInteger")),
-        },
-        (V::Plain(_), V::Plain(Value::BigInteger(_))) => compare(right, left).map(Ordering::reverse),
-        (V::Plain(a), V::Plain(b)) => Ok(groovy::compare(a, b)?),
-        (V::Object(a), V::Object(b)) if a.instant().is_some() && b.instant().is_some() => {
-            Ok(natural(left, right))
-        }
-        (V::Object(a), V::Object(b)) if length_ms(a).is_some() && length_ms(b).is_some() => {
-            Ok(length_ms(a).cmp(&length_ms(b)))
-        }
-        _ if left.is_null() => Ok(Ordering::Less),
-        _ if right.is_null() => Ok(Ordering::Greater),
-        (V::List(_) | V::Map(_) | V::Closure(_), _) | (_, V::List(_) | V::Map(_) | V::Closure(_)) => {
-            let (left, right) = (missing::class_name(left), missing::class_name(right));
-            Err(thrown("IllegalArgumentException", format!("Cannot compare {left} with {right}")))
-        }
-        _ => Err(unsupported(format!("comparing {} with {}", left.kind(), right.kind()))),
     }
 }
 
@@ -466,7 +355,7 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
             Err(refused(machine, Operator::Shift(shift), left, right))
         }
         V::Plain(Value::Text(text)) => Ok(V::text(format!("{text}{}", print::groovy(machine, right)?))),
-        V::Object(_) => library::call(machine, left, "leftShift", vec![right.clone()]),
+        V::Object(_) => machine.invoke(left, "leftShift", vec![right.clone()]),
         _ => Err(refused(machine, Operator::Shift(shift), left, right)),
     }
 }

@@ -8,10 +8,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::classes::Class;
+use super::diagnostic::{Warning, syntax, unsupported};
 use super::lexer::{Token, Word, scan};
 use super::library::{sampler, url};
 use super::tree::{Base, Expr, Kind, Name, Stmt, Tree, Type};
-use super::{Language, Warning, known, library, syntax, unsupported};
+use super::{known, library};
+use crate::java_like::Language;
 use crate::{ScriptError, Value};
 
 /// Deepest nesting of expressions and statements.

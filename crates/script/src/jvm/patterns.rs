@@ -8,6 +8,7 @@ use busyhour_oro::{Finder, SearchBudget};
 use busyhour_slices::Number::ScriptSearchSteps;
 
 use super::fault::{Fault, limit, thrown, unsupported};
+pub(super) use super::model::{Groups, Matcher};
 
 /// Compiled patterns kept per thread.
 const KEPT_MAX: usize = 256;
@@ -21,18 +22,6 @@ thread_local! {
 /// Gives a script that begins to run its budget of steps.
 pub(super) fn renew_budget() {
     ScriptSearchSteps.set(SearchBudget::of_searches(SEARCHES_MAX).steps());
-}
-
-/// Where the groups of a match lie, in bytes; the first is the whole.
-pub(super) type Groups = Vec<Option<(usize, usize)>>;
-
-/// A `java.util.regex.Matcher`.
-#[derive(Debug)]
-pub(super) struct Matcher {
-    pub text: Rc<str>,
-    pub pattern: String,
-    pub found: RefCell<Option<Groups>>,
-    pub next: Cell<usize>,
 }
 
 impl Matcher {

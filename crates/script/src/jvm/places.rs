@@ -72,7 +72,7 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         return Ok(value);
     }
     for getter in &getters {
-        match library::dispatch(machine, object, getter, &[]) {
+        match machine.dispatch(object, getter, &[]) {
             Err(Fault { cause: Cause::Unsupported(_), .. }) => {}
             outcome => return outcome,
         }
@@ -324,7 +324,7 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
                     map.put(V::text(name), value.clone());
                 }
                 V::Host(Host::Props) if machine.groovy() => {
-                    library::call(machine, &object, "put", vec![V::text(name), value.clone()])?;
+                    machine.invoke(&object, "put", vec![V::text(name), value.clone()])?;
                 }
                 V::Host(Host::Vars) => {
                     return Err(thrown(
@@ -339,8 +339,7 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
                         return outcome;
                     }
                     let setter = format!("set{}", capitalized(name));
-                    let given = library::sample_result::assigned(machine, &object, &setter, &value)?;
-                    match library::dispatch(machine, &object, &setter, std::slice::from_ref(&given)) {
+                    match machine.dispatch(&object, &setter, std::slice::from_ref(&value)) {
                         Err(Fault { cause: Cause::Unsupported(_), .. })
                             if lacks(machine, &object, &[setter], 1) =>
                         {
@@ -409,7 +408,7 @@ fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outc
             Ok(value)
         }
         V::Host(Host::Props) if machine.groovy() => {
-            library::call(machine, object, "put", vec![index, value.clone()])?;
+            machine.invoke(object, "put", vec![index, value.clone()])?;
             Ok(value)
         }
         V::Host(Host::Vars) => {
@@ -417,7 +416,7 @@ fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outc
         }
         V::Object(inner) if inner.library().is_some() => {
             let item = self::index(machine, object, &index)?;
-            library::call(machine, &item, "replaceBody", vec![value.clone()])?;
+            machine.invoke(&item, "replaceBody", vec![value.clone()])?;
             Ok(value)
         }
         other => Err(unsupported(format!("assigning to an item of {}", other.kind()))),

@@ -193,14 +193,14 @@ pub(super) struct Definition {
 /// A parsed script.
 #[derive(Debug)]
 pub(super) struct Tree {
-    pub language: super::Language,
+    pub language: crate::java_like::Language,
     pub text: Arc<str>,
     pub statements: Vec<Stmt>,
     pub names: Vec<Arc<str>>,
     /// The classes that the script defines.
     pub classes: Vec<Arc<Definition>>,
     /// What JMeter stumbles over only when the script runs.
-    pub warnings: Vec<super::Warning>,
+    pub warnings: Vec<super::diagnostic::Warning>,
     /// The script may look at the sampler at hand beyond its name.
     pub opens_request: bool,
 }

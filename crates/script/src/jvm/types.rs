@@ -2,10 +2,10 @@
 
 use super::classes::Class;
 use super::fault::{Fault, Outcome, thrown, unsupported};
-use super::library::{json_path, print};
+use super::library::{json_value, print};
 use super::machine::Machine;
-use super::operators;
 use super::tree::{Base, Type};
+use super::truth::truth;
 use super::value::{Host, Order, V};
 use crate::Value;
 use crate::evaluate::convert;
@@ -91,13 +91,13 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
         let dialect = dialect(machine);
         let value = match (&value, target.base) {
             (V::Plain(_), _) => value,
-            (_, Base::Text) if json_path::is_json_array(&value) => {
-                return Ok(V::text(json_path::text(machine, &value)?));
+            (_, Base::Text) if json_value::is_json_array(&value) => {
+                return Ok(V::text(json_value::text(machine, &value)?));
             }
             // Java's text, unlike that of `as String`.
             (_, Base::Text) if machine.groovy() => return Ok(V::text(print::java(machine, &value)?)),
             (_, Base::Boolean) if machine.groovy() => {
-                return Ok(V::truth(operators::truth(machine, &value)?));
+                return Ok(V::truth(truth(machine, &value)?));
             }
             (V::Object(_), Base::Int | Base::Long) if value.as_long().is_some() && machine.groovy() => {
                 V::long(value.as_long().unwrap_or(0))
@@ -257,7 +257,7 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
             Some(number) => Ok(V::Plain(Value::Float(number as f32))),
             None => Err(thrown("NumberFormatException", format!("For input string: \"{text}\""))),
         },
-        (Base::Boolean, _) => Ok(V::truth(operators::truth(machine, &value)?)),
+        (Base::Boolean, _) => Ok(V::truth(truth(machine, &value)?)),
         (Base::Class(class), _) => match (class.name(), &value) {
             ("BigDecimal", V::Plain(Value::Text(text))) => Decimal::parse(text.trim())
                 .map(|value| V::Plain(Value::Decimal(value)))

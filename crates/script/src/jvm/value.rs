@@ -2,91 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 
-use super::classes::Class;
-use super::objects::Object;
+use super::model::Object;
+pub(super) use super::model::{Array, Closure, Host, List, Map, Order, V};
 use super::stack;
-use super::tree::{Base, Function};
+use super::tree::Base;
 use crate::Value;
-
-/// JMeter's objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Host {
-    Vars,
-    Props,
-    Log,
-    Context,
-    /// The result that the script is about.
-    Sample,
-    /// The result before, in a sampler.
-    Previous,
-    Sampler,
-    Out,
-    /// Standard error.
-    Err,
-    Assertion,
-    Event,
-    Thread,
-    Engine,
-    Group,
-}
-
-/// What a name may stand for.
-#[derive(Debug, Clone)]
-pub(super) enum V {
-    Plain(Value),
-    /// BeanShell's `void`.
-    Void,
-    List(Rc<List>),
-    Array(Rc<Array>),
-    Map(Rc<Map>),
-    Closure(Rc<Closure>),
-    Object(Rc<Object>),
-    Class(Class),
-    Host(Host),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// As added.
-    Added,
-    /// As Java's hash tables have it.
-    Hash,
-    Sorted,
-}
-
-#[derive(Debug)]
-pub(super) struct List {
-    pub items: RefCell<Vec<V>>,
-    /// A set, and its order.
-    pub set: Option<Order>,
-    pub fixed: bool,
-    /// Of a range: its text.
-    pub range: Option<Rc<str>>,
-    /// A `JSONArray` of json-smart, whose text is JSON.
-    pub is_json: bool,
-}
-
-#[derive(Debug)]
-pub(super) struct Array {
-    pub items: RefCell<Vec<V>>,
-    pub of: Base,
-}
-
-#[derive(Debug)]
-pub(super) struct Map {
-    pub entries: RefCell<Vec<(V, V)>>,
-    pub order: Order,
-    /// Greatest number of entries so far: tables do not shrink.
-    pub most: Cell<usize>,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Closure {
-    pub function: Arc<Function>,
-    pub frame: Rc<super::machine::Frame>,
-}
 
 impl From<Value> for V {
     fn from(value: Value) -> V {

@@ -16,17 +16,6 @@ pub(crate) struct Expr {
 /// Index of a local variable in the script's table of names.
 pub(crate) type Local = u32;
 
-/// Objects that JMeter puts into a script's sight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Host {
-    Vars,
-    Props,
-    Log,
-    Context,
-    /// `sampleResult`: the result that the script is about.
-    Sample,
-}
-
 /// Binary operators whose operands are both always evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Binary {

@@ -1,7 +1,17 @@
 //! What the names in a script stand for: JMeter's objects, methods.
 
-use super::ast::Host;
 use crate::Level;
+
+/// Objects that JMeter puts into a script's sight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Host {
+    Vars,
+    Props,
+    Log,
+    Context,
+    /// `sampleResult`: the result that the script is about.
+    Sample,
+}
 
 /// A method of one of JMeter's objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Dialect;
-use super::ast::{Expr, Host, Kind};
+use super::ast::{Expr, Kind};
+use super::names::Host;
 use super::names::{self, HostMethod};
 use super::parser::Parser;
 use super::token::TokenKind;

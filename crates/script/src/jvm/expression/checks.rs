@@ -1,9 +1,10 @@
 //! What of an expression is certainly not there, so that the script is refused before it runs.
 
+use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;
 use super::super::parser::Parser;
 use super::super::tree::{Expr, Item, Kind, Name};
-use super::super::{known, library, patterns, places, supported, unsupported};
+use super::super::{known, library, patterns, places, supported};
 use crate::{ScriptError, Value};
 
 impl Parser<'_> {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::super::classes::Class;
+use super::super::diagnostic::{syntax, unsupported};
 use super::super::lexer::{Piece, Word};
 use super::super::parser::Parser;
 use super::super::tree::{Base, Expr, Item, Kind};
-use super::super::{known, supported, syntax, unsupported};
+use super::super::{known, supported};
 use super::make;
 use crate::{ScriptError, Value};
 

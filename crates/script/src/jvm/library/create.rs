@@ -18,7 +18,7 @@ use crate::java_like::Decimal;
 pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));
-    if let Some(offer) = super::instance::offer(name) {
+    if let Some(offer) = super::offers::offer(name) {
         return (offer.make)(machine, arguments);
     }
     match (name, arguments) {
@@ -43,7 +43,7 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
             Ok(V::text(text_of(machine, bytes)?))
         }
         ("Integer" | "Long" | "Double" | "Boolean", [value]) => {
-            super::statics::call(machine, class, "valueOf", std::slice::from_ref(value))
+            machine.dispatch(&V::Class(class), "valueOf", std::slice::from_ref(value))
         }
         ("StringBuilder" | "StringBuffer", []) => Ok(V::object(Object::Builder(RefCell::default(), class))),
         ("StringBuilder" | "StringBuffer", [V::Plain(Value::Integer(_))]) => {

@@ -241,7 +241,7 @@ pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
                 Class::known(if method == "withPrintWriter" { "PrintWriter" } else { "BufferedWriter" });
             let writer = writer_of(class, object, method == "withWriterAppend")?;
             let value = machine.call_value(closure, vec![writer.clone()]);
-            super::call(machine, &writer, "close", Vec::new())?;
+            machine.invoke(&writer, "close", Vec::new())?;
             value
         }
         ("withReader", [closure @ V::Closure(_)]) => {

@@ -1,139 +1,17 @@
 //! Methods of lists, sets and arrays, and Groovy's with closures (`closures`).
 
 mod closures;
+mod items;
 
-use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::fault::{Fault, Outcome, thrown, unsupported};
+pub use self::items::{call_with, each_line, holds, shuffle, split_each_line};
+use self::items::{index_of, sorted, unique};
+use super::super::fault::{Fault, Outcome, thrown};
 use super::super::machine::Machine;
 use super::super::objects::Object;
-use super::super::operators::{compare, same, truth};
-use super::super::patterns;
-use super::super::places;
 use super::super::value::{Array, List, V};
 use super::unknown;
-
-/// Calls a closure with an item, or an entry's key and value where it takes two.
-pub fn call_with(machine: &mut Machine<'_>, closure: &V, item: V) -> Outcome {
-    if let (V::Object(object), V::Closure(own)) = (&item, closure)
-        && let Object::Entry(key, value) = &**object
-        && own.function.parameters.len() == 2
-    {
-        return machine.call_value(closure, vec![key.clone(), value.clone()]);
-    }
-    machine.call_value(closure, vec![item])
-}
-
-/// `eachLine`: a closure of two parameters also takes the number of the line; gives the last value.
-pub fn each_line<T: AsRef<str>>(
-    machine: &mut Machine<'_>,
-    lines: impl Iterator<Item = T>,
-    first: i64,
-    closure: &V,
-) -> Outcome {
-    let two = matches!(closure, V::Closure(own) if own.function.parameters.len() == 2);
-    let mut last = V::NULL;
-    for (at, line) in (first..).zip(lines) {
-        let mut arguments = vec![V::text(line)];
-        if two {
-            arguments.push(V::int(at));
-        }
-        last = machine.call_value(closure, arguments)?;
-    }
-    Ok(last)
-}
-
-/// `splitEachLine`: the parts of each line as a list.
-pub fn split_each_line<T: AsRef<str>>(
-    machine: &mut Machine<'_>,
-    lines: impl Iterator<Item = T>,
-    pattern: &str,
-    closure: &V,
-) -> Outcome {
-    let mut last = V::NULL;
-    for line in lines {
-        machine.spend_text(line.as_ref().len())?;
-        let parts = patterns::split(line.as_ref(), pattern, 0)?;
-        last = machine.call_value(closure, vec![V::list(parts.into_iter().map(V::text).collect())])?;
-    }
-    Ok(last)
-}
-
-pub fn holds(machine: &mut Machine<'_>, closure: &V, item: V) -> Result<bool, Fault> {
-    let value = call_with(machine, closure, item)?;
-    truth(machine, &value)
-}
-
-fn index_of(value: &V) -> usize {
-    value.as_long().and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX)
-}
-
-/// What a closure that compares gives for two items.
-fn compared(machine: &mut Machine<'_>, closure: &V, left: &V, right: &V) -> Result<i64, Fault> {
-    let order = machine.call_value(closure, vec![left.clone(), right.clone()])?;
-    match (order.as_long(), &order) {
-        (Some(order), _) => Ok(order),
-        (None, V::Plain(plain)) if crate::evaluate::to_double(plain).is_some() => {
-            Ok(crate::evaluate::to_double(plain).unwrap_or(0.0) as i64)
-        }
-        _ => {
-            let class = super::super::missing::class_name(&order);
-            let message = format!("Cannot cast the result of a comparison, a {class}, to int");
-            Err(thrown("GroovyCastException", message))
-        }
-    }
-}
-
-/// Sorts by a closure of one item (a key) or two (a comparison), or naturally.
-fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Vec<V>, Fault> {
-    machine.spend(items.len() * 4)?;
-    let mut failed = None;
-    let mut items = items;
-    match by {
-        Some(closure @ V::Closure(own)) if own.function.parameters.len() == 2 => {
-            // Insertion keeps what is equal in its order and calls the closure one pair at a time.
-            let mut made: Vec<V> = Vec::with_capacity(items.len());
-            for item in items {
-                let (mut low, mut high) = (0, made.len());
-                while low < high {
-                    let middle = usize::midpoint(low, high);
-                    if compared(machine, closure, &made[middle], &item)? <= 0 {
-                        low = middle + 1;
-                    } else {
-                        high = middle;
-                    }
-                }
-                made.insert(low, item);
-            }
-            return Ok(made);
-        }
-        Some(closure @ V::Closure(_)) => {
-            let mut keyed = Vec::with_capacity(items.len());
-            for item in items {
-                keyed.push((call_with(machine, closure, item.clone())?, item));
-            }
-            keyed.sort_by(|(a, _), (b, _)| {
-                compare(a, b).unwrap_or_else(|fault| {
-                    failed.get_or_insert(fault);
-                    Ordering::Equal
-                })
-            });
-            items = keyed.into_iter().map(|(_, item)| item).collect();
-        }
-        Some(other) => return Err(unsupported(format!("sorting by {}", other.kind()))),
-        None => items.sort_by(|a, b| {
-            compare(a, b).unwrap_or_else(|fault| {
-                failed.get_or_insert(fault);
-                Ordering::Equal
-            })
-        }),
-    }
-    match failed {
-        Some(fault) => Err(fault),
-        None => Ok(items),
-    }
-}
 
 fn fixed(list: &List) -> Result<(), Fault> {
     if list.fixed {
@@ -358,58 +236,6 @@ pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, argumen
     reading(machine, &object, &items, method, arguments)
 }
 
-fn unique(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Vec<V>, Fault> {
-    let mut keys: Vec<V> = Vec::new();
-    let mut kept: Vec<V> = Vec::new();
-    if let Some(closure @ V::Closure(own)) = by
-        && own.function.parameters.len() == 2
-    {
-        for item in items {
-            let mut known = false;
-            for other in &kept {
-                known = known || compared(machine, closure, other, &item)? == 0;
-            }
-            if !known {
-                kept.push(item);
-            }
-        }
-        return Ok(kept);
-    }
-    for item in items {
-        let key = match by {
-            Some(closure) => call_with(machine, closure, item.clone())?,
-            None => item.clone(),
-        };
-        let mut known = false;
-        for other in &keys {
-            known = known || same(other, &key)?;
-        }
-        machine.spend(keys.len() / 4)?;
-        if !known {
-            keys.push(key);
-            kept.push(item);
-        }
-    }
-    Ok(kept)
-}
-
-/// Java's shuffle: from the end, each with one at or before it.
-pub fn shuffle(machine: &mut Machine<'_>, items: &mut [V], random: Option<&V>) -> Result<(), Fault> {
-    let mut own = super::super::random::JavaRandom::new(machine.scope.random_bits() as i64);
-    for at in (1..items.len()).rev() {
-        let bound = at as i32 + 1;
-        let other = match random {
-            Some(V::Object(object)) => match &**object {
-                Object::Random(random) => random.borrow_mut().below(bound),
-                _ => return Err(unsupported("this source of random numbers")),
-            },
-            _ => own.below(bound),
-        };
-        items.swap(at, other as usize);
-    }
-    Ok(())
-}
-
 /// Methods that leave the items as they are; also those of maps, whose items are entries.
 pub fn reading(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
     machine.spend(items.len() / 16)?;
@@ -425,7 +251,7 @@ pub fn reading(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str,
                 )
             });
         }
-        ("getAt", [at]) => return places::index(machine, object, at),
+        ("getAt", [at]) => return machine.item(object, at),
         ("contains", [item]) => return Ok(V::truth(items.iter().any(|known| known.equals(item)))),
         ("containsAll", [others]) => {
             let others = others.items().unwrap_or_default();

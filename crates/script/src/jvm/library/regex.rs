@@ -2,8 +2,9 @@
 
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
-use super::super::operators::{pattern_of, truth};
+use super::super::operators::pattern_of;
 use super::super::patterns::{self, Groups, Matcher};
+use super::super::truth::truth;
 use super::super::value::V;
 use super::print;
 
@@ -99,7 +100,7 @@ pub fn call(
             Ok(V::int(patterns::find_all(&matcher.pattern, &text)?.len() as i64))
         }
         ("hasGroup", []) => Ok(V::truth(patterns::compiled(&matcher.pattern)?.groups() > 1)),
-        ("getAt", [at]) => super::super::places::index(machine, object, at),
+        ("getAt", [at]) => machine.item(object, at),
         _ => {
             // What works on the matches as a list.
             let all = patterns::find_all(&matcher.pattern, &text)?;

@@ -1,12 +1,14 @@
 //! Static methods and constants of classes, and functions that need no object.
 
 mod boxed;
+mod common;
 pub mod constants;
 
 use std::cell::{Cell, RefCell};
 
 use jiff::tz::TimeZone;
 
+use self::common::{math, of_class, wrong};
 use super::super::classes::Class;
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -17,14 +19,9 @@ use super::super::random::JavaRandom;
 use super::super::types;
 use super::super::value::{Host, V};
 use super::{
-    collections, create, digest, encode, files, format, instance, json, print, temporal, text_of, time,
-    time_category,
+    collections, create, digest, encode, files, format, json, offers, print, temporal, text_of, time,
 };
 use crate::Value;
-
-fn wrong(class: &str, method: &str) -> super::super::fault::Fault {
-    unsupported(format!("`{class}.{method}` with these arguments"))
-}
 
 /// A constant or property of a class.
 pub fn constant(class: Class, name: &str) -> Outcome {
@@ -40,24 +37,11 @@ pub fn constant(class: Class, name: &str) -> Outcome {
     Ok(found)
 }
 
-/// The same as a method: `clazz.getSimpleName()`.
-fn of_class(class: Class, method: &str) -> Outcome {
-    match method {
-        "getSimpleName" => Ok(V::text(class.name())),
-        "getName" | "getTypeName" | "getCanonicalName" => Ok(V::text(class.qualified_name())),
-        _ => Err(wrong(class.name(), method)),
-    }
-}
-
-fn number_format(text: &str) -> super::super::fault::Fault {
-    thrown("NumberFormatException", format!("For input string: \"{text}\""))
-}
-
 pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
     let first = arguments.first();
-    if instance::has_static(name, method)
-        && let Some(offer) = instance::offer(name)
+    if offers::has_static(name, method)
+        && let Some(offer) = offers::offer(name)
     {
         return (offer.call)(machine, method, arguments);
     }
@@ -254,7 +238,7 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
                 "readAllLines" => "readLines",
                 method => method,
             };
-            super::call(machine, path, method, Vec::new())
+            machine.invoke(path, method, Vec::new())
         }
         ("Paths", "get", parts) | ("Path", "of", parts) => {
             let mut path = std::path::PathBuf::new();
@@ -263,12 +247,12 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             }
             Ok(V::object(Object::File(path)))
         }
-        ("FileUtils", "readFileToString", [file, ..]) => super::call(machine, file, "getText", Vec::new()),
-        ("FileUtils", "readLines", [file, ..]) => super::call(machine, file, "readLines", Vec::new()),
+        ("FileUtils", "readFileToString", [file, ..]) => machine.invoke(file, "getText", Vec::new()),
+        ("FileUtils", "readLines", [file, ..]) => machine.invoke(file, "readLines", Vec::new()),
         ("FileUtils", "writeStringToFile", [file, text, rest @ ..]) => {
             let appends = matches!(rest.last(), Some(V::Plain(Value::Boolean(true))));
             let method = if appends { "append" } else { "write" };
-            super::call(machine, file, method, vec![text.clone()])
+            machine.invoke(file, method, vec![text.clone()])
         }
         ("JMeterUtils", "getPropDefault", [key, default]) => {
             let key = text_of(machine, key)?;
@@ -350,58 +334,6 @@ fn uuid_text(bits: u128, version: u128) -> String {
     let bits = bits & !(0xf << 76) & !(0x3 << 62) | (version << 76) | (0x2 << 62);
     let hex = format!("{bits:032x}");
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
-}
-
-fn math(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
-    match (method, arguments) {
-        ("random", []) => Ok(V::double((machine.scope.random_bits() >> 11) as f64 / (1_u64 << 53) as f64)),
-        ("pow", [a, b]) => Ok(V::double(types::number(a)?.powf(types::number(b)?))),
-        ("atan2", [a, b]) => Ok(V::double(types::number(a)?.atan2(types::number(b)?))),
-        ("floorMod", [a, b]) => match (a.as_long(), b.as_long()) {
-            (Some(_), Some(0)) => Err(thrown("ArithmeticException", "/ by zero")),
-            (Some(a), Some(b)) => Ok(V::int(a.rem_euclid(b))),
-            _ => Err(wrong("Math", method)),
-        },
-        ("toIntExact", [a]) => Ok(V::int(a.as_long().ok_or_else(|| wrong("Math", method))?)),
-        ("round", [V::Plain(Value::Decimal(value))]) => Ok(V::long((value.to_double() + 0.5).floor() as i64)),
-        ("round", [V::Plain(Value::Float(value))]) => Ok(V::int((f64::from(*value) + 0.5).floor() as i64)),
-        (
-            "exp" | "log" | "log10" | "sin" | "cos" | "tan" | "cbrt" | "signum" | "rint" | "toRadians"
-            | "toDegrees",
-            [a],
-        ) => {
-            let a = types::number(a)?;
-            Ok(V::double(match method {
-                "exp" => a.exp(),
-                "log" => a.ln(),
-                "log10" => a.log10(),
-                "sin" => a.sin(),
-                "cos" => a.cos(),
-                "tan" => a.tan(),
-                "cbrt" => a.cbrt(),
-                "rint" => a.round_ties_even(),
-                "toRadians" => a.to_radians(),
-                "toDegrees" => a.to_degrees(),
-                _ if a == 0.0 || a.is_nan() => a,
-                _ => a.signum(),
-            }))
-        }
-        _ => {
-            let mut plain = Vec::new();
-            for argument in arguments {
-                match argument {
-                    V::Plain(value) => plain.push(value.clone()),
-                    _ => return Err(wrong("Math", method)),
-                }
-            }
-            let dialect = if machine.groovy() {
-                crate::syntax::Dialect::Groovy
-            } else {
-                crate::syntax::Dialect::BeanShell
-            };
-            Ok(V::from(crate::evaluate::math(method, &plain, dialect)?))
-        }
-    }
 }
 
 /// `println(…)` and its like.

@@ -10,13 +10,6 @@ use super::super::objects::{Object, Temporal};
 use super::super::value::V;
 use super::{print, time, unknown};
 
-/// An `Instant`.
-pub fn of_instant(ms: i64) -> V {
-    let at =
-        Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).datetime();
-    V::object(Object::Temporal(Temporal::Instant, at, TimeZone::UTC))
-}
-
 fn failed(error: jiff::Error) -> Fault {
     thrown("RuntimeException", error.to_string())
 }
@@ -49,7 +42,7 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
         }
         ("ofEpochMilli" | "ofEpochSecond", [number]) if kind == Temporal::Instant => {
             let number = long(number)?;
-            Ok(of_instant(if method == "ofEpochMilli" { number } else { number.saturating_mul(1000) }))
+            Ok(time::of_instant(if method == "ofEpochMilli" { number } else { number.saturating_mul(1000) }))
         }
         ("of", parts) if parts.len() >= 3 && kind != Temporal::Time && kind != Temporal::Zoned => {
             let mut numbers = [0_i64; 7];
@@ -154,10 +147,10 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         ("toEpochSecond", [_]) => {
             Ok(V::long(at.to_zoned(TimeZone::UTC).map_err(failed)?.timestamp().as_second()))
         }
-        ("toInstant", []) => inner.instant().map(of_instant).ok_or_else(|| unknown(object, method)),
+        ("toInstant", []) => inner.instant().map(time::of_instant).ok_or_else(|| unknown(object, method)),
         ("toInstant", [V::Object(zone)]) => match &**zone {
             Object::Zone(zone, _) => {
-                Ok(of_instant(at.to_zoned(zone.clone()).map_err(failed)?.timestamp().as_millisecond()))
+                Ok(time::of_instant(at.to_zoned(zone.clone()).map_err(failed)?.timestamp().as_millisecond()))
             }
             _ => Err(unknown(object, method)),
         },

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
-use super::super::objects::Object;
+use super::super::objects::{Object, Temporal};
 use super::super::value::V;
 use super::{print, unknown};
 
@@ -114,7 +114,7 @@ pub fn date(machine: &mut Machine<'_>, ms: &Cell<i64>, object: &V, method: &str,
             Ok(V::object(Object::Date(instant(at, &zone)?.into())))
         }
         ("clone", []) => Ok(V::object(Object::Date(ms.clone()))),
-        ("toInstant", []) => Ok(super::temporal::of_instant(ms.get())),
+        ("toInstant", []) => Ok(of_instant(ms.get())),
         ("getYear", []) => Ok(V::int(i64::from(at.year()) - 1900)),
         ("getMonth", []) => Ok(V::int(i64::from(at.month()) - 1)),
         ("getDate", []) => Ok(V::int(i64::from(at.day()))),
@@ -285,7 +285,7 @@ pub fn calendar(
                 _ => V::int(order as i64),
             })
         }
-        ("toInstant", []) => Ok(super::temporal::of_instant(ms.get())),
+        ("toInstant", []) => Ok(of_instant(ms.get())),
         _ => Err(unknown(object, method)),
     }
 }
@@ -340,4 +340,11 @@ pub fn date_format(
         ("toPattern", []) => Ok(V::text(pattern)),
         _ => Err(unknown(object, method)),
     }
+}
+
+/// An `Instant`.
+pub fn of_instant(ms: i64) -> V {
+    let at =
+        Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).datetime();
+    V::object(Object::Temporal(Temporal::Instant, at, TimeZone::UTC))
 }

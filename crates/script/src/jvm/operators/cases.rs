@@ -4,15 +4,16 @@ use super::super::fault::Fault;
 use super::super::library::print;
 use super::super::machine::Machine;
 use super::super::objects::Object;
+use super::super::truth::truth;
 use super::super::value::V;
 use super::super::{patterns, types};
-use super::{same, truth};
+use super::equality::same;
 use crate::Value;
 use crate::java_like::beanshell;
 use crate::syntax::ast::Binary;
 
 /// Whether a value fits a case of Groovy's `switch`, or is `in` something.
-pub(in crate::jvm) fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {
+pub fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {
     match case {
         V::List(_) | V::Array(_) => {
             for item in case.items().unwrap_or_default() {
@@ -51,7 +52,7 @@ pub(in crate::jvm) fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) ->
 }
 
 /// Whether a value fits a case of Java's `switch`.
-pub(in crate::jvm) fn java_case(case: &V, value: &V) -> Result<bool, Fault> {
+pub fn java_case(case: &V, value: &V) -> Result<bool, Fault> {
     match (case, value) {
         (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) => Ok(a == b),
         (V::Plain(a), V::Plain(b)) => Ok(beanshell::binary(Binary::Equal, a, b)? == Value::Boolean(true)),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::super::classes::Class;
+use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;
 use super::super::tree::{Definition, Field, Function, Stmt, Type};
-use super::super::unsupported;
 use super::Parser;
 use crate::ScriptError;
 
@@ -212,7 +212,7 @@ impl Parser<'_> {
             let Stmt::Declare(name, declared, value) = declaration else { continue };
             if members.fields.iter().any(|known| known.name == name) {
                 let what = format!("`{}` is declared twice", self.names[name as usize]);
-                return Err(super::super::syntax(self.text, at, what));
+                return Err(super::super::diagnostic::syntax(self.text, at, what));
             }
             members.fields.push(Field {
                 name,

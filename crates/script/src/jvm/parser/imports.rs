@@ -1,8 +1,9 @@
 //! Imports of classes and of their static members.
 
 use super::super::classes::Class;
+use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;
-use super::super::{known, library, unsupported};
+use super::super::{known, library};
 use super::Parser;
 use crate::ScriptError;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::super::classes::Class;
+use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;
 use super::super::tree::{Base, Catch, Expr, Function, Item, Kind, Parameter, Stmt, Type};
-use super::super::unsupported;
 use super::Parser;
 use crate::ScriptError;
 

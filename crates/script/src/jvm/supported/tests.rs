@@ -14,8 +14,9 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::tree::{Base, Function, Parameter, Tree, Type};
 use super::super::value::{Host, Order, V};
-use super::super::{Language, known, patterns, random, stack};
+use super::super::{known, patterns, random, stack};
 use super::world::Somebody;
+use crate::java_like::Language;
 
 fn tree() -> Tree {
     let names = vec![Arc::from("it"), Arc::from("other")];
@@ -236,9 +237,9 @@ fn candidates(kind: &str) -> Vec<&'static str> {
     if let Some(methods) = known::host_methods(kind) {
         return methods.iter().copied().chain(of_all).collect();
     }
-    match library::instance::offer(class) {
+    match library::offers::offer(class) {
         Some(offer) => offer.methods.split_ascii_whitespace().chain(of_all).collect(),
-        None => known::methods().chain(library::instance::methods()).chain(of_all).collect(),
+        None => known::methods().chain(library::offers::methods()).chain(of_all).collect(),
     }
 }
 
@@ -255,7 +256,7 @@ fn probe_objects(given: &[Vec<Vec<V>>], found: &mut Found) {
                 // A refused call changes nothing, so that one object serves all attempts.
                 let object = maker.object(&machine);
                 let any = is_there(&given[count as usize], |machine, given| {
-                    library::dispatch(machine, &object, method, given)
+                    machine.dispatch(&object, method, given)
                 });
                 if any {
                     found.entry(kind.into()).or_default().entry(method.into()).or_default().insert(count);

@@ -4,12 +4,13 @@ use super::super::super::fault::{Outcome, thrown};
 use super::super::super::machine::Machine;
 use super::super::super::missing;
 use super::super::super::objects::Object;
-use super::super::super::operators::{self, compare, same, truth};
+use super::super::super::operators::{self, compare, same};
 use super::super::super::stack;
 use super::super::super::tree::Operator;
+use super::super::super::truth::truth;
 use super::super::super::value::{Order, V, natural};
 use super::super::{print, unknown};
-use super::{call_with, holds, index_of, shuffle, sorted, unique};
+use super::items::{call_with, holds, index_of, shuffle, sorted, unique};
 use crate::Value;
 use crate::syntax::ast::Binary;
 
@@ -40,13 +41,7 @@ pub(super) fn call(
             Ok(object.clone())
         }
         ("collect", [V::Object(collector)]) if collector.class().name() == "Collectors" => {
-            super::super::objects::call(
-                machine,
-                collector,
-                &arguments[0],
-                "collect",
-                &[V::list(items.to_vec())],
-            )
+            machine.dispatch(&arguments[0], "collect", &[V::list(items.to_vec())])
         }
         ("collect" | "collectNested" | "map", [closure]) => {
             let mut made = Vec::with_capacity(items.len());

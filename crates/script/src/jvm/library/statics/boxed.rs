@@ -6,7 +6,7 @@ use super::super::super::machine::Machine;
 use super::super::super::types;
 use super::super::super::value::V;
 use super::super::{create, format, numbers, print, text_of};
-use super::{math, number_format, of_class, wrong};
+use super::common::{math, number_format, of_class, wrong};
 use crate::Value;
 use crate::number::java_parse_double;
 
@@ -207,7 +207,7 @@ pub(super) fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &
                 "trim" => V::text(own.trim()),
                 "upperCase" => V::text(own.to_uppercase()),
                 "lowerCase" => V::text(own.to_lowercase()),
-                _ => return super::super::call(machine, &V::text(own), "capitalize", Vec::new()),
+                _ => return machine.invoke(&V::text(own), "capitalize", Vec::new()),
             },
         },
         ("leftPad" | "rightPad", [_, width, rest @ ..]) => {
@@ -217,7 +217,7 @@ pub(super) fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &
                 given.push(V::text(print::java(machine, fill)?));
             }
             let method = if method == "leftPad" { "padLeft" } else { "padRight" };
-            return super::super::call(machine, &V::text(own), method, given);
+            return machine.invoke(&V::text(own), method, given);
         }
         ("countMatches", [_, of]) => {
             let (Some(own), Some(of)) = (first, text(of)) else { return Ok(V::int(0)) };
@@ -237,7 +237,7 @@ pub(super) fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &
         }
         ("repeat", [_, times]) => {
             let Some(own) = first else { return Ok(V::NULL) };
-            return super::super::call(machine, &V::text(own), "repeat", vec![times.clone()]);
+            return machine.invoke(&V::text(own), "repeat", vec![times.clone()]);
         }
         ("reverse", [_]) => first.map_or(V::NULL, |own| V::text(own.chars().rev().collect::<String>())),
         ("join", [items, separator]) => {

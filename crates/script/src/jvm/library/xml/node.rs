@@ -8,8 +8,8 @@ use super::super::super::machine::Machine;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::{print, unknown};
+use super::document::{Child, Document, Element, Name, library, number};
 use super::write::serialized;
-use super::{Child, Document, Element, Name, library, number};
 
 /// Methods of nodes and of lists of nodes.
 pub const METHODS: &str = "text name attributes attribute children value parent localText depthFirst breadthFirst \
@@ -233,9 +233,7 @@ impl Instance for Node {
                 Ok(self.attribute(&name))
             }
             ("children" | "value", []) => Ok(node_list(self.all_children())),
-            ("iterator", []) => {
-                super::super::dispatch(machine, &V::list(self.all_children()), "iterator", &[])
-            }
+            ("iterator", []) => machine.dispatch(&V::list(self.all_children()), "iterator", &[]),
             ("parent", []) => Ok(self.parent()),
             ("localText", []) => Ok(V::list(self.document.own_texts(self.element))),
             ("depthFirst", []) => Ok(node_list(self.deep())),
@@ -271,7 +269,7 @@ impl Instance for Node {
             }
             ("each" | "find" | "findAll" | "collect" | "any" | "every" | "eachWithIndex", _) => {
                 let items = V::list(self.all_children());
-                let value = super::super::dispatch(machine, &items, method, arguments)?;
+                let value = machine.dispatch(&items, method, arguments)?;
                 Ok(if method.starts_with("each") { object.clone() } else { value })
             }
             _ => Err(unknown(object, method)),
@@ -366,7 +364,7 @@ impl Instance for NodeList {
                 Err(super::super::super::missing::exception(machine, object, method, arguments))
             }
             _ => {
-                let value = super::super::dispatch(machine, &V::list(self.0.clone()), method, arguments)?;
+                let value = machine.dispatch(&V::list(self.0.clone()), method, arguments)?;
                 Ok(if method.starts_with("each") { object.clone() } else { value })
             }
         }
@@ -396,7 +394,7 @@ impl Instance for NodeList {
         if let Some(name) = index.as_text() {
             return Some(self.member(machine, name));
         }
-        Some(super::super::super::places::index(machine, &V::list(self.0.clone()), index))
+        Some(machine.item(&V::list(self.0.clone()), index))
     }
 }
 

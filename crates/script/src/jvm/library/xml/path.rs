@@ -1,16 +1,16 @@
 //! What `XmlSlurper` gives: elements and attributes chosen by names.
 
+use super::super::super::truth::truth;
 use std::rc::Rc;
 
 use super::super::super::classes::Class;
 use super::super::super::fault::{Fault, Outcome};
 use super::super::super::machine::Machine;
-use super::super::super::operators;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::{print, unknown};
+use super::document::{Document, library, number};
 use super::write::serialized;
-use super::{Document, library, number};
 
 /// Methods of these objects.
 pub const METHODS: &str = "text name size isEmpty find findAll children childNodes depthFirst breadthFirst parent \
@@ -184,7 +184,7 @@ impl Path {
         for place in &self.found {
             let item = self.item(*place);
             let value = machine.call_value(closure, vec![item.clone()])?;
-            if operators::truth(machine, &value)? {
+            if truth(machine, &value)? {
                 if first_only {
                     return Ok(item);
                 }
@@ -292,7 +292,7 @@ impl Instance for Path {
                 Ok(object.clone())
             }
             ("each" | "eachWithIndex" | "forEach", [_]) => {
-                super::super::dispatch(machine, &V::list(self.all_items()), method, arguments)?;
+                machine.dispatch(&V::list(self.all_items()), method, arguments)?;
                 Ok(object.clone())
             }
             _ => {
@@ -309,7 +309,7 @@ impl Instance for Path {
                 if !is_of_any_sequence {
                     return Err(unknown(object, method));
                 }
-                super::super::dispatch(machine, &V::list(self.all_items()), method, arguments)
+                machine.dispatch(&V::list(self.all_items()), method, arguments)
             }
         }
     }

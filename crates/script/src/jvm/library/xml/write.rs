@@ -5,7 +5,7 @@ use super::super::super::machine::Machine;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::print;
-use super::{Child, Document, Parser, escaped, read};
+use super::document::{Child, Document, Parser, escaped, read};
 
 /// `XmlUtil.serialize` and `XmlUtil.escapeXml`.
 pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {

@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use super::super::classes::Class;
 use super::super::fault::{Cause, Fault};
+use super::super::model::{Frame, Machine};
 use super::super::operators;
 use super::super::tree::{Catch, Expr, Stmt, Type};
 use super::super::value::V;
-use super::{Flow, Frame, Machine};
+use super::flow::Flow;
 
 impl Machine<'_> {
     pub(super) fn switch(

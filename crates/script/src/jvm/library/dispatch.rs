@@ -1,59 +1,22 @@
-//! Methods of the classes that scripts use.
+//! Calls of methods: chooses the file of the library that implements the object's class.
 
-pub(super) mod collections;
-pub(super) mod collectors;
-pub(super) mod cookies;
-pub(super) mod create;
-pub(super) mod curry;
-pub(super) mod digest;
-pub(super) mod encode;
-pub(super) mod file_server;
-pub(super) mod files;
-pub(super) mod format;
-pub(super) mod headers;
-pub(super) mod host;
-pub(super) mod instance;
-pub(super) mod json;
-pub(super) mod json_builder;
-pub(super) mod json_path;
-pub(super) mod lists;
-pub(super) mod maps;
-pub(super) mod numbers;
-pub(super) mod objects;
-pub(super) mod print;
-pub(super) mod random_utils;
-pub(super) mod regex;
-pub(super) mod result;
-pub(super) mod sample_result;
-pub(super) mod sampler;
-pub(super) mod statics;
-pub(super) mod temporal;
-pub(super) mod texts;
-pub(super) mod threads;
-pub(super) mod time;
-pub(super) mod time_category;
-pub(super) mod url;
-pub(super) mod xml;
-
-use super::fault::{Fault, Outcome, thrown, unsupported};
-use super::machine::Machine;
-use super::value::V;
-use super::{missing, operators, types};
+use super::super::fault::{Fault, Outcome, thrown};
+use super::super::machine::Machine;
+use super::super::tree::{Base, Type};
+use super::super::truth::truth;
+use super::super::value::{V, hash};
+use super::super::{missing, places, types};
+use super::{curry, host, json_value, lists, maps, numbers, objects, print, statics, texts, unknown};
 use crate::Value;
 
-/// That nothing here has the method for these arguments.
-pub(super) fn unknown(object: &V, method: &str) -> Fault {
-    unsupported(format!("`{method}` of {} with these arguments", object.kind()))
-}
-
 /// Calls a method. One that the original's class does not have is an exception, as in Groovy.
-pub(super) fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
+pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
     dispatch(machine, object, method, &arguments)
         .map_err(|fault| missing::explain(machine, fault, object, method, &arguments))
 }
 
 /// Calls a method; one that is not here is a refusal.
-pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     if object.is_null() {
         return match (method, arguments) {
             ("toString", []) if machine.groovy() => Ok(V::text("null")),
@@ -79,8 +42,8 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
         return outcome;
     }
     match (method, arguments) {
-        ("toString", []) if json_path::is_json_array(object) => {
-            return Ok(V::text(json_path::text(machine, object)?));
+        ("toString", []) if json_value::is_json_array(object) => {
+            return Ok(V::text(json_value::text(machine, object)?));
         }
         // Groovy has a `toString` of its own for collections and arrays.
         ("toString", []) => return Ok(V::text(print::groovy(machine, object)?)),
@@ -89,7 +52,7 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
             return Ok(V::truth(object.equals(other)));
         }
         ("hashCode", []) => {
-            if let Some(hash) = super::value::hash(object) {
+            if let Some(hash) = hash(object) {
                 return Ok(V::int(i64::from(hash)));
             }
         }
@@ -97,7 +60,7 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
         ("getClass", []) => {
             return match types::class_of(object) {
                 Some(class) => Ok(V::Class(class)),
-                None => super::places::property(machine, object, "class"),
+                None => places::property(machine, object, "class"),
             };
         }
         ("with" | "tap", [closure @ V::Closure(_)]) if machine.groovy() => {
@@ -107,9 +70,9 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
             let value = value?;
             return Ok(if method == "tap" { object.clone() } else { value });
         }
-        ("asBoolean", []) => return Ok(V::truth(operators::truth(machine, object)?)),
+        ("asBoolean", []) => return Ok(V::truth(truth(machine, object)?)),
         ("asType", [V::Class(class)]) => {
-            let target = super::tree::Type { base: super::tree::Base::Class(*class), boxed: true, arrays: 0 };
+            let target = Type { base: Base::Class(*class), boxed: true, arrays: 0 };
             return types::converted(machine, object.clone(), target);
         }
         _ => {}
@@ -144,26 +107,5 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
         V::Class(class) => statics::call(machine, *class, method, arguments),
         V::Host(which) => host::call(machine, *which, method, arguments),
         V::Void => Err(thrown("RuntimeException", format!("`{method}` is called on an undefined variable"))),
-    }
-}
-
-/// A text argument: a `String`, in Groovy also what stands in for one.
-pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
-    match value {
-        V::Plain(Value::Text(text)) => Ok(text.to_string()),
-        V::Plain(Value::Null) => Err(thrown("NullPointerException", "the text is null")),
-        V::Object(inner) => match &**inner {
-            super::objects::Object::Builder(text, _) => Ok(text.borrow().clone()),
-            super::objects::Object::Charset(name) => Ok(name.clone()),
-            super::objects::Object::LazyText(_) => print::groovy(machine, value),
-            _ => Err(thrown(
-                "MissingMethodException",
-                format!("the method takes a String, not {}", value.kind()),
-            )),
-        },
-        other => {
-            let _ = machine;
-            Err(thrown("MissingMethodException", format!("the method takes a String, not {}", other.kind())))
-        }
     }
 }

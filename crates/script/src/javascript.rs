@@ -4,6 +4,7 @@
 //! engine that the Java machine finds, which was Nashorn up to Java 14. Here QuickJS runs the scripts. What only one of both
 //! knows is refused before it runs ([`compile`]) or ends in an error.
 
+mod dialect;
 mod engine;
 mod host;
 mod screen;
@@ -12,54 +13,10 @@ use std::sync::Arc;
 
 use crate::jvm::bridge::{self, Passed};
 use crate::{Binding, Identifiers, Place, Scope, ScriptError, Value};
+pub use dialect::Imitated;
+use dialect::Sight;
 use engine::{Key, Stop, Worth};
 use screen::Word;
-
-/// The engine whose ways a script's are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Imitated {
-    /// Rhino 1.7.14: `__javaScript`, conditions, BSF elements.
-    Rhino,
-    /// Nashorn: JSR223 elements.
-    Nashorn,
-}
-
-/// What a script sees of JMeter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Sight {
-    /// A condition: nothing.
-    Nothing,
-    /// `__javaScript`
-    Function,
-    /// An element.
-    Element,
-}
-
-impl Sight {
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            Sight::Nothing => &[],
-            Sight::Function => &["vars", "props", "log", "ctx", "sampleResult", "threadName"],
-            Sight::Element => &[
-                "vars",
-                "props",
-                "log",
-                "ctx",
-                "prev",
-                "sampler",
-                "SampleResult",
-                "AssertionResult",
-                "sampleEvent",
-                "sampleResult",
-                "args",
-                "Parameters",
-                "Label",
-                "FileName",
-                "OUT",
-            ],
-        }
-    }
-}
 
 /// A parsed script; copies share it.
 #[derive(Debug, Clone)]

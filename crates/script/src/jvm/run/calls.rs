@@ -4,11 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::fault::{Cause, Fault, Outcome, unsupported};
+use super::super::model::{Frame, Machine};
 use super::super::objects::Object;
 use super::super::tree::{Function, Type};
 use super::super::value::{Closure, V};
-use super::super::{library, missing, tree, types};
-use super::{Flow, Frame, Machine};
+use super::super::{missing, tree, types};
+use super::flow::Flow;
 use crate::Value;
 
 /// Whether a method or closure can be called with so many arguments; a single one that is left out is null.
@@ -27,18 +28,18 @@ pub(super) fn accepts(value: &V, declared: Type) -> bool {
 }
 
 impl Machine<'_> {
-    pub(in crate::jvm) fn method(&self, name: &str) -> Option<Arc<Function>> {
+    pub fn method(&self, name: &str) -> Option<Arc<Function>> {
         self.methods.get(name).cloned()
     }
 
     /// Calls a method of the script.
-    pub(in crate::jvm) fn call_method(&mut self, function: &Arc<Function>, arguments: Vec<V>) -> Outcome {
+    pub fn call_method(&mut self, function: &Arc<Function>, arguments: Vec<V>) -> Outcome {
         let frame = self.inner(&self.global.clone());
         self.call_function(function, arguments, &frame)
     }
 
     /// Calls a closure.
-    pub(in crate::jvm) fn call_closure(&mut self, closure: &Closure, arguments: Vec<V>) -> Outcome {
+    pub fn call_closure(&mut self, closure: &Closure, arguments: Vec<V>) -> Outcome {
         let frame = self.inner(&closure.frame);
         let function = closure.function.clone();
         if function.implicit {
@@ -119,18 +120,18 @@ impl Machine<'_> {
     }
 
     /// Calls what is a closure.
-    pub(in crate::jvm) fn call_value(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
+    pub fn run_callable(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
         match value {
             V::Closure(closure) => {
                 let closure = closure.clone();
                 self.call_closure(&closure, arguments)
             }
-            other if self.groovy() => library::call(self, &other.clone(), "call", arguments),
+            other if self.groovy() => self.invoke(other, "call", arguments),
             other => Err(unsupported(format!("a call of {}", other.kind()))),
         }
     }
 
-    pub(in crate::jvm) fn closure(&self, function: &Arc<Function>, frame: &Rc<Frame>) -> V {
+    pub fn closure(&self, function: &Arc<Function>, frame: &Rc<Frame>) -> V {
         self.note_captured(frame);
         V::Closure(Rc::new(Closure { function: function.clone(), frame: frame.clone() }))
     }

@@ -4,18 +4,11 @@ pub(crate) mod beanshell;
 mod decimal;
 pub(crate) mod groovy;
 
+pub use crate::language::Language;
 pub use decimal::Decimal;
 
-use crate::{Binding, Identifiers, Memory, Scope, ScriptError, Value, Warning, jvm};
-
-/// Which of the two languages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// BeanShell 2.0b6 (`__BeanShell`, BeanShell elements).
-    BeanShell,
-    /// Groovy 3.0 (`__groovy`, JSR223 elements).
-    Groovy,
-}
+use crate::jvm;
+use crate::{Binding, Identifiers, Memory, Scope, ScriptError, Value, Warning};
 
 /// A parsed script; copies share it.
 #[derive(Debug, Clone)]

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
+use super::super::model::{Frame, Machine, Role, Variable};
 use super::super::objects::Object;
 use super::super::operators;
 use super::super::tree::{Base, Definition, Function, Operator, Type};
 use super::super::value::V;
 use super::super::{known, missing, places, types};
 use super::calls::{accepts, accepts_count};
-use super::{Frame, Machine, Role, Variable};
 
 /// Groovy's exception for a name that a class does not have.
 pub(super) fn missing_property(frame: &Frame, name: &str) -> Fault {
@@ -36,20 +36,6 @@ fn takes(function: &Function, arguments: &[V]) -> bool {
         && arguments.iter().zip(&function.parameters).all(|(value, to)| accepts(value, to.declared))
 }
 
-impl Frame {
-    fn definition(&self) -> Option<&Arc<Definition>> {
-        match &self.role {
-            Role::Variables => None,
-            Role::Fields(definition) | Role::Statics(definition) => Some(definition),
-        }
-    }
-
-    /// The class whose fields these are.
-    pub(in crate::jvm) fn class(&self) -> Option<Class> {
-        self.definition().map(|definition| definition.class)
-    }
-}
-
 impl Machine<'_> {
     /// The fields around a frame: those of `this`, or the static ones in a static method.
     fn home(&self, frame: &Rc<Frame>) -> Option<Rc<Frame>> {
@@ -67,7 +53,7 @@ impl Machine<'_> {
     }
 
     /// What `this` is.
-    pub(in crate::jvm) fn this(&self, frame: &Rc<Frame>) -> V {
+    pub fn this(&self, frame: &Rc<Frame>) -> V {
         match self.home(frame) {
             Some(home) => match &home.role {
                 Role::Fields(_) => V::object(Object::Own(home)),
@@ -115,7 +101,7 @@ impl Machine<'_> {
     }
 
     /// `new P(…)`
-    pub(in crate::jvm) fn construct(&mut self, class: Class, arguments: Vec<V>) -> Outcome {
+    pub fn create_own(&mut self, class: Class, arguments: Vec<V>) -> Outcome {
         let definition = self.definition(class)?;
         let statics = self.statics(&definition)?;
         let frame = Rc::new(Frame {
@@ -170,7 +156,7 @@ impl Machine<'_> {
     }
 
     /// Calls a method of an object or class of the script; `None`: it has none of that name for these arguments.
-    pub(in crate::jvm) fn call_own(&mut self, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
+    pub fn run_own_method(&mut self, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
         if self.tree.classes.is_empty() && !matches!(object, V::Object(_)) {
             return None;
         }
@@ -262,12 +248,7 @@ impl Machine<'_> {
 
     /// A call without an object inside a class; `None` where the class has no such method and the function is one of
     /// every script's.
-    pub(in crate::jvm) fn call_inside_class(
-        &mut self,
-        frame: &Rc<Frame>,
-        name: &str,
-        arguments: &[V],
-    ) -> Option<Outcome> {
+    pub fn call_inside_class(&mut self, frame: &Rc<Frame>, name: &str, arguments: &[V]) -> Option<Outcome> {
         let home = self.home(frame)?;
         if name == "this" {
             let definition = home.definition()?.clone();
@@ -292,7 +273,7 @@ impl Machine<'_> {
     }
 
     /// A name that is no variable: a property of the object that `with` is about, or nothing.
-    pub(in crate::jvm) fn name_elsewhere(&mut self, frame: &Rc<Frame>, name: &str) -> Outcome {
+    pub fn name_elsewhere(&mut self, frame: &Rc<Frame>, name: &str) -> Outcome {
         if let Some(delegate) = self.delegates.last().cloned() {
             return places::property(self, &delegate, name);
         }
@@ -308,13 +289,13 @@ impl Machine<'_> {
     }
 
     /// A field, read past getters.
-    pub(in crate::jvm) fn own_field(&mut self, object: &V, name: &str) -> Option<V> {
+    pub fn own_field(&mut self, object: &V, name: &str) -> Option<V> {
         let frame = self.frame_of(object)?.ok()?;
         get(self, &frame, name)
     }
 
     /// `object.name`
-    pub(in crate::jvm) fn own_property(&mut self, object: &V, name: &str) -> Outcome {
+    pub fn own_property(&mut self, object: &V, name: &str) -> Outcome {
         let Some(frame) = self.frame_of(object) else { return Err(unsupported("this property")) };
         let frame = frame?;
         if let Some(outcome) = self.call_in(&frame, &format!("get{}", capitalized(name)), &[]) {
@@ -342,7 +323,7 @@ impl Machine<'_> {
     }
 
     /// Assigns to a field, past setters.
-    pub(in crate::jvm) fn set_own_field(&mut self, object: &V, name: &str, value: &V) -> Option<Outcome> {
+    pub fn set_own_field(&mut self, object: &V, name: &str, value: &V) -> Option<Outcome> {
         let frame = match self.frame_of(object)? {
             Ok(frame) => frame,
             Err(fault) => return Some(Err(fault)),
@@ -359,7 +340,7 @@ impl Machine<'_> {
     }
 
     /// `object.name = value`
-    pub(in crate::jvm) fn set_own_property(&mut self, object: &V, name: &str, value: &V) -> Outcome {
+    pub fn set_own_property(&mut self, object: &V, name: &str, value: &V) -> Outcome {
         let Some(frame) = self.frame_of(object) else { return Err(unsupported("this property")) };
         let frame = frame?;
         let setter = format!("set{}", capitalized(name));
@@ -382,12 +363,7 @@ impl Machine<'_> {
     }
 
     /// `left + right` where the class of `left` has the operator's method.
-    pub(in crate::jvm) fn own_operator(
-        &mut self,
-        left: &V,
-        operator: Operator,
-        right: &V,
-    ) -> Option<Outcome> {
+    pub fn run_own_operator(&mut self, left: &V, operator: Operator, right: &V) -> Option<Outcome> {
         if self.tree.classes.is_empty() {
             return None;
         }

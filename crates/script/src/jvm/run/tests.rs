@@ -1,8 +1,9 @@
 //! What a run leaves behind.
 
+use super::super::machine::Machine;
+use super::super::parser;
 use super::super::supported::world::Somebody;
-use super::super::{Language, parser};
-use super::Machine;
+use crate::java_like::Language;
 
 /// Runs a script and tells how many frames that closures refer to were alive before and after they were released.
 fn frames_alive(text: &str, leaves_objects: bool) -> (usize, usize) {

@@ -3,49 +3,30 @@
 
 mod arithmetic;
 pub(crate) mod convert;
+mod fault;
 mod host;
+mod math;
+mod parse;
 mod pattern;
-mod statics;
 pub(crate) mod text;
 
 pub(crate) use arithmetic::unary;
 pub(crate) use convert::{printed, single_unit, to_decimal, to_double};
+pub(crate) use fault::{Fault, Outcome};
+pub(crate) use math::math;
 pub(crate) use pattern::{check as check_pattern, matches_empty, matches_whole};
-pub(crate) use statics::math;
 
 use busyhour_slices::tick;
 
+use crate::jexl::arithmetic as jexl_arithmetic;
 use crate::syntax::Dialect;
 use crate::syntax::ast::{Binary, Expr, Kind, Local, Stmt, Tree, Unary};
-use crate::{Place, Scope, ScriptError, Value, jexl};
+use crate::{Place, Scope, ScriptError, Value};
 
 /// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
 const STEPS_MAX: u32 = 5_000_000;
 /// Longest text that a script may build, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 20;
-
-/// Why an operation on values failed; the interpreter adds the place.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    /// JMeter's engine fails here too, or the result would not be certain to be the same.
-    Failed(String),
-    /// Too long.
-    Limit(String),
-}
-
-impl Fault {
-    pub(crate) fn new(message: impl Into<String>) -> Fault {
-        Fault::Failed(message.into())
-    }
-}
-
-impl From<&str> for Fault {
-    fn from(message: &str) -> Fault {
-        Fault::Failed(message.to_owned())
-    }
-}
-
-pub(crate) type Outcome = Result<Value, Fault>;
 
 /// How a statement ended.
 enum Flow {
@@ -328,7 +309,7 @@ impl Machine<'_> {
         if let (Value::Text(a), Value::Text(b), Binary::Add) = (left, right, operator) {
             self.spend_text(a.len() + b.len())?;
         }
-        let value = jexl::arithmetic::binary(operator, left, right, self.dialect())
+        let value = jexl_arithmetic::binary(operator, left, right, self.dialect())
             .map_err(|fault| self.fault(at, fault))?;
         if let (Value::Text(text), Binary::Add | Binary::Multiply) = (&value, operator) {
             self.spend_text(text.len())?;

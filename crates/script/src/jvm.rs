@@ -8,6 +8,7 @@
 mod asserted;
 pub(crate) mod bridge;
 mod classes;
+mod diagnostic;
 mod evaluate;
 mod expression;
 mod fault;
@@ -16,46 +17,33 @@ mod lexer;
 mod library;
 mod machine;
 mod missing;
+mod model;
 mod objects;
 mod operators;
 mod parser;
 mod patterns;
 mod places;
 mod random;
+mod run;
 mod stack;
 mod supported;
 mod tree;
+mod truth;
 mod types;
 mod value;
 
 use std::sync::Arc;
 
 use crate::java_like::Language;
-use crate::{Identifiers, Place, Scope, ScriptError, Value};
+use crate::{Identifiers, Scope, ScriptError, Value};
 
-pub use machine::{Binding, Memory};
-
-/// Something in a script that JMeter accepts and that fails when it is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// What it is.
-    pub what: String,
-    /// Where it stands in the script.
-    pub place: Place,
-}
+pub use diagnostic::Warning;
+pub use run::{Binding, Memory};
 
 /// A parsed script; copies share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     tree: Arc<tree::Tree>,
-}
-
-fn syntax(text: &str, at: usize, message: impl Into<String>) -> ScriptError {
-    ScriptError::Syntax { message: message.into(), place: Place::of(text, at) }
-}
-
-fn unsupported(text: &str, at: usize, what: impl Into<String>) -> ScriptError {
-    ScriptError::Unsupported { what: what.into(), place: Place::of(text, at) }
 }
 
 pub(crate) fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
@@ -87,6 +75,6 @@ impl Script {
         back: &[&str],
         memory: Option<&mut Memory>,
     ) -> Result<(Value, Vec<Value>), ScriptError> {
-        machine::run(&self.tree, scope, bindings, back, memory)
+        run::run(&self.tree, scope, bindings, back, memory)
     }
 }

@@ -1,9 +1,9 @@
 //! From what went wrong in a script to the error that its caller gets.
 
-use super::Machine;
 use crate::jvm::classes::Class;
 use crate::jvm::fault::{Cause, Fault};
 use crate::jvm::library;
+use crate::jvm::model::Machine;
 use crate::jvm::value::V;
 use crate::{Place, ScriptError};
 

@@ -1,0 +1,70 @@
+//! Methods of the classes that scripts use.
+
+pub(super) mod collections;
+pub(super) mod collectors;
+pub(super) mod cookies;
+pub(super) mod create;
+pub(super) mod curry;
+pub(super) mod digest;
+pub(super) mod dispatch;
+pub(super) mod encode;
+pub(super) mod file_server;
+pub(super) mod files;
+pub(super) mod format;
+pub(super) mod headers;
+pub(super) mod host;
+pub(super) mod instance;
+pub(super) mod json;
+pub(super) mod json_builder;
+pub(super) mod json_path;
+pub(super) mod json_value;
+pub(super) mod lists;
+pub(super) mod maps;
+pub(super) mod numbers;
+pub(super) mod object_text;
+pub(super) mod objects;
+pub(super) mod offers;
+pub(super) mod print;
+pub(super) mod random_utils;
+pub(super) mod regex;
+pub(super) mod result;
+pub(super) mod sampler;
+pub(super) mod statics;
+pub(super) mod temporal;
+pub(super) mod texts;
+pub(super) mod threads;
+pub(super) mod time;
+pub(super) mod url;
+pub(super) mod xml;
+
+use super::fault::{Fault, thrown, unsupported};
+use super::machine::Machine;
+use super::objects::Object;
+use super::value::V;
+use crate::Value;
+
+/// That nothing here has the method for these arguments.
+pub(super) fn unknown(object: &V, method: &str) -> Fault {
+    unsupported(format!("`{method}` of {} with these arguments", object.kind()))
+}
+
+/// A text argument: a `String`, in Groovy also what stands in for one.
+pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
+    match value {
+        V::Plain(Value::Text(text)) => Ok(text.to_string()),
+        V::Plain(Value::Null) => Err(thrown("NullPointerException", "the text is null")),
+        V::Object(inner) => match &**inner {
+            Object::Builder(text, _) => Ok(text.borrow().clone()),
+            Object::Charset(name) => Ok(name.clone()),
+            Object::LazyText(_) => print::groovy(machine, value),
+            _ => Err(thrown(
+                "MissingMethodException",
+                format!("the method takes a String, not {}", value.kind()),
+            )),
+        },
+        other => {
+            let _ = machine;
+            Err(thrown("MissingMethodException", format!("the method takes a String, not {}", other.kind())))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The list of the classes that have a file of their own each.
+
+use super::instance::{Offer, lists};
+use super::{collectors, cookies, file_server, headers, json_path, random_utils, sampler, threads, url, xml};
+
+const OFFERS: &[&[Offer]] = &[
+    file_server::OFFERS,
+    headers::OFFERS,
+    json_path::OFFERS,
+    threads::OFFERS,
+    url::OFFERS,
+    collectors::OFFERS,
+    cookies::OFFERS,
+    sampler::OFFERS,
+    random_utils::OFFERS,
+    xml::OFFERS,
+];
+
+fn offers() -> impl Iterator<Item = &'static Offer> {
+    OFFERS.iter().copied().flatten()
+}
+
+/// The offer of the class of that name.
+pub fn offer(class: &str) -> Option<&'static Offer> {
+    offers().find(|offer| offer.class == class)
+}
+
+/// Whether objects of one of these classes have a method of that name.
+pub fn is_method(name: &str) -> bool {
+    offers().any(|offer| lists(offer.methods, name))
+}
+
+/// The methods of objects of these classes.
+#[cfg(test)]
+pub fn methods() -> impl Iterator<Item = &'static str> {
+    offers().flat_map(|offer| offer.methods.split_ascii_whitespace())
+}
+
+/// The static methods of these classes, with their class.
+#[cfg(test)]
+pub fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    offers().flat_map(|offer| offer.statics.split_ascii_whitespace().map(|name| (offer.class, name)))
+}
+
+/// The classes among these that scripts can make objects of.
+#[cfg(test)]
+pub fn made_classes() -> impl Iterator<Item = &'static str> {
+    offers().filter(|offer| offer.made.is_some()).map(|offer| offer.class)
+}
+
+/// Whether one of these classes has a static method of that name.
+pub fn has_static(class: &str, name: &str) -> bool {
+    offer(class).is_some_and(|offer| lists(offer.statics, name))
+}
+
+/// Whether an object of one of these classes can be made with so many arguments; `None`: the class is not among them.
+pub fn is_made(class: &str, arguments: usize) -> Option<bool> {
+    let made = offer(class)?.made;
+    Some(made.is_some_and(|(least, most)| (least..=most).contains(&arguments)))
+}

@@ -1,0 +1,263 @@
+//! The tree of an XML document, and its parser.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use busyhour_xml::Reading;
+
+use super::super::super::fault::{Fault, Outcome, thrown};
+use super::super::super::machine::Machine;
+use super::super::super::objects::Object;
+use super::super::super::value::V;
+use super::super::instance::Instance;
+
+/// The name of an element or attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    pub prefix: String,
+    pub local: String,
+    pub namespace: String,
+}
+
+impl Name {
+    /// The name as the document writes it.
+    pub fn written(&self) -> String {
+        if self.prefix.is_empty() { self.local.clone() } else { format!("{}:{}", self.prefix, self.local) }
+    }
+
+    /// `{namespace}local`, or the local name alone without a namespace.
+    pub fn qualified(&self) -> String {
+        if self.namespace.is_empty() {
+            self.local.clone()
+        } else {
+            format!("{{{}}}{}", self.namespace, self.local)
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Child {
+    Element(usize),
+    Text(String),
+}
+
+#[derive(Debug)]
+pub struct Element {
+    pub name: Name,
+    pub attributes: Vec<(Name, String)>,
+    /// Prefixes and namespaces that the element declares.
+    pub declared: Vec<(String, String)>,
+    pub children: Vec<Child>,
+    pub parent: Option<usize>,
+}
+
+/// A document; its root element is the first one.
+#[derive(Debug)]
+pub struct Document {
+    pub elements: RefCell<Vec<Element>>,
+    pub has_namespaces: bool,
+    /// Prefixes that `declareNamespace` has made known.
+    pub prefixes: RefCell<Vec<(String, String)>>,
+}
+
+impl Document {
+    /// The elements inside one, in their order.
+    pub fn child_elements(&self, of: usize) -> Vec<usize> {
+        let elements = self.elements.borrow();
+        let children = elements[of].children.iter();
+        children
+            .filter_map(|child| match child {
+                Child::Element(at) => Some(*at),
+                Child::Text(_) => None,
+            })
+            .collect()
+    }
+
+    pub fn write_text(&self, of: usize, out: &mut String) {
+        for child in &self.elements.borrow()[of].children {
+            match child {
+                Child::Element(at) => self.write_text(*at, out),
+                Child::Text(text) => out.push_str(text),
+            }
+        }
+    }
+
+    /// All text of an element and of those inside it.
+    pub fn text(&self, of: usize) -> String {
+        let mut out = String::new();
+        self.write_text(of, &mut out);
+        out
+    }
+
+    /// The pieces of text directly inside an element.
+    pub fn own_texts(&self, of: usize) -> Vec<V> {
+        let elements = self.elements.borrow();
+        let texts = elements[of].children.iter().filter_map(|child| match child {
+            Child::Text(text) => Some(V::text(text)),
+            Child::Element(_) => None,
+        });
+        texts.collect()
+    }
+
+    /// An element and those inside it, each before its children.
+    pub fn depth_first(&self, from: usize) -> Vec<usize> {
+        let mut all = vec![from];
+        for child in self.child_elements(from) {
+            all.extend(self.depth_first(child));
+        }
+        all
+    }
+
+    /// The same level by level.
+    pub fn breadth_first(&self, from: usize) -> Vec<usize> {
+        let mut all = vec![from];
+        let mut at = 0;
+        while at < all.len() {
+            all.extend(self.child_elements(all[at]));
+            at += 1;
+        }
+        all
+    }
+
+    /// Replaces what is inside an element by a text.
+    pub fn set_text(&self, of: usize, text: &str) {
+        self.elements.borrow_mut()[of].children = vec![Child::Text(text.to_owned())];
+    }
+
+    /// Sets an attribute without a namespace.
+    pub fn set_attribute(&self, of: usize, name: &str, value: &str) {
+        let mut elements = self.elements.borrow_mut();
+        let attributes = &mut elements[of].attributes;
+        match attributes.iter_mut().find(|(known, _)| known.written() == name) {
+            Some((_, known)) => value.clone_into(known),
+            None => {
+                let name = Name { prefix: String::new(), local: name.to_owned(), namespace: String::new() };
+                attributes.push((name, value.to_owned()));
+            }
+        }
+    }
+}
+
+/// Reads a document as the parsers do: texts of white space alone are left out.
+pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc<Document>, Fault> {
+    machine.spend(text.len() / 16)?;
+    let reading = Reading {
+        namespaces: parser.has_namespaces.get(),
+        no_doctype: !parser.allows_doctype.get(),
+        sorted: false,
+    };
+    let parsed = busyhour_xml::read(text, reading).map_err(|message| thrown("SAXParseException", message))?;
+    let mut elements = Vec::new();
+    if let Some(root) = parsed.tree.document_element() {
+        let mut reader = Reader { parsed: &parsed.tree, parser, elements: &mut elements };
+        reader.element(root, None);
+    }
+    Ok(Rc::new(Document {
+        elements: RefCell::new(elements),
+        has_namespaces: parser.has_namespaces.get(),
+        prefixes: RefCell::default(),
+    }))
+}
+
+pub struct Reader<'d, 'e> {
+    pub parsed: &'d busyhour_xml::Tree<'d>,
+    pub parser: &'d Parser,
+    pub elements: &'e mut Vec<Element>,
+}
+
+impl Reader<'_, '_> {
+    fn element(&mut self, node: busyhour_xml::NodeId, parent: Option<usize>) -> usize {
+        let parser = self.parser;
+        let has_namespaces = parser.has_namespaces.get();
+        let place = self.elements.len();
+        let Some(found) = busyhour_xml::parts(self.parsed, node) else { return place };
+        let name = |name: busyhour_xml::NameParts| match has_namespaces {
+            true => Name { prefix: name.prefix, local: name.local, namespace: name.namespace },
+            false => {
+                let written = if name.prefix.is_empty() {
+                    name.local
+                } else {
+                    format!("{}:{}", name.prefix, name.local)
+                };
+                Name { prefix: String::new(), local: written, namespace: String::new() }
+            }
+        };
+        let mut attributes: Vec<(Name, String)> =
+            found.attributes.into_iter().map(|(key, value)| (name(key), value)).collect();
+        let mut declared = found.declared;
+        if !has_namespaces {
+            // Declarations are attributes like others.
+            let of = |(prefix, namespace): (String, String)| {
+                let local = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
+                (Name { prefix: String::new(), local, namespace: String::new() }, namespace)
+            };
+            attributes.splice(0..0, std::mem::take(&mut declared).into_iter().map(of));
+        }
+        self.elements.push(Element {
+            name: name(found.name),
+            attributes,
+            declared,
+            children: Vec::new(),
+            parent,
+        });
+        let mut children = Vec::new();
+        let mut text = String::new();
+        let take = |children: &mut Vec<Child>, text: &mut String| {
+            let taken = std::mem::take(text);
+            if taken.is_empty() || (!parser.keeps_blank.get() && taken.trim().is_empty()) {
+                return;
+            }
+            let taken = if parser.trims.get() { taken.trim().to_owned() } else { taken };
+            children.push(Child::Text(taken));
+        };
+        for child in self.parsed.children(node) {
+            if busyhour_xml::is_element(self.parsed, child) {
+                take(&mut children, &mut text);
+                children.push(Child::Element(self.element(child, Some(place))));
+            } else if let Some(more) = busyhour_xml::characters(self.parsed, child) {
+                text.push_str(more);
+            }
+        }
+        take(&mut children, &mut text);
+        self.elements[place].children = children;
+        place
+    }
+}
+
+/// `XmlSlurper` and `XmlParser`.
+#[derive(Debug)]
+pub struct Parser {
+    pub class: &'static str,
+    pub has_namespaces: Cell<bool>,
+    pub allows_doctype: Cell<bool>,
+    pub keeps_blank: Cell<bool>,
+    pub trims: Cell<bool>,
+}
+
+pub fn library(instance: impl Instance + 'static) -> V {
+    V::object(Object::Library(Box::new(instance)))
+}
+
+/// A number that Groovy reads from the text of an element.
+pub fn number(machine: &mut Machine<'_>, text: &str, method: &str) -> Outcome {
+    if text.is_empty() {
+        return Ok(V::NULL);
+    }
+    machine.invoke(&V::text(text), method, Vec::new())
+}
+
+/// `escapeXml` of Groovy.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
