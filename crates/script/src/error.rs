@@ -61,7 +61,7 @@ pub enum ScriptError {
         /// Where.
         place: Place,
     },
-    /// The script ran and failed, as it would in JMeter (or, where the message says so, only here).
+    /// The script ran and failed as in JMeter (or only here, if the message states that).
     #[error("{message} ({place})")]
     Evaluation {
         /// What happened.
@@ -80,7 +80,7 @@ pub enum ScriptError {
     /// There is no script to run, as in JMeter.
     #[error("{message}")]
     Missing {
-        /// What JMeter says.
+        /// JMeter's message.
         message: String,
     },
     /// The script used up its budget of time, steps or memory.

@@ -153,7 +153,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One pass through a loop's body: `Some` where the loop ends.
+    /// Runs the body of a loop once; `Some` if the loop ends.
     fn pass(&mut self, body: &Stmt, last: &mut Value) -> Result<Option<Flow>, ScriptError> {
         self.spend(1)?;
         match self.statement(body)? {

@@ -25,13 +25,13 @@ pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
 }
 
 impl Script {
-    /// What JMeter stumbles over only when the script runs.
+    /// Errors that JMeter reports only when the script runs.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         self.script.warnings()
     }
 
-    /// Whether the script may look at the sampler at hand beyond its name.
+    /// Whether the script may read more of the current sampler than its name.
     #[must_use]
     pub fn opens_request(&self) -> bool {
         self.script.opens_request()

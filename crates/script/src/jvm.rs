@@ -1,9 +1,14 @@
 //! Groovy and BeanShell as JMeter's plans use them: statements, closures, collections, texts, dates, JSON, files, and
 //! JMeter's own objects.
 //!
-//! `lexer`, `parser` and `expression` make a `tree` and refuse what is known not to be there: classes, methods, functions
-//! (`known`). `machine` walks the tree. Values (`value`, `objects`) are as in Java: plain ones are copied, objects are
-//! shared. The methods of their classes stand in `library`; `bridge` lends them to JavaScript.
+//! `lexer`, `parser` and `expression` build a `tree` and reject unknown classes, methods and functions (`known`). `run`
+//! executes the tree.
+//!
+//! Each layer imports only from those before it: `tree`; `model`, the types of values, objects, errors and the state of
+//! a run; their methods (`value`, `objects`, `fault`, `machine`); texts and conversions (`library::print`, `types`,
+//! `operators`); the classes of the `library`; `library::dispatch`, which selects the class of a call; `run`. Lower
+//! layers call `run` and `dispatch` through the function table `model::Interpreter`. `bridge` makes the library
+//! available to JavaScript.
 
 mod asserted;
 pub(crate) mod bridge;
@@ -51,12 +56,12 @@ pub(crate) fn compile(text: &str, language: Language) -> Result<Script, ScriptEr
 }
 
 impl Script {
-    /// What JMeter stumbles over only when the script runs.
+    /// Errors that JMeter reports only when the script runs.
     pub(crate) fn warnings(&self) -> &[Warning] {
         &self.tree.warnings
     }
 
-    /// Whether the script may look at the sampler at hand beyond its name.
+    /// Whether the script may read more of the current sampler than its name.
     pub(crate) fn opens_request(&self) -> bool {
         self.tree.opens_request
     }

@@ -1,9 +1,8 @@
 //! Scripting languages: JEXL, JavaScript, Groovy and BeanShell, as JMeter's plans use them.
 //!
-//! The crate knows nothing of the engine: a script sees the world only through [`Scope`]. Each language has a
-//! `compile` that parses a text and refuses, with a place in the text, whatever it cannot promise to run as JMeter
-//! 5.6.3 would, and a `Script::evaluate` that runs it. Refusing at parse time lets a check of a plan name the
-//! script before the first request is sent.
+//! The crate does not depend on the engine: a script accesses its environment only through [`Scope`]. Each language has
+//! a `compile` function and a `Script::evaluate` method. `compile` rejects constructs that might not run as in JMeter
+//! 5.6.3, with their place in the text, so that the check of a plan reports them before the first request is sent.
 //!
 //! | module | JMeter's name for it | engine behind it there |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! The sampler at hand as scripts see it: its request and its cookies.
+//! The current sampler as scripts use it: its request and its cookies.
 
 /// A text of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub enum RequestText {
     Path,
     /// Encoding of the body.
     ContentEncoding,
-    /// Milliseconds until a connection is given up.
+    /// The connect timeout in milliseconds.
     ConnectTimeout,
-    /// Milliseconds until a response is given up.
+    /// The response timeout in milliseconds.
     ResponseTimeout,
 }
 
@@ -47,7 +47,7 @@ pub struct RequestArgument {
     pub value: String,
     /// Whether it is URL-encoded.
     pub encode: bool,
-    /// Whether `=` stands between name and value.
+    /// Whether `=` is written between name and value.
     pub use_equals: bool,
     /// Content type of a part of a multipart body.
     pub content_type: String,

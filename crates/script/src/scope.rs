@@ -96,7 +96,7 @@ pub trait Scope {
     fn environment(&self, _name: &str) -> Option<String> {
         None
     }
-    /// `vars.getIteration()`: iterations of the thread group begun.
+    /// `vars.getIteration()`: started iterations of the thread group.
     fn iteration(&self) -> u32 {
         0
     }
@@ -104,7 +104,7 @@ pub trait Scope {
     fn group_name(&self) -> String {
         String::new()
     }
-    /// Name of the sampler at work.
+    /// Name of the current sampler.
     fn sampler_name(&self) -> String {
         String::new()
     }
@@ -116,7 +116,7 @@ pub trait Scope {
     fn plan_file(&self) -> String {
         String::new()
     }
-    /// The sampler at hand, where it makes requests that scripts may change.
+    /// The current sampler, if it sends requests that scripts may change.
     fn request(&mut self) -> Option<&mut dyn RequestFacts> {
         None
     }
@@ -130,7 +130,7 @@ pub trait Scope {
     }
     /// `Thread.sleep`: time passes for the script at once; the virtual user makes up for it when the script has ended.
     fn pause_ms(&mut self, _ms: u64) {}
-    /// Asks that something stops when the sample is over.
+    /// Requests a stop after the current sample.
     fn stop(&mut self, _what: StopRequest) {}
     /// Notes an operation that the interpreter lacks and that the script met at run time.
     fn note_unsupported(&mut self, _what: &str) {}
@@ -167,7 +167,7 @@ pub struct UserCounts {
     pub planned: u32,
 }
 
-/// What a script asks to stop.
+/// A stop that a script requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRequest {
     /// Nothing: an earlier request for the iteration or the loop is taken back.
@@ -186,7 +186,7 @@ pub enum StopRequest {
     TestNow,
 }
 
-/// What an assertion's script says (`AssertionResult`, `Failure`, `FailureMessage`).
+/// The result that an assertion's script sets (`AssertionResult`, `Failure`, `FailureMessage`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// The sample failed.
@@ -238,7 +238,7 @@ pub const SAMPLE_CHANGES: &[&str] = &[
     "latencyEnd",
 ];
 
-/// The getters that [`SampleFacts::sub_result`] knows.
+/// The getters that [`SampleFacts::sub_result`] supports.
 pub const SUB_RESULT_GETTERS: &[&str] = &[
     "getSampleLabel",
     "getResponseCode",

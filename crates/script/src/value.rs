@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::java_like::Decimal;
 use crate::number::{double_to_java, float_to_java};
 
-/// What a script's expression is worth, typed as in Java.
+/// The value of an expression, with its Java type.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -31,7 +31,7 @@ pub enum Value {
     Text(Arc<str>),
     /// A `java.util.List`.
     List(Arc<[Value]>),
-    /// An array; its text in Java names its address, so that it is never a script's result.
+    /// An array. Its text in Java contains its address, so it cannot be the result of a script.
     Array(Arc<[Value]>),
 }
 
@@ -75,7 +75,7 @@ impl Value {
         if matches!(self, Value::Null) { String::new() } else { self.to_java_string() }
     }
 
-    /// The value's type, as a reader of the plan knows it.
+    /// The name of the value's type, for messages.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",

@@ -19,7 +19,7 @@ fn js(text: &str, user: &mut User) -> Result<Value, ScriptError> {
 }
 
 #[test]
-fn refusals_name_the_place() {
+fn refusals_report_the_column() {
     let error =
         java_like::compile("def a = 1\ndef b = new Socket('x', 1)", java_like::Language::Groovy).unwrap_err();
     assert_eq!(error.to_string(), "`new Socket` is not supported (line 2, column 13)");
@@ -53,7 +53,7 @@ fn refusals_name_the_place() {
 }
 
 #[test]
-fn what_the_interpreter_lacks_is_refused() {
+fn unsupported_methods_are_refused() {
     for (text, expected) in [
         ("String.CASE_INSENSITIVE_ORDER", "`String.CASE_INSENSITIVE_ORDER` is not supported (column 8)"),
         (
@@ -89,7 +89,7 @@ fn what_the_interpreter_lacks_is_refused() {
 }
 
 #[test]
-fn javascript_has_the_length_of_what_java_made() {
+fn java_arrays_and_lists_have_a_length_in_javascript() {
     use busyhour_script::javascript::{Imitated, compile_element};
     for imitated in [Imitated::Rhino, Imitated::Nashorn] {
         let value = |text: &str| {
@@ -151,7 +151,7 @@ fn regular_expressions_of_java_have_a_budget_of_steps() {
 }
 
 #[test]
-fn logs_properties_and_samples_are_reached() {
+fn scripts_access_logs_properties_and_samples() {
     let mut user = User::new();
     groovy(
         "log.warn('a' + 1); props.put('q', 'r'); prev.setSuccessful(false); prev.setResponseCode('500')",
@@ -167,7 +167,7 @@ fn logs_properties_and_samples_are_reached() {
 }
 
 #[test]
-fn assertions_that_do_not_hold_say_so_as_in_groovy() {
+fn failed_assertions_have_the_message_of_groovy() {
     let said = |text: &str| match groovy(text, &mut User::new()) {
         Err(ScriptError::Evaluation { message, .. } | ScriptError::Fatal { message, .. }) => message,
         other => panic!("{other:?}"),
@@ -185,7 +185,7 @@ fn assertions_that_do_not_hold_say_so_as_in_groovy() {
 }
 
 #[test]
-fn javascript_leaves_nothing_behind() {
+fn javascript_globals_do_not_persist_between_runs() {
     let mut user = User::new();
     for text in ["x = 5", "var x = 5; y = 6", "function x() {}", "x = vars; 1"] {
         js(text, &mut user).unwrap();
@@ -194,7 +194,7 @@ fn javascript_leaves_nothing_behind() {
 }
 
 #[test]
-fn javascript_keeps_what_it_did_before_it_failed() {
+fn variables_set_before_a_javascript_error_are_kept() {
     let mut user = User::new();
     let outcome = js("vars.put('a', 'b'); nothing()", &mut user);
     assert!(matches!(outcome, Err(ScriptError::Evaluation { .. })), "{outcome:?}");
@@ -202,7 +202,7 @@ fn javascript_keeps_what_it_did_before_it_failed() {
 }
 
 #[test]
-fn javascript_asks_for_names_that_it_puts_together() {
+fn javascript_reads_variables_with_computed_names() {
     let mut user = User::new();
     for number in 0..20 {
         user.variables.insert(format!("v_{number}"), number.to_string());
@@ -213,7 +213,7 @@ fn javascript_asks_for_names_that_it_puts_together() {
 }
 
 #[test]
-fn random_numbers_and_the_clock_are_the_users() {
+fn random_numbers_and_the_clock_come_from_the_scope() {
     for text in ["Math.random()", "new Random().nextInt(1000000)", "UUID.randomUUID().toString()"] {
         assert_eq!(groovy(text, &mut User::new()), groovy(text, &mut User::new()), "{text}");
     }
@@ -242,7 +242,7 @@ fn a_script_is_shared_between_threads() {
 }
 
 #[test]
-fn an_interpreter_of_beanshell_remembers() {
+fn a_beanshell_interpreter_keeps_variables_between_runs() {
     let script =
         java_like::compile("if (i == void) i = 0; i = i + 1; return i;", java_like::Language::BeanShell)
             .unwrap();

@@ -36,7 +36,7 @@ const SHAPES: &[(&str, Nest)] = &[
 ];
 
 #[test]
-fn no_depth_ends_the_process() {
+fn deep_nesting_does_not_crash_the_process() {
     for (name, nest) in SHAPES {
         for levels in [1, 10, 1_000, 100_000] {
             let text = nest(levels);
@@ -53,7 +53,7 @@ fn no_depth_ends_the_process() {
 }
 
 #[test]
-fn chains_as_long_as_plans_have_them_run() {
+fn long_chains_of_calls_run() {
     let appends = "def s = new StringBuilder()\ns".to_owned() + &".append('a')".repeat(190) + "\ns.length()";
     let mut user = support::User::new();
     let value =

@@ -32,7 +32,7 @@ fn outcome(expression: &str) -> String {
 }
 
 #[test]
-fn expressions_give_what_groovy_gives() {
+fn expressions_have_the_recorded_results_of_groovy() {
     let mut wrong = Vec::new();
     for line in RECORDED.lines() {
         let (expression, expected) = line.split_once('\t').expect("an expression and its value");

@@ -27,13 +27,13 @@ fn lists_of_json_path_print_as_json() {
 }
 
 #[test]
-fn json_paths_that_lead_nowhere_are_exceptions_that_a_script_can_catch() {
+fn a_json_path_without_a_match_throws_an_exception_that_a_script_can_catch() {
     let script = "import com.jayway.jsonpath.*\ntry { JsonPath.read('{}', '$.a') } catch (PathNotFoundException e) { e.message }";
     assert_eq!(text(script), "No results for path: $['a']");
 }
 
 #[test]
-fn urls_open_no_connection() {
+fn scripts_that_open_a_url_are_refused() {
     assert_eq!(text("new URL('http://host:81/a?b').port"), "81");
     for script in [
         "new URL('http://host/').text",
@@ -45,7 +45,7 @@ fn urls_open_no_connection() {
 }
 
 #[test]
-fn names_that_are_not_there_are_found_out_at_run_time() {
+fn unknown_names_fail_at_run_time() {
     let script =
         compile("if (false) { Nowhere.go() }\nmissing(1)", Language::Groovy).expect("JMeter starts it");
     let warnings: Vec<String> =
@@ -60,7 +60,7 @@ fn names_that_are_not_there_are_found_out_at_run_time() {
 }
 
 #[test]
-fn classes_of_java_that_are_not_here_are_still_refused() {
+fn unsupported_java_classes_are_refused() {
     for script in [
         "Runtime.getRuntime()",
         "InetAddress.getLocalHost()",
@@ -75,7 +75,7 @@ fn classes_of_java_that_are_not_here_are_still_refused() {
 }
 
 #[test]
-fn scripts_tell_whether_they_look_at_the_sampler() {
+fn opens_request_reports_access_to_the_sampler() {
     let opens = |text: &str| compile(text, Language::Groovy).expect(text).opens_request();
     for script in [
         "sampler.setPath('/')",
@@ -97,7 +97,7 @@ fn a_sampler_without_a_request_has_no_path() {
 }
 
 #[test]
-fn closures_take_some_of_their_arguments_in_advance() {
+fn curried_closures_receive_their_given_arguments() {
     let script =
         "def put = { name, value -> vars.put(name, value) }\nput.curry('x')('5')\n['6'].each(put.curry('y'))";
     let mut user = User::new();
@@ -106,7 +106,7 @@ fn closures_take_some_of_their_arguments_in_advance() {
 }
 
 #[test]
-fn builders_of_json_take_calls_for_members() {
+fn json_builders_turn_calls_into_members() {
     let start = "import groovy.json.JsonBuilder\ndef b = new JsonBuilder()\n";
     assert_eq!(
         text(&format!("{start}b {{ name 'x'; list 1, 2; inner {{ k true }} }}\nb.toString()")),
@@ -174,7 +174,7 @@ fn writers_around_a_writer_share_its_file() {
 }
 
 #[test]
-fn beanshell_has_no_function_until_it_is_called() {
+fn an_unknown_beanshell_function_fails_only_when_it_is_called() {
     let script = compile("if (vars.get(\"one\").equals(\"2\")) { foo(); } return 5;", Language::BeanShell)
         .expect("a script");
     assert_eq!(script.warnings().len(), 1);

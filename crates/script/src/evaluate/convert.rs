@@ -55,7 +55,7 @@ fn mismatch(value: &Value, target: Type) -> Fault {
     Fault::new(format!("{} does not become {target} here", value.type_name()))
 }
 
-/// The value as a variable of that type keeps it.
+/// Converts a value that is assigned to a variable of that type.
 pub(crate) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome {
     match (target, &value) {
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
@@ -74,7 +74,7 @@ pub(crate) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome 
     }
 }
 
-/// The value as a declaration takes it: BeanShell narrows numbers here, but not in assignments.
+/// Converts the first value of a declared variable: BeanShell narrows numbers here, but not in assignments.
 pub(crate) fn declared(value: Value, target: Type, dialect: Dialect) -> Outcome {
     match (dialect, target, &value) {
         (

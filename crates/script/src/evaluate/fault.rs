@@ -2,12 +2,12 @@
 
 use crate::Value;
 
-/// Why an operation on values failed; the interpreter adds the place.
+/// The error of an operation on values; the interpreter adds the place.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// JMeter's engine fails here too, or the result would not be certain to be the same.
+    /// The operation fails in JMeter's engine too, or its result might differ here.
     Failed(String),
-    /// Too long.
+    /// The result is too long.
     Limit(String),
 }
 
@@ -23,5 +23,5 @@ impl From<&str> for Fault {
     }
 }
 
-/// A value, or why there is none.
+/// The value of an operation, or its error.
 pub(crate) type Outcome = Result<Value, Fault>;

@@ -14,7 +14,7 @@ thread_local! {
     static CACHE: RefCell<HashMap<String, Regex>> = RefCell::new(HashMap::new());
 }
 
-/// Why the pattern is refused, if it is.
+/// Checks whether the pattern is supported; the error names the unsupported part.
 pub(crate) fn check(pattern: &str) -> Result<(), String> {
     translate(pattern).map(|_| ())
 }
@@ -36,7 +36,7 @@ pub(super) fn with<T>(pattern: &str, work: impl FnOnce(&Regex) -> T) -> Result<T
     })
 }
 
-/// Whether the pattern finds a match where there is no text.
+/// Whether the pattern matches the empty text.
 pub(crate) fn matches_empty(pattern: &str) -> bool {
     with(pattern, |regex| regex.is_match("")).unwrap_or(true)
 }

@@ -1,6 +1,6 @@
 //! The engines that scripts are written for, and the objects that they see.
 
-/// The engine whose ways a script's are.
+/// The JavaScript engine of JMeter for which a script is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Imitated {
     /// Rhino 1.7.14: `__javaScript`, conditions, BSF elements.
@@ -9,7 +9,7 @@ pub enum Imitated {
     Nashorn,
 }
 
-/// What a script sees of JMeter.
+/// The objects of JMeter that a script can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Sight {
     /// A condition: nothing.

@@ -1,4 +1,4 @@
-//! What the prelude asks of the user that runs a script: the functions that it builds JMeter's objects from.
+//! The functions of the host from which the prelude builds JMeter's objects.
 
 use std::cell::{Cell, RefCell};
 
@@ -17,7 +17,7 @@ scoped_thread_local!(
 thread_local! {
     /// Java's objects that the script has got.
     static OBJECTS: RefCell<Objects> = RefCell::default();
-    /// The first thing that the script wanted and that is not to be had.
+    /// The first unsupported construct that the script used.
     static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
     /// Calls of the interrupt handler that are left.
     pub(super) static BUDGET: Cell<u32> = const { Cell::new(0) };

@@ -1,4 +1,4 @@
-//! What a script's words tell before it runs: constructs that its engine does not know, or that need a Java machine.
+//! Checks a script's tokens before it runs: rejects constructs that its engine does not support, or that need Java.
 
 use super::dialect::Imitated;
 use crate::ScriptError;
@@ -350,7 +350,7 @@ fn is_reflective(word: &str) -> bool {
     )
 }
 
-/// Rhino knows no default values and no patterns among parameters.
+/// Rhino supports neither default values nor patterns among parameters.
 fn check_parameters(text: &str, at: usize) -> Result<(), ScriptError> {
     let Some(open) = text[at..].find('(') else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What Groovy says of an assertion with a message that does not hold: the expression as its compiler prints it, and the
-//! values of the variables in it.
+//! The message of a failed Groovy assertion that has a message of its own: the expression as the compiler prints it, and
+//! the values of its variables.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use super::machine::{Frame, Machine};
 use super::tree::{Expr, Item, Kind, Name, Operator, Tree};
 use crate::syntax::ast::Binary;
 
-/// `message. Expression: (x == 5). Values: x = 4`; `source` stands for an expression whose print is not known.
+/// `message. Expression: (x == 5). Values: x = 4`; `source` is used if the printed form of the expression is unknown.
 pub(super) fn failure(
     machine: &mut Machine<'_>,
     message: &str,
@@ -31,7 +31,7 @@ pub(super) fn failure(
     Ok(said)
 }
 
-/// Variables that stand in the condition themselves, not in what is called.
+/// Collects the variables of the condition, without those in arguments of calls.
 fn collect(expr: &Expr, names: &mut Vec<Name>) {
     match &expr.kind {
         Kind::Name(name) => names.push(*name),

@@ -1,6 +1,6 @@
 //! Java's objects for JavaScript: the same classes and methods that Groovy and BeanShell see, called one by one.
 //!
-//! An engine of JavaScript cannot hold a value of this interpreter, so that it knows an object by its number here.
+//! A JavaScript engine cannot hold values of this interpreter; it refers to an object by its number.
 
 use std::sync::{Arc, LazyLock};
 
@@ -35,7 +35,7 @@ const HOSTS: [Host; 14] = [
 /// A value on its way between JavaScript and Java.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Passed {
-    /// `undefined`: there is no such thing.
+    /// `undefined`
     Absent,
     Null,
     Truth(bool),
@@ -49,12 +49,12 @@ pub(crate) enum Passed {
     Class(u32),
 }
 
-/// Why a call gave no value.
+/// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// An exception: its class, its message.
     Thrown(String, String),
-    /// Something that only Java can do.
+    /// A construct that this interpreter does not support.
     Unsupported(String),
 }
 

@@ -262,7 +262,7 @@ impl Class {
         Some(Class(at as u16))
     }
 
-    /// A class that is known to stand in the table.
+    /// A class of the table.
     pub fn known(simple: &str) -> Class {
         let at = CLASSES.iter().position(|known| known.1 == simple).unwrap_or(0);
         Class(at as u16)

@@ -2,12 +2,12 @@
 
 use crate::{Place, ScriptError};
 
-/// Something in a script that JMeter accepts and that fails when it is reached.
+/// A construct that JMeter accepts when it compiles the script, and that fails when it is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What it is.
+    /// A description of the construct.
     pub what: String,
-    /// Where it stands in the script.
+    /// Its place in the script.
     pub place: Place,
 }
 

@@ -1,4 +1,4 @@
-//! From words to expressions.
+//! The parser of expressions.
 
 mod checks;
 mod primary;
@@ -320,7 +320,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(int) x`, if that is what stands here.
+    /// `(int) x`, if the next tokens are a cast.
     fn cast(&mut self) -> Result<Option<Expr>, ScriptError> {
         let start = self.at;
         let at = self.place();
@@ -477,7 +477,7 @@ impl Parser<'_> {
         Ok(closure)
     }
 
-    /// What stands between the braces of a closure.
+    /// The content of a closure's braces.
     pub(super) fn closure_body(&mut self, at: usize) -> Result<Expr, ScriptError> {
         let start = self.at;
         let mut parameters = Vec::new();

@@ -1,4 +1,4 @@
-//! Why a script does not go on.
+//! Errors of a running script.
 
 use super::classes::Class;
 pub(super) use super::model::{Cause, Fault, Outcome};

@@ -1,4 +1,4 @@
-//! What the library has, so that a script that needs more is refused before it runs.
+//! The names that the library implements, for the check of a script before it runs.
 
 mod names;
 
@@ -294,7 +294,7 @@ pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Names that JMeter sets and for which nothing is here.
+/// Names that JMeter binds and that are not implemented.
 pub(super) fn is_foreign(name: &str) -> bool {
     matches!(name, "Sampler")
 }

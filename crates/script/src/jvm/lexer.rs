@@ -1,4 +1,4 @@
-//! The words of a Groovy or BeanShell script.
+//! The lexer of Groovy and BeanShell scripts.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct Token {
     pub at: usize,
     /// A line ends before it, outside of parentheses and brackets.
     pub fresh: bool,
-    /// Nothing stands between it and the token before.
+    /// It follows the previous token without white space.
     pub glued: bool,
 }
 
@@ -42,7 +42,7 @@ const SIGNS: &[&str] = &[
     "%", "&", "|", "^", "@",
 ];
 
-/// What only Groovy knows.
+/// Operators of Groovy that BeanShell does not have.
 const GROOVY_SIGNS: &[&str] =
     &["<=>", "==~", "===", "!==", "**=", "..<", "?.", "?:", "*.", ".&", "->", "=~", "**", "..", "::"];
 
@@ -55,7 +55,7 @@ struct Lexer<'t> {
     fresh: bool,
 }
 
-/// Cuts `text[from..to]` into words; places are those of the whole text.
+/// Splits `text[from..to]` into tokens; their offsets refer to the whole text.
 pub(super) fn scan(
     text: &str,
     from: usize,
@@ -145,7 +145,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether what stands before ends a value, so that a slash divides and a point selects.
+    /// Whether the previous token ends a value, so that a slash is a division and a point selects a member.
     fn behind_value(&self) -> bool {
         match self.tokens.last().map(|token| &token.word) {
             Some(Word::Name(name)) => !matches!(

@@ -43,12 +43,12 @@ use super::objects::Object;
 use super::value::V;
 use crate::Value;
 
-/// That nothing here has the method for these arguments.
+/// The error for a method that is not implemented for these arguments.
 pub(super) fn unknown(object: &V, method: &str) -> Fault {
     unsupported(format!("`{method}` of {} with these arguments", object.kind()))
 }
 
-/// A text argument: a `String`, in Groovy also what stands in for one.
+/// A text argument: a `String`, in Groovy also a `StringBuilder` or `GString`.
 pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     match value {
         V::Plain(Value::Text(text)) => Ok(text.to_string()),

@@ -1,5 +1,5 @@
-//! Calls of methods that a class does not have: the exception that Groovy throws, told apart from a method that only
-//! this interpreter lacks.
+//! Errors of method calls: distinguishes a method that the original class does not have, for which Groovy throws an
+//! exception, from one that only this interpreter does not implement.
 //!
 //! `groovy_methods.txt` lists the public methods of the classes whose values scripts hold, as Groovy 3.0.20 on Java 17
 //! reports them (`MetaClass.getMetaMethods()` and reflection). Each class has a line for Java's and one for Groovy's
@@ -40,7 +40,7 @@ fn table() -> &'static Table {
     })
 }
 
-/// Whether one of the original's classes has the method with so many arguments; `None` without a row for them.
+/// Whether one of the original classes has the method with this number of arguments; `None` if they have no row.
 pub(super) fn original_has(rows: &[&str], method: &str, arguments: usize, groovy: bool) -> Option<bool> {
     let table = table();
     if !rows.iter().any(|row| table.java.contains_key(row)) {
@@ -61,7 +61,7 @@ pub(super) fn original_has(rows: &[&str], method: &str, arguments: usize, groovy
     Some(found(&table.java) || (groovy && found(&table.groovy)))
 }
 
-/// The rows of the classes that a value may stand for: a list of this interpreter is also a `LinkedList` or a stream.
+/// The rows of the classes that a value may represent: a list is also used for a `LinkedList` and for a stream.
 pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
     match value {
         V::List(list) => match list.set {
@@ -114,7 +114,7 @@ pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
                 "TimeDatumDependentDuration" => &["TimeDatumDependentDuration"],
                 _ => &[],
             },
-            // One kind of object stands for several classes, or no list of the methods was made.
+            // One kind of object represents several classes, or their methods are not listed.
             _ => &[],
         },
         V::Plain(plain) => match plain {
@@ -184,7 +184,7 @@ pub(super) fn of_script(machine: &mut Machine<'_>, method: &str, arguments: &[V]
     signature(machine, "Script1", method, arguments)
 }
 
-/// What BeanShell says to a function that is not there, which a script cannot catch.
+/// BeanShell's error for an unknown function, which a script cannot catch.
 pub(super) fn command(name: &str, arguments: &[V]) -> Fault {
     let kind = |value: &V| match value {
         V::Plain(Value::Integer(_)) => "int".to_owned(),
@@ -200,7 +200,7 @@ pub(super) fn command(name: &str, arguments: &[V]) -> Fault {
     Fault { cause: Cause::Evaluation(format!("Command not found: {name}({kinds})")), at: None }
 }
 
-/// Turns the refusal of a call into Groovy's exception, where the original's class does not have the method either.
+/// Replaces the error of an unsupported call by Groovy's exception if the original class does not have the method either.
 pub(super) fn explain(
     machine: &mut Machine<'_>,
     fault: Fault,

@@ -24,7 +24,7 @@ pub(super) enum Host {
     Props,
     Log,
     Context,
-    /// The result that the script is about.
+    /// The result of the current sample.
     Sample,
     /// The result before, in a sampler.
     Previous,
@@ -39,7 +39,7 @@ pub(super) enum Host {
     Group,
 }
 
-/// What a name may stand for.
+/// The value of a name.
 #[derive(Debug, Clone)]
 pub(super) enum V {
     Plain(Value),
@@ -161,12 +161,12 @@ pub(super) enum Object {
     SubResult(usize),
     /// An object of a class that the script defines: its fields.
     Own(Rc<Frame>),
-    /// An object of a class that has a file of its own.
+    /// An object of a class that implements [`Instance`].
     Library(Box<dyn Instance>),
     Plain,
 }
 
-/// Where the groups of a match lie, in bytes; the first is the whole.
+/// The byte offsets of the groups of a match; the first is the whole match.
 pub(super) type Groups = Vec<Option<(usize, usize)>>;
 
 /// A `java.util.regex.Matcher`.
@@ -178,7 +178,7 @@ pub(super) struct Matcher {
     pub next: Cell<usize>,
 }
 
-/// What went wrong, and where in the text, once that is known.
+/// An error, and its offset in the script once that is known.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub cause: Cause,
@@ -189,12 +189,12 @@ pub(super) struct Fault {
 pub(super) enum Cause {
     /// An exception that the script may catch.
     Thrown(V),
-    /// Something that only the original interpreter can do. A script catches it like an exception, see
+    /// A construct that this interpreter does not support. A script catches it like an exception, see
     /// [`Fault::exception`].
     Unsupported(String),
     /// An error of BeanShell itself, which a script cannot catch.
     Evaluation(String),
-    /// Too long or too large.
+    /// A limit on time or size is reached.
     Limit(String),
 }
 
@@ -248,7 +248,7 @@ pub(super) struct Machine<'s> {
     pub origin: Option<String>,
 }
 
-/// An object of such a class.
+/// An object of a library class that has its own file.
 pub trait Instance: Debug {
     /// Its class.
     fn class(&self) -> Class;
@@ -331,7 +331,7 @@ pub trait Instance: Debug {
         None
     }
 
-    /// What `toString` gives.
+    /// The result of `toString`.
     fn text(&self, _machine: &mut Machine<'_>) -> Result<String, Fault> {
         Err(Fault { cause: Cause::Unsupported(format!("the text of a {}", self.class().name())), at: None })
     }

@@ -52,7 +52,7 @@ impl Object {
         })
     }
 
-    /// The object of a class that has a file of its own.
+    /// The object, if its class implements [`Instance`].
     pub fn library(&self) -> Option<&dyn Instance> {
         match self {
             Object::Library(instance) => Some(&**instance),
@@ -60,7 +60,7 @@ impl Object {
         }
     }
 
-    /// The point in time it stands for, in milliseconds since 1970.
+    /// The point in time that it represents, in milliseconds since 1970.
     pub fn instant(&self) -> Option<i64> {
         match self {
             Object::Date(ms) | Object::Calendar(ms, _) => Some(ms.get()),

@@ -1,4 +1,4 @@
-//! What operators do with values of all kinds.
+//! Operators on values of all types.
 
 mod cases;
 mod equality;
@@ -22,7 +22,7 @@ use crate::java_like::{Decimal, beanshell, groovy};
 use crate::syntax::Dialect;
 use crate::syntax::ast::Binary;
 
-/// The method of Groovy that an operator stands for.
+/// The Groovy method that implements an operator.
 pub(super) fn method(operator: Operator) -> &'static str {
     name(operator)
 }
@@ -72,7 +72,7 @@ pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, ri
     }
 }
 
-/// The pattern that a value is.
+/// The regular expression of a value: that of a `Pattern`, or its text.
 pub(super) fn pattern_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     match value {
         V::Object(object) => match &**object {
@@ -399,7 +399,7 @@ fn power(machine: &mut Machine<'_>, left: &V, right: &V) -> Outcome {
 
 pub(super) fn minus(machine: &mut Machine<'_>, value: &V) -> Outcome {
     match value {
-        V::List(list) if machine.groovy() && !stack::gives_up() => {
+        V::List(list) if machine.groovy() && !stack::must_stop() => {
             let mut made = Vec::new();
             for item in list.ordered() {
                 made.push(minus(machine, &item)?);

@@ -1,4 +1,4 @@
-//! The words of a script one by one: what they are, what they may be. The statements stand in `statements`.
+//! The state of the parser, types, and checks of names. `statements` parses statements.
 
 mod definitions;
 mod imports;
@@ -33,9 +33,9 @@ pub(super) struct Parser<'t> {
     pub statics: HashMap<String, (Class, String)>,
     /// Classes all of whose static members are imported.
     pub static_classes: Vec<Class>,
-    /// What JMeter stumbles over only when the script runs.
+    /// Errors that JMeter reports only when the script runs.
     pub warnings: Vec<Warning>,
-    /// The script may look at the sampler at hand beyond its name.
+    /// Whether the script may read more of the current sampler than its name.
     pub opens_request: bool,
     /// Names that are neither classes nor variables.
     pub nowhere: std::collections::HashSet<String>,
@@ -147,7 +147,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What Groovy computes in whole numbers because of the declaration is not told apart here.
+    /// Rejects calculations for which Groovy uses primitive numbers because of the declaration.
     pub(super) fn check_quotient(&self, declared: Type, value: &Expr) -> Result<(), ScriptError> {
         let whole = |expr: &Expr| match &expr.kind {
             Kind::Literal(Value::Integer(_) | Value::Long(_)) => true,
@@ -168,7 +168,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Names that stand where a declaration or an assignment may be: such a name is no unknown class.
+    /// Names that may be declared or assigned in the script, and are therefore not unknown classes.
     fn find_declared(&mut self) {
         for pair in self.tokens.windows(2) {
             if let (Word::Name(name), Word::Sign("=" | ":" | ";" | "," | ")" | "->")) =
@@ -283,7 +283,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses what stands between two offsets, as the code in a text.
+    /// Parses the script between two offsets, such as code in a text.
     pub(super) fn nested(&mut self, from: usize, to: usize) -> Result<Expr, ScriptError> {
         self.within(from, to, Self::expression)
     }
@@ -484,7 +484,7 @@ impl Parser<'_> {
         Some((*class, name.to_owned()))
     }
 
-    /// Notes that the script uses the name `sampler`, with what stands behind it.
+    /// Records how the script uses the name `sampler`.
     pub(super) fn note_sampler(&mut self) {
         let of_any = matches!(
             (self.ahead(1), self.ahead(2)),

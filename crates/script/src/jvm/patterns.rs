@@ -19,7 +19,7 @@ thread_local! {
     static KEPT: RefCell<HashMap<String, Rc<Finder>>> = RefCell::new(HashMap::new());
 }
 
-/// Gives a script that begins to run its budget of steps.
+/// Resets the budget of search steps when a script starts.
 pub(super) fn renew_budget() {
     ScriptSearchSteps.set(SearchBudget::of_searches(SEARCHES_MAX).steps());
 }
@@ -35,7 +35,7 @@ impl Matcher {
     }
 }
 
-/// Why the pattern is refused, if it is.
+/// Checks whether the pattern is supported; the error names the unsupported part.
 pub(super) fn check(pattern: &str) -> Result<(), String> {
     let translated = translate(pattern)?;
     match Finder::compile(&translated) {
@@ -87,7 +87,7 @@ pub(super) fn find_all(pattern: &str, text: &str) -> Result<Vec<Groups>, Fault> 
     Ok(all)
 }
 
-/// Where to go on after a match: an empty one is passed by a character.
+/// The offset at which the search continues after a match: one character further if the match is empty.
 pub(super) fn after(text: &str, start: usize, end: usize) -> usize {
     if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
 }

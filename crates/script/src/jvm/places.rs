@@ -88,7 +88,7 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
     }
 }
 
-/// Whether the original's class has none of these methods either.
+/// Whether Groovy's class does not have any of these methods either.
 fn lacks(machine: &Machine<'_>, object: &V, methods: &[String], arguments: usize) -> bool {
     let rows = missing::rows_of(object);
     let has = |method: &String| missing::original_has(rows, method, arguments, machine.groovy());
@@ -269,7 +269,7 @@ fn several(machine: &mut Machine<'_>, object: &V, picks: &List) -> Outcome {
     Ok(V::list(made))
 }
 
-/// What an object does that decides itself what its properties are.
+/// Sets a property of an object with its own rules for properties; `None` if it has only setters.
 fn own_setter(machine: &mut Machine<'_>, object: &V, name: &str, value: &V) -> Option<Outcome> {
     if let V::Class(class) = object
         && class.is_own()

@@ -35,11 +35,11 @@ pub enum Binding {
     Texts(Vec<String>),
     /// A `byte[]`.
     Bytes(Vec<u8>),
-    /// The result that the script is about.
+    /// The result of the current sample.
     Sample,
     /// The result of the sample before.
     Previous,
-    /// The sampler at work.
+    /// The current sampler.
     Sampler,
     /// The assertion's result.
     Assertion,
@@ -49,7 +49,7 @@ pub enum Binding {
     Out,
 }
 
-/// What a binding stands for.
+/// The value of a binding.
 pub(super) fn value_of(binding: &Binding) -> V {
     match binding {
         Binding::Value(value) => V::from(value.clone()),
@@ -142,7 +142,7 @@ static INTERPRETER: Interpreter = Interpreter {
 };
 
 impl<'s> Machine<'s> {
-    /// A machine before its first statement.
+    /// The state before the first statement.
     pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
         let (global, methods) = (Rc::default(), HashMap::new());
@@ -183,7 +183,7 @@ impl Machine<'_> {
         Ok((value, values))
     }
 
-    /// The value of the script, whatever it is.
+    /// The value of the script, without conversion.
     #[cfg(test)]
     pub(super) fn last_value(&mut self) -> Outcome {
         let frame = self.inner(&self.global.clone());
@@ -253,7 +253,7 @@ impl Machine<'_> {
 
     // Statements.
 
-    /// Methods are there before they are passed.
+    /// Declares the methods of a script before its first statement runs.
     fn hoist(&mut self, statements: &[Stmt]) {
         for statement in statements {
             if let Stmt::Method(function) = statement {
@@ -429,7 +429,7 @@ impl Machine<'_> {
         self.statement(statement, frame)
     }
 
-    /// What a loop goes through.
+    /// The items of a loop.
     fn looped(&mut self, value: &V) -> Result<Vec<V>, Fault> {
         if let Some(items) = value.items() {
             self.spend(items.len() / 8)?;
@@ -454,7 +454,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One pass through a loop's body: `Some` where the loop ends.
+    /// Runs the body of a loop once; `Some` if the loop ends.
     fn pass(&mut self, body: &Stmt, frame: &Rc<Frame>) -> Result<Option<Flow>, Fault> {
         self.spend(1)?;
         Ok(match self.statement(body, frame)? {
@@ -478,13 +478,13 @@ impl Machine<'_> {
             return Err(self.overflow().at(expr.at));
         }
         let value = super::evaluate::value(self, expr, frame).map_err(|fault| fault.at(expr.at))?;
-        if stack::has_given_up() {
+        if stack::stopped_early() {
             return Err(self.overflow().at(expr.at));
         }
         Ok(value)
     }
 
-    /// Java's stack is deeper, so that a script that does not recurse without end may run in JMeter.
+    /// Reports exhausted stack. Java's stack is larger, so a script with finite recursion may run in JMeter.
     fn overflow(&mut self) -> Fault {
         self.scope.note_unsupported("a nesting of calls that is this deep");
         thrown_without_message("StackOverflowError")

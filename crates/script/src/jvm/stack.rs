@@ -1,4 +1,4 @@
-//! How much of the thread's stack a running script may use: what nests deeper is Java's `StackOverflowError`.
+//! The limit on the thread's stack that a running script may use: deeper nesting is Java's `StackOverflowError`.
 
 use std::hint::black_box;
 
@@ -40,8 +40,8 @@ pub(super) fn is_exhausted() -> bool {
     base.abs_diff(here()) > BYTES_MAX && base != 0
 }
 
-/// The same for an operation that cannot fail: it ends with any result, and the machine fails afterwards.
-pub(super) fn gives_up() -> bool {
+/// The same for an operation that cannot return an error: it stops with any result, and the script fails afterwards.
+pub(super) fn must_stop() -> bool {
     let exhausted = is_exhausted();
     if exhausted {
         ScriptOverflow.set(1);
@@ -49,8 +49,8 @@ pub(super) fn gives_up() -> bool {
     exhausted
 }
 
-/// Whether an operation gave up since the last question.
-pub(super) fn has_given_up() -> bool {
+/// Whether an operation stopped early since the last call.
+pub(super) fn stopped_early() -> bool {
     let overflowed = ScriptOverflow.get() != 0;
     if overflowed {
         ScriptOverflow.set(0);

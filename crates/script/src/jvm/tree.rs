@@ -17,7 +17,7 @@ pub(super) struct Expr {
 /// What a declaration, cast or `instanceof` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
-    /// `def`, `var`, `Object`, interfaces whose objects are not told apart.
+    /// `def`, `var`, `Object`, and interfaces that are not distinguished.
     Any,
     Int,
     Long,
@@ -54,7 +54,7 @@ pub(super) enum Shift {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
-    /// One that the calculation on plain values knows.
+    /// An operator that plain values support.
     Plain(crate::syntax::ast::Binary),
     Shift(Shift),
     Power,
@@ -199,8 +199,8 @@ pub(super) struct Tree {
     pub names: Vec<Arc<str>>,
     /// The classes that the script defines.
     pub classes: Vec<Arc<Definition>>,
-    /// What JMeter stumbles over only when the script runs.
+    /// Errors that JMeter reports only when the script runs.
     pub warnings: Vec<super::diagnostic::Warning>,
-    /// The script may look at the sampler at hand beyond its name.
+    /// Whether the script may read more of the current sampler than its name.
     pub opens_request: bool,
 }

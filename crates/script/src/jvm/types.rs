@@ -51,12 +51,12 @@ fn mismatch(value: &V, target: Type) -> Fault {
     thrown("GroovyCastException", format!("Cannot cast {} to {name}", value.kind()))
 }
 
-/// The value as a variable of that type keeps it.
+/// Converts a value that is assigned to a variable of that type.
 pub(super) fn assigned(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
     fit(machine, value, target, false)
 }
 
-/// The value as a declaration takes it.
+/// Converts the first value of a declared variable.
 pub(super) fn declared(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
     fit(machine, value, target, true)
 }

@@ -1,4 +1,4 @@
-//! The values of a running script: plain ones, and objects that are shared.
+//! The values of a running script: plain values, which are copied, and shared objects.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -151,7 +151,7 @@ impl V {
         }
     }
 
-    /// What a reader of the plan calls it.
+    /// The name of the value's kind, for messages.
     pub fn kind(&self) -> String {
         match self {
             V::Plain(value) => value.type_name().to_owned(),
@@ -184,7 +184,7 @@ impl V {
 
     /// Java's `equals`.
     pub fn equals(&self, other: &V) -> bool {
-        if stack::gives_up() {
+        if stack::must_stop() {
             return false;
         }
         match (self, other) {
@@ -226,7 +226,7 @@ pub(super) fn text_hash(text: &str) -> i32 {
 
 /// Java's `hashCode`, where it does not depend on an address.
 pub(super) fn hash(value: &V) -> Option<i32> {
-    if stack::gives_up() {
+    if stack::must_stop() {
         return None;
     }
     Some(match value {

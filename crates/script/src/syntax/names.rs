@@ -1,4 +1,4 @@
-//! What the names in a script stand for: JMeter's objects, methods.
+//! The names of JMeter's objects and of their methods.
 
 use crate::Level;
 

@@ -11,7 +11,7 @@ use super::token::TokenKind;
 use super::unsupported;
 use crate::{ScriptError, Value};
 
-/// What stands before a dot.
+/// The receiver before a dot.
 enum Base {
     Value(Expr),
     Host(Host),

@@ -30,7 +30,7 @@ const SIGNS: &[&str] = &[
     "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "@", "#", "`", "\\",
 ];
 
-/// Signs that only JEXL 3 has; in JEXL 2 their parts stand alone.
+/// Operators of JEXL 3 only; JEXL 2 reads their characters as separate operators.
 fn sign_exists(sign: &str, dialect: Dialect) -> bool {
     match sign {
         "=^" | "=$" | "!^" | "!$" | "??" | "?." | ".." | "..." | "->" | "+=" | "-=" | "*=" | "/=" | "%="

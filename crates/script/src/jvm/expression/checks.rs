@@ -1,4 +1,4 @@
-//! What of an expression is certainly not there, so that the script is refused before it runs.
+//! Checks of members that certainly do not exist, so that the script is rejected before it runs.
 
 use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;

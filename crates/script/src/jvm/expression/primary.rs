@@ -1,4 +1,4 @@
-//! What an expression begins with: names, literals, lists, closures, new objects.
+//! The parser of primary expressions: names, literals, lists, closures, new objects.
 
 use std::sync::Arc;
 

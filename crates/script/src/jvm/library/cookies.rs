@@ -45,7 +45,7 @@ fn library(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
-/// The cookie manager of the sampler at hand, or null.
+/// The cookie manager of the current sampler, or null.
 pub fn manager(machine: &mut Machine<'_>) -> V {
     match machine.scope.request().and_then(|request| request.cookies()) {
         Some(_) => library(Manager),

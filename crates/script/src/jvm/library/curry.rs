@@ -8,11 +8,11 @@ use super::super::value::V;
 use super::instance::Instance;
 use super::unknown;
 
-/// What `curry`, `rcurry` and `ncurry` give.
+/// The closure that `curry`, `rcurry` and `ncurry` return.
 #[derive(Debug)]
 struct Curried {
     closure: V,
-    /// Where the given arguments stand; `None`: at the end.
+    /// The position of the given arguments; `None`: at the end.
     at: Option<usize>,
     given: Vec<V>,
 }

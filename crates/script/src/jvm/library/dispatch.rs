@@ -9,13 +9,13 @@ use super::super::{missing, places, types};
 use super::{curry, host, json_value, lists, maps, numbers, objects, print, statics, texts, unknown};
 use crate::Value;
 
-/// Calls a method. One that the original's class does not have is an exception, as in Groovy.
+/// Calls a method. Throws Groovy's exception if the original class does not have it.
 pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
     dispatch(machine, object, method, &arguments)
         .map_err(|fault| missing::explain(machine, fault, object, method, &arguments))
 }
 
-/// Calls a method; one that is not here is a refusal.
+/// Calls a method; `Unsupported` if it is not implemented here.
 pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     if object.is_null() {
         return match (method, arguments) {

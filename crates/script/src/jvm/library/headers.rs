@@ -41,7 +41,7 @@ fn text(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     if value.is_null() { Ok(String::new()) } else { print::groovy(machine, value) }
 }
 
-/// The header manager of the sampler at hand, or null.
+/// The header manager of the current sampler, or null.
 pub fn manager(machine: &mut Machine<'_>) -> V {
     match machine.scope.request().and_then(|request| request.headers()) {
         Some(_) => library(Manager(None)),
@@ -59,7 +59,7 @@ pub fn set_manager(machine: &mut Machine<'_>, manager: &V) -> bool {
     true
 }
 
-/// The headers of the sampler at hand, or those of a manager that the script made.
+/// The headers of the current sampler, or of a manager that the script created.
 #[derive(Debug)]
 struct Manager(Option<RefCell<Vec<Pair>>>);
 

@@ -1,4 +1,4 @@
-//! Objects of classes that have a file of their own each: what they do is behind one trait.
+//! What the library classes with their own files declare: their methods and constructors.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, unsupported};
@@ -6,7 +6,7 @@ use super::super::machine::Machine;
 pub use super::super::model::Instance;
 use super::super::value::V;
 
-/// What a class of this kind offers to scripts.
+/// The members of a class that scripts can use.
 pub struct Offer {
     /// Simple name of the class.
     pub class: &'static str,

@@ -57,7 +57,7 @@ pub fn member(machine: &mut Machine<'_>, name: &str, arguments: &[V]) -> Option<
     Some(Ok(value))
 }
 
-/// What the arguments of such a call stand for.
+/// The value of the arguments of such a call.
 fn value(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     match arguments {
         [closure @ V::Closure(_)] => made_by(machine, closure, Vec::new()),

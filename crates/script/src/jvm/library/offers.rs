@@ -1,4 +1,4 @@
-//! The list of the classes that have a file of their own each.
+//! The list of the library classes with their own files.
 
 use super::instance::{Offer, lists};
 use super::{collectors, cookies, file_server, headers, json_path, random_utils, sampler, threads, url, xml};
@@ -20,7 +20,7 @@ fn offers() -> impl Iterator<Item = &'static Offer> {
     OFFERS.iter().copied().flatten()
 }
 
-/// The offer of the class of that name.
+/// The declaration of the class of that name.
 pub fn offer(class: &str) -> Option<&'static Offer> {
     offers().find(|offer| offer.class == class)
 }

@@ -1,4 +1,4 @@
-//! Whether a value fits a case.
+//! Comparison of values with the cases of a `switch`.
 
 use super::super::fault::Fault;
 use super::super::library::print;

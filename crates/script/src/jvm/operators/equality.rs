@@ -12,7 +12,7 @@ use crate::syntax::ast::Binary;
 
 /// Groovy's `==`.
 pub fn same(left: &V, right: &V) -> Result<bool, Fault> {
-    if stack::gives_up() {
+    if stack::must_stop() {
         return Ok(false);
     }
     Ok(match (left, right) {

@@ -1,4 +1,4 @@
-//! What Groovy throws for operands that an operator does not take.
+//! Errors for operands that an operator does not accept.
 
 use super::super::fault::{Fault, thrown, unsupported};
 use super::super::library::print;
@@ -28,7 +28,7 @@ pub(super) fn name(operator: Operator) -> &'static str {
     }
 }
 
-/// What Groovy throws for operands that the operator does not take.
+/// Groovy's exception for operands that the operator does not accept.
 pub(super) fn refused(machine: &mut Machine<'_>, operator: Operator, left: &V, right: &V) -> Fault {
     let method = name(operator);
     if left.is_null() {

@@ -9,7 +9,7 @@ use super::super::tree::{Definition, Field, Function, Stmt, Type};
 use super::Parser;
 use crate::ScriptError;
 
-/// Methods by which Groovy asks an object for what the interpreter decides by itself.
+/// Methods that change how Groovy treats an object, which this interpreter does not call.
 const SPECIAL_METHODS: &[&str] = &[
     "equals",
     "hashCode",
@@ -33,10 +33,10 @@ const SPECIAL_METHODS: &[&str] = &[
     "getMetaClass",
 ];
 
-/// Interfaces that ask for nothing.
+/// Interfaces without methods.
 const INTERFACES: &[&str] = &["Serializable", "Cloneable"];
 
-/// Words before a member.
+/// Modifiers of a class member.
 #[derive(Default)]
 struct Modifiers {
     any: bool,
@@ -45,7 +45,7 @@ struct Modifiers {
     has_visibility: bool,
 }
 
-/// Methods and fields of a class on the way.
+/// The methods and fields parsed so far of a class.
 struct Members {
     fields: Vec<Field>,
     methods: Vec<(Arc<Function>, bool)>,

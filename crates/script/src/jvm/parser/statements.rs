@@ -1,4 +1,4 @@
-//! From words to statements.
+//! The parser of statements.
 
 use std::sync::Arc;
 

@@ -119,7 +119,7 @@ impl Machine<'_> {
         types::assigned(self, value, function.result)
     }
 
-    /// Calls what is a closure.
+    /// Calls a closure, or the `call` method of another object.
     pub fn run_callable(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
         match value {
             V::Closure(closure) => {

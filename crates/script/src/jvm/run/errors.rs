@@ -1,4 +1,4 @@
-//! From what went wrong in a script to the error that its caller gets.
+//! Conversion of errors of a script to [`ScriptError`].
 
 use crate::jvm::classes::Class;
 use crate::jvm::fault::{Cause, Fault};

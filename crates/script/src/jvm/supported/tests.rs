@@ -344,7 +344,7 @@ fn probed() -> String {
 }
 
 #[test]
-fn what_check_accepts_is_there() {
+fn the_table_of_supported_methods_matches_the_interpreter() {
     let (table, found) = (include_str!("../supported_methods.txt"), probed());
     if table != found {
         let made = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/supported_methods.txt");

@@ -349,7 +349,7 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
 }
 
 fn flatten(items: &[V], out: &mut Vec<V>) {
-    if stack::gives_up() {
+    if stack::must_stop() {
         return;
     }
     for item in items {

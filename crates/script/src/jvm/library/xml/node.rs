@@ -44,7 +44,7 @@ fn name_of(name: &Name) -> V {
     if name.namespace.is_empty() { V::text(name.written()) } else { library(QName(name.clone())) }
 }
 
-/// Whether a member `wanted` of a node stands for elements of that name.
+/// Whether the member `wanted` of a node selects elements of that name.
 fn matches(name: &Name, wanted: &str) -> bool {
     if wanted == "*" || name.namespace.is_empty() {
         return wanted == "*" || name.written() == wanted;
