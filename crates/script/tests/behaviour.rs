@@ -89,7 +89,7 @@ fn unsupported_methods_are_refused() {
 }
 
 #[test]
-fn java_arrays_and_lists_have_a_length_in_javascript() {
+fn javascript_calls_length_and_size_of_java_objects() {
     use busyhour_script::javascript::{Imitated, compile_element};
     for imitated in [Imitated::Rhino, Imitated::Nashorn] {
         let value = |text: &str| {

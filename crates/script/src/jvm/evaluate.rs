@@ -71,29 +71,12 @@ fn path(machine: &Machine<'_>, expr: &Expr) -> Option<String> {
     }
 }
 
+/// Evaluates an expression.
 pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
     match &expr.kind {
         Kind::Literal(value) => Ok(V::Plain(value.clone())),
-        Kind::Join(parts) => {
-            let mut text = String::new();
-            for part in parts {
-                let value = machine.value(part, frame)?;
-                text.push_str(&library::print::groovy(machine, &value)?);
-                machine.spend_text(text.len())?;
-            }
-            Ok(V::text(text))
-        }
-        Kind::LazyJoin(parts) => {
-            let mut made = Vec::with_capacity(parts.len());
-            for part in parts {
-                let value = machine.value(part, frame)?;
-                made.push(match value {
-                    V::Closure(_) => value,
-                    value => V::text(library::print::groovy(machine, &value)?),
-                });
-            }
-            Ok(V::object(Object::LazyText(made)))
-        }
+        Kind::Join(parts) => join(machine, parts, frame),
+        Kind::LazyJoin(parts) => lazy_join(machine, parts, frame),
         Kind::Name(name) => match machine.find(frame, *name) {
             Some(value) => Ok(value),
             None if machine.groovy() => {
@@ -154,54 +137,11 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             if truth(machine, &value)? { Ok(value) } else { machine.value(otherwise, frame) }
         }
         Kind::Assign(target, operator, value) => assign(machine, target, *operator, value, frame),
-        Kind::Step(target, step, new) => {
-            let old = machine.value(target, frame)?;
-            let stepped = if let (V::Plain(Value::Text(_)), true) = (&old, machine.groovy()) {
-                return Err(unsupported("a step of a text"));
-            } else {
-                if old.is_null() && machine.groovy() {
-                    let method = if *step > 0 { "next" } else { "previous" };
-                    let message = format!("Cannot invoke method {method}() on null object");
-                    return Err(thrown("NullPointerException", message));
-                }
-                let add = Operator::Plain(Binary::Add);
-                operators::binary(machine, add, &old, &V::int(i64::from(*step)))?
-            };
-            let stepped = match (&old, stepped) {
-                (V::Plain(Value::Character(_)), V::Plain(Value::Integer(value))) => {
-                    V::Plain(Value::Character(value as u16))
-                }
-                (_, stepped) => stepped,
-            };
-            places::store(machine, target, stepped.clone(), frame)?;
-            Ok(if *new { stepped } else { old })
-        }
+        Kind::Step(target, step, new) => self::step(machine, target, *step, *new, frame),
         Kind::Property(object, name, safe, spread) => {
-            let is_inside = matches!(object.kind, Kind::This);
-            let object = machine.value(object, frame)?;
-            if is_inside && let Some(value) = machine.own_field(&object, name) {
-                return Ok(value);
-            }
-            if object.is_null() && *safe {
-                return Ok(V::NULL);
-            }
-            if *spread {
-                return places::spread(machine, &object, |machine, item| {
-                    places::property(machine, &item, name)
-                });
-            }
-            places::property(machine, &object, name)
+            property(machine, object, name, (*safe, *spread), frame)
         }
-        Kind::Field(object, name, safe, spread) => {
-            let object = machine.value(object, frame)?;
-            if object.is_null() && *safe {
-                return Ok(V::NULL);
-            }
-            if *spread {
-                return places::spread(machine, &object, |machine, item| places::field(machine, &item, name));
-            }
-            places::field(machine, &object, name)
-        }
+        Kind::Field(object, name, safe, spread) => field(machine, object, name, (*safe, *spread), frame),
         Kind::Index(object, index) => {
             let object = machine.value(object, frame)?;
             let index = machine.value(index, frame)?;
@@ -209,36 +149,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         }
         Kind::Call(object, name, items, ..) => match object {
             Some(object) => calls(machine, expr, object, frame),
-            None => {
-                let arguments = arguments(machine, items, frame)?;
-                if let Some(outcome) = machine.call_inside_class(frame, name, &arguments) {
-                    return outcome;
-                }
-                if let Some(function) = machine.method(name) {
-                    return machine.call_method(&function, arguments);
-                }
-                let id = machine.tree.names.iter().position(|known| known == name);
-                let found = id.and_then(|id| machine.find(frame, id as u32));
-                let is_called = |value: &V| machine.groovy() || matches!(value, V::Closure(_) | V::Object(_));
-                if let Some(value) = found.filter(is_called) {
-                    return machine.call_value(&value, arguments);
-                }
-                if !known::is_function(name, machine.groovy())
-                    && let Some(outcome) = library::json_builder::member(machine, name, &arguments)
-                {
-                    return outcome;
-                }
-                if machine.groovy() && !known::is_function(name, true) {
-                    if let Some(delegate) = machine.delegates.last().cloned() {
-                        return machine.invoke(&delegate, name, arguments);
-                    }
-                    return Err(super::missing::of_script(machine, name, &arguments));
-                }
-                if !known::is_function(name, machine.groovy()) {
-                    return Err(super::missing::command(name, &arguments));
-                }
-                library::statics::function(machine, name, arguments)
-            }
+            None => call_function(machine, name, items, frame),
         },
         Kind::Invoke(object, items) => {
             let object = machine.value(object, frame)?;
@@ -252,19 +163,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             }
             library::create::new(machine, *class, &arguments)
         }
-        Kind::NewArray(made, sizes) => {
-            let mut counts = Vec::new();
-            for size in sizes {
-                let value = machine.value(size, frame)?;
-                let count = value.as_long().and_then(|count| usize::try_from(count).ok());
-                let Some(count) = count.filter(|count| *count <= 1 << 20) else {
-                    return Err(thrown("RuntimeException", "this is no size of an array"));
-                };
-                machine.spend(count / 8)?;
-                counts.push(count);
-            }
-            Ok(new_array(*made, &counts))
-        }
+        Kind::NewArray(made, sizes) => sized_array(machine, *made, sizes, frame),
         Kind::Array(of, items) => {
             let mut made = Vec::new();
             for item in items {
@@ -287,6 +186,141 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         }
         Kind::Closure(function) => Ok(machine.closure(function, frame)),
     }
+}
+
+/// A text of several parts.
+fn join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Outcome {
+    let mut text = String::new();
+    for part in parts {
+        let value = machine.value(part, frame)?;
+        text.push_str(&library::print::groovy(machine, &value)?);
+        machine.spend_text(text.len())?;
+    }
+    Ok(V::text(text))
+}
+
+/// A text whose closures are called each time it is used.
+fn lazy_join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Outcome {
+    let mut made = Vec::with_capacity(parts.len());
+    for part in parts {
+        let value = machine.value(part, frame)?;
+        made.push(match value {
+            V::Closure(_) => value,
+            value => V::text(library::print::groovy(machine, &value)?),
+        });
+    }
+    Ok(V::object(Object::LazyText(made)))
+}
+
+/// `x++`, `--x`; `new`: the result is the new value.
+fn step(machine: &mut Machine<'_>, target: &Expr, step: i32, new: bool, frame: &Rc<Frame>) -> Outcome {
+    let old = machine.value(target, frame)?;
+    let stepped = if let (V::Plain(Value::Text(_)), true) = (&old, machine.groovy()) {
+        return Err(unsupported("a step of a text"));
+    } else {
+        if old.is_null() && machine.groovy() {
+            let method = if step > 0 { "next" } else { "previous" };
+            let message = format!("Cannot invoke method {method}() on null object");
+            return Err(thrown("NullPointerException", message));
+        }
+        let add = Operator::Plain(Binary::Add);
+        operators::binary(machine, add, &old, &V::int(i64::from(step)))?
+    };
+    let stepped = match (&old, stepped) {
+        (V::Plain(Value::Character(_)), V::Plain(Value::Integer(value))) => {
+            V::Plain(Value::Character(value as u16))
+        }
+        (_, stepped) => stepped,
+    };
+    places::store(machine, target, stepped.clone(), frame)?;
+    Ok(if new { stepped } else { old })
+}
+
+/// `new int[2][3]`
+fn sized_array(machine: &mut Machine<'_>, made: Type, sizes: &[Expr], frame: &Rc<Frame>) -> Outcome {
+    let mut counts = Vec::new();
+    for size in sizes {
+        let value = machine.value(size, frame)?;
+        let count = value.as_long().and_then(|count| usize::try_from(count).ok());
+        let Some(count) = count.filter(|count| *count <= 1 << 20) else {
+            return Err(thrown("RuntimeException", "this is no size of an array"));
+        };
+        machine.spend(count / 8)?;
+        counts.push(count);
+    }
+    Ok(new_array(made, &counts))
+}
+
+/// `object.name`, `object?.name`, `object*.name`
+fn property(
+    machine: &mut Machine<'_>,
+    object: &Expr,
+    name: &str,
+    (safe, spread): (bool, bool),
+    frame: &Rc<Frame>,
+) -> Outcome {
+    let is_inside = matches!(object.kind, Kind::This);
+    let object = machine.value(object, frame)?;
+    if is_inside && let Some(value) = machine.own_field(&object, name) {
+        return Ok(value);
+    }
+    if object.is_null() && safe {
+        return Ok(V::NULL);
+    }
+    if spread {
+        return places::spread(machine, &object, |machine, item| places::property(machine, &item, name));
+    }
+    places::property(machine, &object, name)
+}
+
+/// `object.@name`
+fn field(
+    machine: &mut Machine<'_>,
+    object: &Expr,
+    name: &str,
+    (safe, spread): (bool, bool),
+    frame: &Rc<Frame>,
+) -> Outcome {
+    let object = machine.value(object, frame)?;
+    if object.is_null() && safe {
+        return Ok(V::NULL);
+    }
+    if spread {
+        return places::spread(machine, &object, |machine, item| places::field(machine, &item, name));
+    }
+    places::field(machine, &object, name)
+}
+
+/// Calls a function of the script or of its language, or a closure in a variable.
+fn call_function(machine: &mut Machine<'_>, name: &str, items: &[Item], frame: &Rc<Frame>) -> Outcome {
+    let arguments = arguments(machine, items, frame)?;
+    if let Some(outcome) = machine.call_inside_class(frame, name, &arguments) {
+        return outcome;
+    }
+    if let Some(function) = machine.method(name) {
+        return machine.call_method(&function, arguments);
+    }
+    let id = machine.tree.names.iter().position(|known| **known == *name);
+    let found = id.and_then(|id| machine.find(frame, id as u32));
+    let is_called = |value: &V| machine.groovy() || matches!(value, V::Closure(_) | V::Object(_));
+    if let Some(value) = found.filter(is_called) {
+        return machine.call_value(&value, arguments);
+    }
+    if !known::is_function(name, machine.groovy())
+        && let Some(outcome) = library::json_builder::member(machine, name, &arguments)
+    {
+        return outcome;
+    }
+    if machine.groovy() && !known::is_function(name, true) {
+        if let Some(delegate) = machine.delegates.last().cloned() {
+            return machine.invoke(&delegate, name, arguments);
+        }
+        return Err(super::missing::of_script(machine, name, &arguments));
+    }
+    if !known::is_function(name, machine.groovy()) {
+        return Err(super::missing::command(name, &arguments));
+    }
+    library::statics::function(machine, name, arguments)
 }
 
 fn new_array(of: Type, counts: &[usize]) -> V {

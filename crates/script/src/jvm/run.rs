@@ -300,38 +300,17 @@ impl Machine<'_> {
                 Ok(Flow::Next(V::NULL))
             }
             Stmt::Declare(name, declared, value) => {
-                let value = match value {
-                    Some(expr) => {
-                        let value = self.value(expr, frame)?;
-                        types::declared(self, value, *declared).map_err(|fault| fault.at(expr.at))?
-                    }
-                    None => types::default_of(*declared),
-                };
+                let value = self.first_value(value.as_ref(), *declared, frame)?;
                 self.declare(frame, *name, *declared, value.clone());
                 Ok(Flow::Next(value))
             }
             Stmt::Field(name, declared, value) => {
-                let value = match value {
-                    Some(expr) => {
-                        let value = self.value(expr, frame)?;
-                        types::declared(self, value, *declared).map_err(|fault| fault.at(expr.at))?
-                    }
-                    None => types::default_of(*declared),
-                };
+                let value = self.first_value(value.as_ref(), *declared, frame)?;
                 let global = self.global.clone();
                 self.declare(&global, *name, *declared, value.clone());
                 Ok(Flow::Next(value))
             }
-            Stmt::DeclareAll(targets, expr) => {
-                let value = self.value(expr, frame)?;
-                let items = value.items().unwrap_or_default();
-                for (at, (name, declared)) in targets.iter().enumerate() {
-                    let item = items.get(at).cloned().unwrap_or(V::NULL);
-                    let item = types::declared(self, item, *declared).map_err(|fault| fault.at(expr.at))?;
-                    self.declare(frame, *name, *declared, item);
-                }
-                Ok(Flow::Next(value))
-            }
+            Stmt::DeclareAll(targets, expr) => self.declare_all(targets, expr, frame),
             Stmt::If(condition, then, otherwise) => {
                 if self.condition(condition, frame)? {
                     self.branch(then, frame)
@@ -359,62 +338,16 @@ impl Machine<'_> {
                 }
             },
             Stmt::For(first, condition, steps, body) => {
-                let inner = self.inner(frame);
-                for statement in first {
-                    self.statement(statement, &inner)?;
-                }
-                while match condition {
-                    Some(condition) => self.condition(condition, &inner)?,
-                    None => true,
-                } {
-                    if let Some(flow) = self.pass(body, &inner)? {
-                        return Ok(flow);
-                    }
-                    for step in steps {
-                        self.value(step, &inner)?;
-                    }
-                }
-                Ok(Flow::Next(V::NULL))
+                self.run_for(first, condition.as_ref(), steps, body, frame)
             }
             Stmt::ForEach(name, declared, items, body) => {
-                let value = self.value(items, frame)?;
-                let items = self.looped(&value).map_err(|fault| fault.at(items.at))?;
-                for item in items {
-                    let inner = self.inner(frame);
-                    let item = types::declared(self, item, *declared)?;
-                    self.declare(&inner, *name, *declared, item);
-                    if let Some(flow) = self.pass(body, &inner)? {
-                        return Ok(flow);
-                    }
-                }
-                Ok(Flow::Next(V::NULL))
+                self.run_for_each((*name, *declared), items, body, frame)
             }
             Stmt::Switch(value, cases) => self.switch(value, cases, frame),
             Stmt::Try(body, catches, last) => self.attempt(body, catches, last.as_deref(), frame),
-            Stmt::Throw(expr) => {
-                let value = self.value(expr, frame)?;
-                let is_exception =
-                    matches!(&value, V::Object(object) if object.class().is_a(Class::known("Exception")));
-                if !self.groovy() && !is_exception {
-                    let cause = Cause::Evaluation("Expression in 'throw' must be Exception type".into());
-                    return Err(Fault { cause, at: Some(expr.at) });
-                }
-                self.origin = Some("TargetError".into());
-                Err(Fault { cause: Cause::Thrown(value), at: Some(expr.at) })
-            }
+            Stmt::Throw(expr) => self.throw(expr, frame),
             Stmt::Assert(condition, message, source) => {
-                if self.condition(condition, frame)? {
-                    return Ok(Flow::Next(V::NULL));
-                }
-                let message = match message {
-                    Some(message) => {
-                        let value = self.value(message, frame)?;
-                        let text = library::print::groovy(self, &value)?;
-                        super::asserted::failure(self, &text, condition, source, frame)?
-                    }
-                    None => format!("assert {source}"),
-                };
-                Err(thrown("AssertionError", message).at(condition.at))
+                self.check_assertion(condition, message.as_ref(), source, frame)
             }
             Stmt::Return(value) => Ok(Flow::Return(match value {
                 Some(value) => self.value(value, frame)?,
@@ -423,6 +356,113 @@ impl Machine<'_> {
             Stmt::Break => Ok(Flow::Break),
             Stmt::Continue => Ok(Flow::Continue),
         }
+    }
+
+    /// `for (first; condition; steps) body`
+    fn run_for(
+        &mut self,
+        first: &[Stmt],
+        condition: Option<&Expr>,
+        steps: &[Expr],
+        body: &Stmt,
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        let inner = self.inner(frame);
+        for statement in first {
+            self.statement(statement, &inner)?;
+        }
+        while match condition {
+            Some(condition) => self.condition(condition, &inner)?,
+            None => true,
+        } {
+            if let Some(flow) = self.pass(body, &inner)? {
+                return Ok(flow);
+            }
+            for step in steps {
+                self.value(step, &inner)?;
+            }
+        }
+        Ok(Flow::Next(V::NULL))
+    }
+
+    /// `for (name in items) body`
+    fn run_for_each(
+        &mut self,
+        (name, declared): (Name, Type),
+        items: &Expr,
+        body: &Stmt,
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        let value = self.value(items, frame)?;
+        let items = self.looped(&value).map_err(|fault| fault.at(items.at))?;
+        for item in items {
+            let inner = self.inner(frame);
+            let item = types::declared(self, item, declared)?;
+            self.declare(&inner, name, declared, item);
+            if let Some(flow) = self.pass(body, &inner)? {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next(V::NULL))
+    }
+
+    /// `throw expr`
+    fn throw(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<Flow, Fault> {
+        let value = self.value(expr, frame)?;
+        let is_exception =
+            matches!(&value, V::Object(object) if object.class().is_a(Class::known("Exception")));
+        if !self.groovy() && !is_exception {
+            let cause = Cause::Evaluation("Expression in 'throw' must be Exception type".into());
+            return Err(Fault { cause, at: Some(expr.at) });
+        }
+        self.origin = Some("TargetError".into());
+        Err(Fault { cause: Cause::Thrown(value), at: Some(expr.at) })
+    }
+
+    /// `assert condition : message`
+    fn check_assertion(
+        &mut self,
+        condition: &Expr,
+        message: Option<&Expr>,
+        source: &str,
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        if self.condition(condition, frame)? {
+            return Ok(Flow::Next(V::NULL));
+        }
+        let message = match message {
+            Some(message) => {
+                let value = self.value(message, frame)?;
+                let text = library::print::groovy(self, &value)?;
+                super::asserted::failure(self, &text, condition, source, frame)?
+            }
+            None => format!("assert {source}"),
+        };
+        Err(thrown("AssertionError", message).at(condition.at))
+    }
+
+    /// `def (a, b) = expr`
+    fn declare_all(
+        &mut self,
+        targets: &[(Name, Type)],
+        expr: &Expr,
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        let value = self.value(expr, frame)?;
+        let items = value.items().unwrap_or_default();
+        for (at, (name, declared)) in targets.iter().enumerate() {
+            let item = items.get(at).cloned().unwrap_or(V::NULL);
+            let item = types::declared(self, item, *declared).map_err(|fault| fault.at(expr.at))?;
+            self.declare(frame, *name, *declared, item);
+        }
+        Ok(Flow::Next(value))
+    }
+
+    /// The first value of a declared variable.
+    fn first_value(&mut self, value: Option<&Expr>, declared: Type, frame: &Rc<Frame>) -> Outcome {
+        let Some(expr) = value else { return Ok(types::default_of(declared)) };
+        let value = self.value(expr, frame)?;
+        types::declared(self, value, declared).map_err(|fault| fault.at(expr.at))
     }
 
     fn branch(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
