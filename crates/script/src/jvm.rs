@@ -14,6 +14,7 @@ mod asserted;
 pub(crate) mod bridge;
 mod classes;
 mod diagnostic;
+mod durations;
 mod evaluate;
 mod expression;
 mod fault;

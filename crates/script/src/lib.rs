@@ -17,6 +17,7 @@ pub mod java_like;
 pub mod javascript;
 pub mod jexl;
 mod jvm;
+mod made_result;
 mod language;
 mod number;
 mod request;

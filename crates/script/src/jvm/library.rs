@@ -28,12 +28,14 @@ pub(super) mod print;
 pub(super) mod random_utils;
 pub(super) mod regex;
 pub(super) mod result;
+pub(super) mod sample_result;
 pub(super) mod sampler;
 pub(super) mod statics;
 pub(super) mod temporal;
 pub(super) mod texts;
 pub(super) mod threads;
 pub(super) mod time;
+pub(super) mod time_category;
 pub(super) mod url;
 pub(super) mod xml;
 

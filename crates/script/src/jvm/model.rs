@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use super::classes::Class;
 use super::random::JavaRandom;
 use super::tree::{Base, Definition, Function, Name, Operator, Tree, Type};
-use crate::{RequestArgument, RequestCookie, RequestFile, Scope, Value};
+use crate::{MadeResult, RequestArgument, RequestCookie, RequestFile, Scope, Value};
 
 /// JMeter's objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,6 +244,10 @@ pub(super) struct Machine<'s> {
     pub builders: Vec<Rc<Map>>,
     /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
     pub delegates: Vec<V>,
+    /// How many closures of `use(TimeCategory)` are running.
+    pub time_categories: u32,
+    /// The results that the script added to those of JMeter: whether to the previous one, at which index, and the object.
+    pub added_results: Vec<(bool, usize, Rc<Made>)>,
     /// What BeanShell's message names as the origin of the exception thrown last.
     pub origin: Option<String>,
 }
@@ -278,6 +282,22 @@ pub trait Instance: Debug {
 
     /// The headers of a manager that the script made.
     fn headers(&self) -> Option<Vec<(String, String)>> {
+        None
+    }
+
+    /// The sample result that it is.
+    fn made_result(&self) -> Option<Rc<Made>> {
+        None
+    }
+
+    /// The duration that it is: years, months, days, hours, minutes, seconds, milliseconds; whether it was made of years or
+    /// months, and of hours or less.
+    fn duration(&self) -> Option<[i32; 9]> {
+        None
+    }
+
+    /// Its length in milliseconds, if objects are compared by it.
+    fn length_ms(&self) -> Option<i64> {
         None
     }
 
@@ -356,4 +376,17 @@ pub(super) struct Interpreter {
     pub own_operator: fn(&mut Machine<'_>, &V, Operator, &V) -> Option<Outcome>,
     /// Creates an object of a class that the script defines.
     pub construct: fn(&mut Machine<'_>, Class, Vec<V>) -> Outcome,
+}
+
+/// A sample result that the script made.
+#[derive(Debug, Default)]
+pub(in crate::jvm) struct Made {
+    /// Its values; `sub_results` is filled in when it is added to a result of JMeter.
+    pub values: RefCell<MadeResult>,
+    /// The results added to it, as the script's objects.
+    pub subs: RefCell<Vec<Rc<Made>>>,
+    /// The result that it was added to.
+    pub parent: RefCell<Weak<Made>>,
+    /// When `samplePause` was called; 0: it is not paused.
+    pub paused_ms: Cell<i64>,
 }

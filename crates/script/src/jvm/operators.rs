@@ -16,7 +16,7 @@ use super::objects::Object;
 use super::patterns::{self, Matcher};
 use super::tree::{Operator, Shift};
 use super::value::V;
-use super::{missing, stack, types};
+use super::{durations, missing, stack, types};
 use crate::Value;
 use crate::java_like::{Decimal, beanshell, groovy};
 use crate::syntax::Dialect;
@@ -103,7 +103,7 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
         }
         _ => {}
     }
-    if let Some(outcome) = library::time_category::binary(machine, binary, left, right) {
+    if let Some(outcome) = durations::binary(machine, binary, left, right) {
         return outcome;
     }
     let atomic = |value: &V| match value {

@@ -8,7 +8,7 @@ use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Expr, Kind};
 use super::value::{Host, List, V};
-use super::{missing, patterns, types};
+use super::{durations, missing, patterns, types};
 use crate::Value;
 
 fn null_property(name: &str) -> Fault {
@@ -68,7 +68,7 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         };
     }
     let getters = [format!("get{}", capitalized(name)), format!("is{}", capitalized(name))];
-    if let Some(value) = library::time_category::of_number(machine, object, &getters[0]) {
+    if let Some(value) = durations::of_number(machine, object, &getters[0]) {
         return Ok(value);
     }
     for getter in &getters {
@@ -339,7 +339,8 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
                         return outcome;
                     }
                     let setter = format!("set{}", capitalized(name));
-                    match machine.dispatch(&object, &setter, std::slice::from_ref(&value)) {
+                    let given = library::sample_result::assigned(machine, &object, &setter, &value)?;
+                    match machine.dispatch(&object, &setter, std::slice::from_ref(&given)) {
                         Err(Fault { cause: Cause::Unsupported(_), .. })
                             if lacks(machine, &object, &[setter], 1) =>
                         {

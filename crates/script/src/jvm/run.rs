@@ -160,6 +160,8 @@ impl<'s> Machine<'s> {
             leaves_objects: false,
             builders: Vec::new(),
             delegates: Vec::new(),
+            time_categories: 0,
+            added_results: Vec::new(),
             origin: None,
         }
     }

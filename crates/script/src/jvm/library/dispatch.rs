@@ -5,7 +5,7 @@ use super::super::machine::Machine;
 use super::super::tree::{Base, Type};
 use super::super::truth::truth;
 use super::super::value::{V, hash};
-use super::super::{missing, places, types};
+use super::super::{durations, missing, places, types};
 use super::{curry, host, json_value, lists, maps, numbers, objects, print, statics, texts, unknown};
 use crate::Value;
 
@@ -79,7 +79,7 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
     }
     match object {
         V::Plain(Value::Text(text)) => texts::call(machine, text, method, arguments),
-        V::Plain(_) => match time_category::of_number(machine, object, method) {
+        V::Plain(_) => match durations::of_number(machine, object, method) {
             Some(value) if arguments.is_empty() => Ok(value),
             _ => numbers::call(machine, object, method, arguments),
         },

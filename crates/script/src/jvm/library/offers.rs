@@ -1,7 +1,10 @@
 //! The list of the library classes with their own files.
 
 use super::instance::{Offer, lists};
-use super::{collectors, cookies, file_server, headers, json_path, random_utils, sampler, threads, url, xml};
+use super::{
+    collectors, cookies, file_server, headers, json_path, random_utils, sample_result, sampler, threads,
+    time_category, url, xml,
+};
 
 const OFFERS: &[&[Offer]] = &[
     file_server::OFFERS,
@@ -13,6 +16,8 @@ const OFFERS: &[&[Offer]] = &[
     cookies::OFFERS,
     sampler::OFFERS,
     random_utils::OFFERS,
+    sample_result::OFFERS,
+    time_category::OFFERS,
     xml::OFFERS,
 ];
 

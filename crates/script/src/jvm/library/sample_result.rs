@@ -1,12 +1,12 @@
 //! `SampleResult` objects that scripts make, and adding them to other results.
 
-use std::cell::{Cell, RefCell};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::missing;
+use super::super::model::Made;
 use super::super::objects::Object;
 use super::super::tree::Base;
 use super::super::value::{Host, V};
@@ -50,19 +50,6 @@ const TEXT_SETTERS: [&str; 10] = [
 
 /// How deep results can be inside one another.
 const DEPTH_MAX: usize = 32;
-
-/// A result that a script made.
-#[derive(Debug, Default)]
-pub(in crate::jvm) struct Made {
-    /// Its values; `sub_results` is filled in by [`Made::snapshot`].
-    values: RefCell<MadeResult>,
-    /// The results added to it, as the script's objects.
-    subs: RefCell<Vec<Rc<Made>>>,
-    /// The result that it was added to.
-    parent: RefCell<Weak<Made>>,
-    /// When `samplePause` was called; 0: it is not paused.
-    paused_ms: Cell<i64>,
-}
 
 impl Made {
     /// Its values with those of all results inside.

@@ -20,6 +20,7 @@ use super::super::types;
 use super::super::value::{Host, V};
 use super::{
     collections, create, digest, encode, files, format, json, offers, print, temporal, text_of, time,
+    time_category,
 };
 use crate::Value;
 

@@ -61,6 +61,10 @@ pub fn same(left: &V, right: &V) -> Result<bool, Fault> {
     })
 }
 
+fn length_ms(object: &Object) -> Option<i64> {
+    object.library()?.length_ms()
+}
+
 pub fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
     match (left, right) {
         (V::Plain(Value::BigInteger(_)), V::Plain(Value::Null)) => Ok(Ordering::Greater),
@@ -74,6 +78,9 @@ pub fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
         (V::Plain(a), V::Plain(b)) => Ok(groovy::compare(a, b)?),
         (V::Object(a), V::Object(b)) if a.instant().is_some() && b.instant().is_some() => {
             Ok(natural(left, right))
+        }
+        (V::Object(a), V::Object(b)) if length_ms(a).is_some() && length_ms(b).is_some() => {
+            Ok(length_ms(a).cmp(&length_ms(b)))
         }
         _ if left.is_null() => Ok(Ordering::Less),
         _ if right.is_null() => Ok(Ordering::Greater),
