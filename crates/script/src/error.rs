@@ -110,3 +110,8 @@ impl ScriptError {
         matches!(self, ScriptError::Unsupported { .. })
     }
 }
+
+/// A regular expression with a construct that this crate does not support; the text names the construct.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct UnsupportedPattern(pub(crate) String);

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use regex::Regex;
 
 use super::fault::Fault;
+use crate::error::UnsupportedPattern;
 
 /// Compiled patterns kept per thread.
 const CACHE_LEN_MAX: usize = 256;
@@ -15,8 +16,8 @@ thread_local! {
 }
 
 /// Checks whether the pattern is supported; the error names the unsupported part.
-pub(crate) fn check(pattern: &str) -> Result<(), String> {
-    translate(pattern).map(|_| ())
+pub(crate) fn check(pattern: &str) -> Result<(), UnsupportedPattern> {
+    translate(pattern).map(drop).map_err(UnsupportedPattern)
 }
 
 /// Runs `work` with the compiled pattern.
@@ -46,8 +47,8 @@ pub(crate) fn matches_whole(text: &str, pattern: &str) -> Result<bool, Fault> {
     with(&format!("^(?:{pattern})$"), |regex| regex.is_match(text))
 }
 
-/// Java's pattern in the syntax of the `regex` crate. Both look for the leftmost match and prefer the first
-/// alternative, so that what both can write means the same, save for what is spelt out or refused here.
+/// Translates Java's pattern to the syntax of the `regex` crate. Both find the leftmost match and prefer the first
+/// alternative, so a pattern that is valid for both has the same matches, except for the cases handled or rejected here.
 fn translate(pattern: &str) -> Result<String, String> {
     let refused = |what: &str| Err(format!("{what} in the pattern `{pattern}`"));
     let mut out = String::with_capacity(pattern.len() + 8);

@@ -9,6 +9,7 @@ use busyhour_slices::Number::ScriptSearchSteps;
 
 use super::fault::{Fault, limit, thrown, unsupported};
 pub(super) use super::model::{Groups, Matcher};
+use crate::error::UnsupportedPattern;
 
 /// Compiled patterns kept per thread.
 const KEPT_MAX: usize = 256;
@@ -36,11 +37,11 @@ impl Matcher {
 }
 
 /// Checks whether the pattern is supported; the error names the unsupported part.
-pub(super) fn check(pattern: &str) -> Result<(), String> {
-    let translated = translate(pattern)?;
+pub(super) fn check(pattern: &str) -> Result<(), UnsupportedPattern> {
+    let translated = translate(pattern).map_err(UnsupportedPattern)?;
     match Finder::compile(&translated) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("the pattern `{pattern}` ({error})")),
+        Err(error) => Err(UnsupportedPattern(format!("the pattern `{pattern}` ({error})"))),
     }
 }
 

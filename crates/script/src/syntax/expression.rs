@@ -208,7 +208,7 @@ impl Parser<'_> {
     }
 
     fn check_pattern(&self, pattern: &str, at: usize) -> Result<(), ScriptError> {
-        crate::evaluate::check_pattern(pattern).map_err(|message| unsupported(self.text, at, message))
+        crate::evaluate::check_pattern(pattern).map_err(|error| unsupported(self.text, at, error.to_string()))
     }
 
     fn unary(&mut self) -> Result<Expr, ScriptError> {

@@ -139,9 +139,9 @@ impl Parser<'_> {
 
     pub(super) fn check_pattern(&self, pattern: &Expr) -> Result<(), ScriptError> {
         if let Kind::Literal(Value::Text(text)) = &pattern.kind
-            && let Err(what) = patterns::check(text)
+            && let Err(error) = patterns::check(text)
         {
-            return Err(unsupported(self.text, pattern.at as usize, what));
+            return Err(unsupported(self.text, pattern.at as usize, error.to_string()));
         }
         Ok(())
     }
