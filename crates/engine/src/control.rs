@@ -5,6 +5,7 @@
 
 mod choosing;
 mod critical;
+mod held_locks;
 mod kinds;
 mod leaving;
 mod loops;
@@ -20,8 +21,8 @@ use busyhour_program::group::Group;
 use busyhour_program::ids::{Child, ControllerId};
 use busyhour_program::user::UserState;
 pub(crate) use choosing::assign;
-pub use critical::Hold;
-pub(crate) use critical::{Waits, release};
+pub use held_locks::Hold;
+pub(crate) use held_locks::{Waits, release};
 pub use next::Next;
 pub use state::{ControllerState, Flags};
 

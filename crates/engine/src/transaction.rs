@@ -70,7 +70,7 @@ impl Transaction {
     }
 
     /// Adds a child's sample to a transaction that has a sample of its own.
-    pub fn heard(&mut self, child: &SampleResult, include_timers: bool) {
+    pub fn add_sample(&mut self, child: &SampleResult, include_timers: bool) {
         let own = &mut self.result;
         own.header_bytes += child.bytes();
         own.sent_bytes += child.sent_bytes;

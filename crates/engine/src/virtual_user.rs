@@ -1,10 +1,10 @@
 //! One virtual user: runs sampler after sampler with the elements around each.
 
+mod delivery;
 mod flow;
 mod holding;
 mod parallel;
 mod session;
-mod telling;
 
 use std::rc::Rc;
 use std::sync::Arc;

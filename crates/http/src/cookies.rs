@@ -1,6 +1,7 @@
 //! Cookies of a user, as JMeter's HTTP Cookie Manager keeps them under its `standard` policy (RFC 6265, lenient) and under
 //! that of RFC 2109.
 
+mod cookie;
 mod rfc2109;
 
 use std::net::IpAddr;
@@ -10,6 +11,7 @@ use busyhour_program::request::RequestCookie;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
+use self::cookie::{Cookie, default_path};
 use crate::dates;
 use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 use crate::origin::Origin;
@@ -64,20 +66,6 @@ pub struct CookieManager {
     pub delete_empty: bool,
     /// Whether cookies must fit the URL they came from (property `CookieManager.check.cookies`).
     pub check: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Cookie {
-    name: String,
-    value: String,
-    domain: String,
-    path: String,
-    secure: bool,
-    /// Milliseconds since 1970; 0: with the session.
-    expires_ms: i64,
-    domain_specified: bool,
-    path_specified: bool,
-    version: i32,
 }
 
 /// The version of cookies of the plan.
@@ -368,13 +356,6 @@ fn path_fits(cookie: &str, path: &str) -> bool {
     let cookie = if cookie.is_empty() { "/" } else { cookie };
     let cookie = if cookie.len() > 1 { cookie.strip_suffix('/').unwrap_or(cookie) } else { cookie };
     path.strip_prefix(cookie).is_some_and(|rest| cookie == "/" || rest.is_empty() || rest.starts_with('/'))
-}
-
-fn default_path(path: &str) -> String {
-    match path.rfind('/') {
-        Some(0) | None => "/".into(),
-        Some(slash) => path[..slash].to_owned(),
-    }
 }
 
 fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, String> {

@@ -14,10 +14,11 @@ mod element;
 mod findings;
 mod jmva;
 mod jsimg;
+mod per_class;
 mod text;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_queueing::network::{PerClass, QueueingNetwork};
+use busyhour_queueing::network::QueueingNetwork;
 
 use findings::Findings;
 
@@ -93,14 +94,4 @@ pub fn to_jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<St
 /// What of the network the file cannot say.
 pub fn to_jmva(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
     jmva::write(network, title)
-}
-
-/// The values of classes: one for all where they are the same, else by class.
-fn per_class<T: Clone + PartialEq>(values: Vec<(String, T)>, classes: usize) -> PerClass<T> {
-    match values.first() {
-        Some((_, first)) if values.len() == classes && values.iter().all(|(_, value)| value == first) => {
-            PerClass::Same(first.clone())
-        }
-        _ => PerClass::By(values.into_iter().collect()),
-    }
 }

@@ -5,15 +5,15 @@
 //! character and every instruction is a step, over all start positions of a search.
 
 mod compile;
+mod inner;
 
 use busyhour_slices::tick;
 use compile::Insn;
 pub(crate) use compile::Program;
+use inner::Inner;
 
-use crate::SearchLimit;
+use crate::search_limit::{STEPS_MAX, SearchLimit};
 
-/// Steps that one search over a text may take: about a third of a second.
-pub(crate) const STEPS_MAX: u64 = 50_000_000;
 /// Choices that may be open at one time: 32 MB.
 const OPEN_MAX: usize = 1_000_000;
 /// A slot without a position.
@@ -323,23 +323,6 @@ impl Machine<'_, '_, '_> {
             }
         }
     }
-}
-
-/// A part of a pattern that is matched by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Inner {
-    /// `(?=…)`, `(?!…)`
-    Ahead {
-        /// It must not match.
-        negative: bool,
-    },
-    /// `(?<=…)`, `(?<!…)`
-    Behind {
-        /// It must not match.
-        negative: bool,
-    },
-    /// `(?>…)`
-    Atomic,
 }
 
 #[cfg(test)]

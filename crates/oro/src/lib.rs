@@ -6,6 +6,7 @@
 
 mod backtrack;
 mod cached;
+mod search_limit;
 mod translate;
 
 use std::cell::{Cell, RefCell};
@@ -17,8 +18,10 @@ use std::sync::{Arc, OnceLock};
 use busyhour_slices::{away, is_long};
 use regex_syntax::hir::{Hir, HirKind};
 
-use backtrack::{Program, STEPS_MAX, Slots, Steps};
+use backtrack::{Program, Slots, Steps};
 pub use cached::{Cached, cached};
+use search_limit::STEPS_MAX;
+pub use search_limit::SearchLimit;
 pub use translate::PatternError;
 
 /// A compiled pattern.
@@ -166,11 +169,6 @@ impl Engine {
         }
     }
 }
-
-/// The search took more steps than one search may take.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the regular expression needs more than {STEPS_MAX} steps on this text")]
-pub struct SearchLimit;
 
 /// The groups of one match; number 0 is the whole.
 #[derive(Debug)]

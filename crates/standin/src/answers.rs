@@ -1,7 +1,5 @@
 //! What the stand-in answers, by path. The bytes depend on the request alone (save `/seq`, which counts).
 
-use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -11,6 +9,7 @@ use crate::digest;
 use crate::pages;
 use crate::proxy;
 use crate::request::Request;
+use crate::response::{Answer, Response, percent_decode};
 
 /// A document for JSON processors: objects, arrays, numbers of several kinds, null, nesting.
 const JSON: &str = r#"{"store":{"book":[{"category":"reference","author":"Nigel Rees","title":"Sayings of the Century","price":8.95},{"category":"fiction","author":"Evelyn Waugh","title":"Sword of Honour","price":12.99},{"category":"fiction","author":"Herman Melville","title":"Moby Dick","isbn":"0-553-21311-3","price":8.99}],"bicycle":{"color":"red","price":19.95}},"id":42,"big":12345678901234567890,"ratio":1.50,"name":"Zoë","none":null,"yes":true,"no":false,"empty":[],"void":{},"tags":["a","b","c"],"quote":"say \"hi\" \\ /","exp":1e3}"#;
@@ -23,86 +22,6 @@ const META: &[u8] = b"<html><head><meta http-equiv=\"Content-Type\" content=\"te
 
 /// A small XML document.
 const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<list><item id=\"1\">one</item><item id=\"2\">two</item></list>\n";
-
-/// The bytes of one answer and what happens to the connection.
-pub(crate) struct Answer {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) close: bool,
-    pub(crate) delay: Option<Duration>,
-}
-
-/// A response under construction.
-pub(crate) struct Response {
-    code: u16,
-    headers: Vec<(String, String)>,
-    body: Vec<u8>,
-}
-
-impl Response {
-    pub(crate) fn new(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Self {
-        Self { code, headers: vec![("Content-Type".into(), kind.into())], body: body.into() }
-    }
-
-    pub(crate) fn text(body: impl Into<Vec<u8>>) -> Self {
-        Self::new(200, "text/plain; charset=utf-8", body)
-    }
-
-    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), value.into()));
-        self
-    }
-
-    fn head(&self) -> String {
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.code, reason(self.code));
-        for (name, value) in &self.headers {
-            write!(head, "{name}: {value}\r\n").expect("a string takes any text");
-        }
-        head
-    }
-
-    /// With a length, as almost every answer is sent.
-    pub(crate) fn sized(self, request: &Request) -> Answer {
-        let bodiless = matches!(self.code, 204 | 304);
-        let mut head = self.head();
-        if !bodiless {
-            write!(head, "Content-Length: {}\r\n", self.body.len()).expect("a string takes any text");
-        }
-        let mut bytes = (head + "\r\n").into_bytes();
-        if !bodiless && request.method() != "HEAD" {
-            bytes.extend_from_slice(&self.body);
-        }
-        Answer { bytes, close: closes(request), delay: None }
-    }
-
-    /// In chunks of seven bytes.
-    fn chunked(self, request: &Request) -> Answer {
-        let mut bytes = (self.with("Transfer-Encoding", "chunked")).into_chunks();
-        bytes.extend_from_slice(b"0\r\n\r\n");
-        Answer { bytes, close: closes(request), delay: None }
-    }
-
-    fn into_chunks(self) -> Vec<u8> {
-        let mut bytes = (self.head() + "\r\n").into_bytes();
-        for chunk in self.body.chunks(7) {
-            write!(bytes, "{:x}\r\n", chunk.len()).expect("a vector takes any bytes");
-            bytes.extend_from_slice(chunk);
-            bytes.extend_from_slice(b"\r\n");
-        }
-        bytes
-    }
-
-    /// Without a length: the end of the connection ends the body.
-    fn until_close(self) -> Answer {
-        let mut bytes = (self.head() + "\r\n").into_bytes();
-        bytes.extend_from_slice(&self.body);
-        Answer { bytes, close: true, delay: None }
-    }
-}
-
-fn closes(request: &Request) -> bool {
-    let connection = request.header("connection").unwrap_or_default().to_ascii_lowercase();
-    connection == "close" || (request.is_http_1_0() && connection != "keep-alive")
-}
 
 /// What outlives one request: the count behind `/seq`.
 #[derive(Default)]
@@ -290,11 +209,7 @@ fn cached(kind: &str, request: &Request) -> Response {
     const DATE: &str = "Thu, 01 Jan 2015 00:00:00 GMT";
     let fresh = request.header("if-none-match").as_deref() == Some(TAG)
         || request.header("if-modified-since").as_deref() == Some(DATE);
-    let response = if fresh {
-        Response { code: 304, headers: Vec::new(), body: Vec::new() }
-    } else {
-        Response::text(format!("cache {kind}"))
-    };
+    let response = if fresh { Response::empty(304) } else { Response::text(format!("cache {kind}")) };
     match kind {
         "etag" => response.with("ETag", TAG),
         "modified" => response.with("Last-Modified", DATE),
@@ -307,42 +222,6 @@ fn cached(kind: &str, request: &Request) -> Response {
         "expired" => response.with("Expires", DATE).with("ETag", TAG),
         "vary" => response.with("Cache-Control", "max-age=3600").with("Vary", "X-Kind"),
         _ => response,
-    }
-}
-
-pub(crate) fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok()))
-            .flatten();
-        out.push(code.unwrap_or(bytes[at]));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-fn reason(code: u16) -> &'static str {
-    match code {
-        200 => "OK",
-        201 => "Created",
-        204 => "No Content",
-        301 => "Moved Permanently",
-        302 => "Found",
-        303 => "See Other",
-        304 => "Not Modified",
-        307 => "Temporary Redirect",
-        308 => "Permanent Redirect",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        407 => "Proxy Authentication Required",
-        500 => "Internal Server Error",
-        503 => "Service Unavailable",
-        _ => "Status",
     }
 }
 

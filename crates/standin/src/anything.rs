@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::answers::{Answer, Response};
 use crate::request::Request;
+use crate::response::{Answer, Response};
 
 /// Names of fields that applications hide in their forms, and that plans look for.
 const HIDDEN: [&str; 8] = [

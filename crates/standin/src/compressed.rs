@@ -1,6 +1,6 @@
 //! Compressed bodies, whole and broken.
 
-use crate::answers::Response;
+use crate::response::Response;
 
 /// [`plain`], compressed: written down, because compressors of different make differ, and recordings hold sizes.
 const DEFLATED: [u8; 54] = [

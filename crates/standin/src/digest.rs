@@ -3,8 +3,8 @@
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
-use crate::answers::Response;
 use crate::request::Request;
+use crate::response::Response;
 
 const NONCE: &str = "dcd98b7102dd2f0e8b11d0f600bfb0c0";
 

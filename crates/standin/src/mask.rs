@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use crate::case::Settings;
+use crate::settings::Settings;
 
 /// Columns that hold times or the machine's name.
 const VARYING_COLUMNS: [&str; 6] = ["timeStamp", "elapsed", "Latency", "IdleTime", "Connect", "Hostname"];

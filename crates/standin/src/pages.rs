@@ -1,6 +1,6 @@
 //! Pages as the request asks for them.
 
-use crate::answers::{Response, percent_decode};
+use crate::response::{Response, percent_decode};
 
 /// The answer to `/say/KIND?TEXT` or `/frames/N`.
 pub(crate) fn answer(what: &str, kind: &str, target: &str) -> Response {

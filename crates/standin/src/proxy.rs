@@ -4,8 +4,8 @@
 //! closes the connection each time it asks, `silent.test` refuses with 407 without saying what it wants, `forbidden.test` is
 //! refused. All others are let through. A tunnel leads back to the stand-in itself, over TLS.
 
-use crate::answers::{Answer, Response};
 use crate::request::Request;
+use crate::response::{Answer, Response};
 
 /// How an answer begins that opens a tunnel.
 pub(crate) const GRANTED: &[u8] = b"HTTP/1.1 200 ";

@@ -9,10 +9,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, Order, Settings, is_output};
 use crate::mask::Masks;
 use crate::rows::{self, Row};
 use crate::server::Received;
+use crate::settings::{Order, Settings, is_output};
 
 /// What one run of a case did: the contents of `expected.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -49,14 +49,14 @@ pub struct RequestRecord {
 
 impl Recording {
     pub(crate) fn collect(
-        case: &Case,
+        settings: &Settings,
+        dir: &Path,
         received: &[Received],
         ports: [u16; 2],
         out_dir: &Path,
         exit_code: i32,
     ) -> io::Result<Self> {
-        let settings = &case.settings;
-        let masks = Masks::new(settings, &case.dir, ports, out_dir)?;
+        let masks = Masks::new(settings, dir, ports, out_dir)?;
         let delimiter = settings.delimiter.unwrap_or(',');
         let read = |name: &Path, columns: &[String]| -> io::Result<Vec<Row>> {
             let bytes = fs::read(name)?;
@@ -155,12 +155,8 @@ fn reduced<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Mask;
     use crate::request::Request;
-
-    fn case(dir: &Path, settings: Settings) -> Case {
-        Case { name: "case".into(), dir: dir.to_owned(), settings }
-    }
+    use crate::settings::Mask;
 
     fn received(connection: usize, path: &str) -> Received {
         let line = format!("GET {path} HTTP/1.1").into_bytes();
@@ -179,8 +175,8 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let wire = [received(1, "/b"), received(2, "/a"), received(1, "/a")];
         let collect = |order| {
-            let case = case(out.path(), Settings { order, ..Settings::default() });
-            Recording::collect(&case, &wire, [43210, 43211], out.path(), 0).unwrap()
+            let settings = Settings { order, ..Settings::default() };
+            Recording::collect(&settings, out.path(), &wire, [43210, 43211], out.path(), 0).unwrap()
         };
         let (a, b) = ("GET /a HTTP/1.1", "GET /b HTTP/1.1");
         assert_eq!(targets(&collect(Order::Sequence)), [(1, b), (2, a), (1, a)]);
@@ -196,8 +192,9 @@ mod tests {
             .unwrap();
         fs::write(out.path().join("x.xml"), "<?xml version=\"1.0\"?>\n<s t=\"5\" lb=\"id-1\"/>\n").unwrap();
         let masks = vec![Mask { pattern: "id-[0-9]".into(), with: "{ID}".into() }];
-        let case = case(out.path(), Settings { masks, ..Settings::default() });
-        let recording = Recording::collect(&case, &[], [43210, 43211], out.path(), 0).unwrap();
+        let settings = Settings { masks, ..Settings::default() };
+        let recording =
+            Recording::collect(&settings, out.path(), &[], [43210, 43211], out.path(), 0).unwrap();
         assert_eq!(recording.results, ["timeStamp,label,threadName", "{T},{ID},\"t,1\"", "{T},{ID},u"]);
         assert_eq!(recording.files["x.xml"], ["<?xml version=\"1.0\"?>", "<s t=\"{T}\" lb=\"{ID}\"/>"]);
     }

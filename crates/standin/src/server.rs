@@ -8,9 +8,10 @@ use std::thread::{self, JoinHandle};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::answers::{Answer, State};
+use crate::answers::State;
 use crate::proxy::GRANTED;
 use crate::request::Request;
+use crate::response::Answer;
 use crate::tls::{self, ClientCertificates};
 use crate::websocket;
 

@@ -9,37 +9,10 @@ use busyhour_program::controller::CriticalSection;
 use busyhour_program::ids::ControllerId;
 use busyhour_program::locks::Lock;
 use busyhour_program::run::Level;
-use busyhour_program::user::{StateId, UserState};
-use tokio::sync::OwnedMutexGuard;
+use busyhour_program::user::StateId;
 
+use super::held_locks::{Held, Hold, Waits};
 use super::{Entry, Walk};
-
-/// A lock that a user holds. Sections of the same lock inside one another share it; the last to be left gives it back, and so
-/// does a user that ends.
-#[derive(Clone, Debug)]
-pub struct Hold {
-    lock: Lock,
-    _guard: Arc<OwnedMutexGuard<()>>,
-}
-
-/// What a user holds in the section of this state.
-type Held = Vec<Hold>;
-
-/// A walk that waits for a lock.
-#[derive(Debug)]
-pub(crate) struct Waits {
-    lock: Lock,
-    /// The lock, when it has come.
-    got: Option<Hold>,
-}
-
-impl Waits {
-    /// Waits until the lock is to be had.
-    pub(crate) async fn acquire(&mut self) {
-        let guard = Arc::clone(&self.lock).lock_owned().await;
-        self.got = Some(Hold { lock: Arc::clone(&self.lock), _guard: Arc::new(guard) });
-    }
-}
 
 impl<P> Walk<'_, P> {
     /// A section begins: its lock is taken, or must be waited for.
@@ -88,17 +61,5 @@ impl<P> Walk<'_, P> {
             let held = self.user.peek_state::<Held>(section)?;
             held.iter().find(|hold| Arc::ptr_eq(&hold.lock, lock)).cloned()
         })
-    }
-}
-
-/// A section is left, at the end of its pass or in mid-pass.
-pub(crate) fn leave_section(section: &CriticalSection, user: &mut UserState) {
-    release(section.held, user);
-}
-
-/// Gives back what a user holds in a section.
-pub(crate) fn release(section: StateId, user: &mut UserState) {
-    if let Some(held) = user.peek_state::<Held>(section) {
-        held.clear();
     }
 }

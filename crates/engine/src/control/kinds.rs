@@ -8,7 +8,7 @@ use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use super::choosing::{assign, seconds_of};
-use super::critical::leave_section;
+use super::held_locks::leave_section;
 use super::loops::{end_index, start_index};
 use super::state::LOOPS_UNKNOWN;
 use super::{Entry, Flags, Next, ROOT, Step, Walk};

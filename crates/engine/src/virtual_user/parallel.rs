@@ -17,7 +17,7 @@ use busyhour_program::variables::Variables;
 use busyhour_record::Nanos;
 
 use super::VirtualUser;
-use super::telling::heard;
+use super::delivery::add_to_transaction;
 use crate::control::{ControllerState, ROOT, Walk};
 
 /// Additional state of a user with parallel branches.
@@ -199,7 +199,7 @@ impl<P: Protocol> VirtualUser<P> {
         if !parallel.parent {
             for sample in &samples {
                 for ancestor in &package.ancestors {
-                    heard(&mut self.place, group, *ancestor, sample, self.late_ns);
+                    add_to_transaction(&mut self.place, group, *ancestor, sample, self.late_ns);
                 }
             }
             return false;

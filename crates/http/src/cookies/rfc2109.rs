@@ -1,6 +1,6 @@
 //! Cookies as RFC 2109 has them and HttpClient 4.5 reads, checks and writes them: the policy `rfc2109`.
 
-use super::{Cookie, default_path};
+use super::cookie::{Cookie, default_path};
 
 /// The cookies of a header. HttpClient takes each comma for the beginning of another cookie, that in a date too, and does not
 /// read `expires`.

@@ -3,7 +3,8 @@
 
 use sha1::{Digest as _, Sha1};
 
-use super::{Entry, KeyStoreError, der, hashtable};
+use super::entry::{Entry, KeyStoreError};
+use super::{der, hashtable};
 
 const MAGIC: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
 

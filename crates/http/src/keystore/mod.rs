@@ -5,6 +5,7 @@
 //! connection, or a variable of the user names the key.
 
 mod der;
+mod entry;
 mod hashtable;
 mod jks;
 mod pkcs12;
@@ -20,48 +21,10 @@ use rustls::{ClientConfig, SignatureScheme};
 
 use crate::failure::Failure;
 pub(crate) use der::public_key_info;
+use entry::Entry;
+pub use entry::KeyStoreError;
 
 use crate::tls::{TlsPolicy, tls_config_with};
-
-/// Why a key store cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum KeyStoreError {
-    /// It is in none of the formats that are read.
-    #[error("it is neither a JKS nor a PKCS#12 key store")]
-    UnknownFormat,
-    /// The check sum under the password is another.
-    #[error("the password is wrong, or the file is damaged")]
-    WrongPassword,
-    /// It ends too early or makes no sense.
-    #[error("it is damaged: {0}")]
-    Damaged(String),
-    /// There is no key with a certificate at the places asked for.
-    #[error("it holds no key with a certificate at the places {first} to {}", last.map_or("the end".to_owned(), |last| last.to_string()))]
-    NoKeys {
-        /// First place, from 0.
-        first: usize,
-        /// Last place; `None`: to the end.
-        last: Option<usize>,
-    },
-    /// A key that cannot be used for TLS.
-    #[error("the key of alias {alias:?} cannot be used: {why}")]
-    Key {
-        /// Its alias.
-        alias: String,
-        /// Why.
-        why: String,
-    },
-}
-
-/// A private key with its certificates as a store holds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
-    alias: String,
-    /// PKCS#8, DER.
-    key: Vec<u8>,
-    /// X.509, DER; the key's own first.
-    chain: Vec<Vec<u8>>,
-}
 
 /// Which keys of a store are used, and who chooses among them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use p12_keystore::{CertificateBag, Pkcs12Archive, PrivateKeyBag};
 
-use super::{Entry, KeyStoreError};
+use super::entry::{Entry, KeyStoreError};
 
 /// The keys in the order of the file. Aliases are in lower case; keys without a name are numbered from 1.
 pub(super) fn read(bytes: &[u8], password: &str) -> Result<Vec<Entry>, KeyStoreError> {

@@ -7,7 +7,7 @@ use busyhour_queueing::network::{
 use super::ARRIVALS;
 use crate::element::Element;
 use crate::findings::Findings;
-use crate::per_class;
+use crate::per_class::per_class;
 
 /// Tables of load-dependent times are the same for two classes, but for a factor, when they differ by no more than this.
 const SAME_RATIO: f64 = 1e-9;

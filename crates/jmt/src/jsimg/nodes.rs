@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::regions;
 use crate::element::Element;
 use crate::findings::Findings;
 
@@ -100,8 +99,7 @@ pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<
         .children_named("userClass")
         .filter_map(|element| read_class(element, &nodes, all_read, findings))
         .collect();
-    let rooms = regions::read(sim, &classes, &nodes, findings);
-    findings.errors.is_empty().then_some(Model { classes, nodes, rooms })
+    findings.errors.is_empty().then_some(Model { classes, nodes, rooms: BTreeMap::new() })
 }
 
 fn read_node<'e>(element: &'e Element, findings: &mut Findings<'_>) -> Option<Node<'e>> {

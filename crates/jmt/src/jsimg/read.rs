@@ -12,6 +12,7 @@ use busyhour_queueing::network::{
 };
 
 use super::nodes::{self, Model, Node, NodeKind};
+use super::regions;
 use super::routes::{self, Choice};
 use super::servers;
 use crate::element::Element;
@@ -21,7 +22,11 @@ use crate::findings::Findings;
 pub(crate) fn read(sim: &Element, findings: &mut Findings<'_>) -> QueueingNetwork {
     let mut network = QueueingNetwork::new(Vec::new(), Vec::new());
     network.name = sim.attribute("name").unwrap_or_default().to_owned();
-    let Some(model) = nodes::read(sim, findings) else { return network };
+    let Some(mut model) = nodes::read(sim, findings) else { return network };
+    model.rooms = regions::read(sim, &model.classes, &model.nodes, findings);
+    if !findings.errors.is_empty() {
+        return network;
+    }
     let mut walk = Walk { model: &model, reached: BTreeMap::new(), switches: BTreeMap::new() };
     walk.all(findings);
     network.classes = (0..model.classes.len()).filter_map(|at| class(&model, at, findings)).collect();

@@ -8,7 +8,7 @@ use super::laws::{Service, read_service};
 use super::nodes::{Model, Node};
 use crate::element::Element;
 use crate::findings::Findings;
-use crate::per_class;
+use crate::per_class::per_class;
 
 /// A queue or a delay as a station, for the classes that come there.
 pub(super) fn read(

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use fancy_regex::{Assertion as Written, Expr, LookAround};
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-use super::Inner;
-use crate::PatternError;
+use super::inner::Inner;
+use crate::translate::PatternError;
 
 /// Instructions that a pattern may have: `(a{1000}){1000}` would have a million.
 const INSNS_MAX: usize = 200_000;

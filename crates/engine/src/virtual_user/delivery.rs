@@ -33,9 +33,9 @@ impl<P: Protocol> VirtualUser<P> {
         check_assertions(&mut self.user, &settings.assertions, &mut result, self.program.notes_assertions());
         self.set_last_sample_ok(result.success);
         if !in_transaction {
-            self.heard_beyond(group, id, &result);
+            self.add_to_outer_transactions(group, id, &result);
             if !self.gathers(&result) {
-                self.hear(&settings.sample_listeners, &mut result);
+                self.run_listeners(&settings.sample_listeners, &mut result);
                 self.record(&result, settings.listeners, SampleFlags::TRANSACTION);
             }
         }
@@ -43,7 +43,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Runs the listeners on a transaction's sample.
-    fn hear(&mut self, sample_listeners: &[Arc<dyn Processor>], result: &mut SampleResult) {
+    fn run_listeners(&mut self, sample_listeners: &[Arc<dyn Processor>], result: &mut SampleResult) {
         if !sample_listeners.is_empty() {
             std::mem::swap(&mut self.user.result, result);
             for listener in sample_listeners {
@@ -54,12 +54,12 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Adds the sample of a parent-mode transaction to the transactions around it.
-    fn heard_beyond(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
+    fn add_to_outer_transactions(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
         let around = |package: &&SamplerPackage<P>| package.ancestors.contains(&id);
         let last = self.last_package.map(|last| &group.samplers[last.0 as usize]).filter(around);
         let Some(package) = last.or_else(|| group.samplers.iter().find(around)) else { return };
         for ancestor in package.ancestors.iter().skip_while(|ancestor| **ancestor != id).skip(1) {
-            heard(&mut self.place, group, *ancestor, result, 0);
+            add_to_transaction(&mut self.place, group, *ancestor, result, 0);
         }
     }
 
@@ -91,7 +91,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
         let result = &self.user.result;
         for ancestor in &package.ancestors[..inner] {
-            heard(&mut self.place, group, *ancestor, result, self.late_ns);
+            add_to_transaction(&mut self.place, group, *ancestor, result, self.late_ns);
         }
         let variables = &self.program.sample_variables;
         let Some(id) = transaction else {
@@ -145,7 +145,7 @@ impl<P: Protocol> VirtualUser<P> {
             if result.users_all == 0 {
                 self.fill_users(&mut result);
             }
-            self.hear(&last.sample_listeners.all, &mut result);
+            self.run_listeners(&last.sample_listeners.all, &mut result);
             self.record(&result, last.listeners, SampleFlags::TRANSACTION);
         }
     }
@@ -158,7 +158,7 @@ impl<P: Protocol> VirtualUser<P> {
 }
 
 /// Adds a sample to a transaction controller around its sampler.
-pub(super) fn heard<P>(
+pub(super) fn add_to_transaction<P>(
     place: &mut Place,
     group: &Group<P>,
     id: ControllerId,
@@ -170,6 +170,6 @@ pub(super) fn heard<P>(
         && let Some(transaction) = place.states[id.0 as usize].transaction.as_mut()
     {
         transaction.began_with(result, late_ns);
-        transaction.heard(result, settings.include_timers);
+        transaction.add_sample(result, settings.include_timers);
     }
 }
