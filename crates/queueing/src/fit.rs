@@ -31,6 +31,7 @@ mod checks;
 mod curve;
 mod curve_points;
 mod finding;
+mod fit_settings;
 mod fitted;
 mod headroom;
 mod judgement;
@@ -49,13 +50,12 @@ mod usl;
 mod utilization_law;
 mod value;
 
-pub use capacity::{
-    CAPACITY_VERSION, CapacityFit, ComparedPoint, FitMethod, FitRefusal, FitSettings, ModelChoice, Parameter,
-};
+pub use capacity::{CAPACITY_VERSION, CapacityFit, ComparedPoint, FitMethod, FitRefusal, Parameter};
 pub use checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
 pub use curve::{AsymptoticBounds, CapacityModel, Prediction};
 pub use curve_points::CapacityCurvePoint;
 pub use finding::{CapacityFinding, ToldFinding, Weight};
+pub use fit_settings::{FitSettings, ModelChoice};
 pub use fitted::{FittedModel, FittedPrediction};
 pub use headroom::Headroom;
 pub use judgement::{

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::Reading;
+use super::document::Reading;
 
 struct Scan<'t> {
     rest: &'t str,

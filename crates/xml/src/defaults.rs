@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use uppsala::{Attribute, Document, QName};
 
-use crate::elements;
+use crate::document::elements;
 
 /// An attribute with a value of its own wherever it is not written.
 #[derive(Debug, PartialEq, Eq)]

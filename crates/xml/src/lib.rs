@@ -2,6 +2,7 @@
 
 mod complaint;
 mod defaults;
+mod document;
 mod expression;
 mod query;
 mod schema;
@@ -14,6 +15,8 @@ use busyhour_slices::away;
 use uppsala::{Document, NodeKind, Parser, QName};
 
 pub use complaint::complaint;
+use document::elements;
+pub use document::{Reading, XmlDocument, is_element};
 pub use query::{Answer, evaluate, problem};
 pub use schema::Schema;
 pub use write::{write_item, write_node};
@@ -24,25 +27,6 @@ const NO_NAMESPACE: &str = "\u{1}";
 
 /// How deep elements may nest.
 const DEPTH_MAX: u32 = 500;
-
-/// A document that was read.
-pub struct XmlDocument<'t> {
-    /// The document's nodes.
-    pub tree: Document<'t>,
-    /// What the root element declares: prefix (empty for the default) and namespace.
-    pub declared: Vec<(String, String)>,
-}
-
-/// How a document is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// With regard to namespaces.
-    pub namespaces: bool,
-    /// A document type declaration is an error.
-    pub no_doctype: bool,
-    /// Attributes are sorted by name, as DOM trees have them.
-    pub sorted: bool,
-}
 
 /// The bytes of a document as text, by its byte order mark or the encoding that its declaration names.
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
@@ -126,13 +110,6 @@ fn without_place(message: &str) -> String {
     }
 }
 
-fn elements(tree: &Document<'_>) -> Vec<NodeId> {
-    let Some(root) = tree.document_element() else { return Vec::new() };
-    let mut elements = vec![root];
-    elements.extend(tree.descendants(root).into_iter().filter(|id| is_element(tree, *id)));
-    elements
-}
-
 fn sort_attributes(tree: &mut Document<'_>) {
     for id in elements(tree) {
         let many = |element: &uppsala::Element<'_>| {
@@ -210,11 +187,6 @@ pub fn string_value(tree: &Document<'_>, node: NodeId) -> String {
         Some(NodeKind::Element(_) | NodeKind::Document) => tree.text_content_deep(node),
         _ => first_value(tree, node).unwrap_or_default().to_owned(),
     }
-}
-
-/// Whether the node is an element.
-pub fn is_element(tree: &Document<'_>, node: NodeId) -> bool {
-    matches!(tree.node_kind(node), Some(NodeKind::Element(_)))
 }
 
 /// The tree of a document.

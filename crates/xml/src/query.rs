@@ -9,7 +9,7 @@ use sxd_xpath::nodeset::Node;
 use sxd_xpath::{Context, Factory, Value, XPath, budget};
 use uppsala::{Document, NodeId, NodeKind, QName};
 
-use super::XmlDocument;
+use super::document::XmlDocument;
 use super::expression::{prefixes_of, too_complex};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::tick;

@@ -11,7 +11,8 @@ use busyhour_slices::away;
 use uppsala::parser::DEFAULT_MAX_DEPTH;
 use uppsala::{Document, NodeId, ValidationError, XsdValidator, budget};
 
-use crate::{Reading, complaint, is_element};
+use crate::complaint::complaint;
+use crate::document::{Reading, is_element};
 
 /// Steps of reading one schema, and of validating one document. An element takes ten, a comparison with a part of the
 /// schema or 64 bytes of text one.

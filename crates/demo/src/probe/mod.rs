@@ -24,7 +24,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use rustix::time::{ClockId, clock_gettime};
 
 use self::connection::{After, Connection};
-pub use self::record::{ProbeRecord, STAMPS_VERSION};
+pub use self::record::{ProbeRecord, STAMPS_MAX, STAMPS_VERSION};
 
 /// The listening socket's events.
 const LISTENER: Token = Token(usize::MAX);
@@ -34,9 +34,6 @@ const STOP: Token = Token(usize::MAX - 1);
 
 /// Most events that one wait brings.
 const EVENTS: usize = 1024;
-
-/// More stamps than this are counted and not kept (8 bytes each).
-pub const STAMPS_MAX: usize = 100_000_000;
 
 /// The last of a wait is spent looking again and again, since the system's waits are whole milliseconds.
 const LOOK_WITHIN_NS: u64 = 1_000_000;

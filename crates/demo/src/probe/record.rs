@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::STAMPS_MAX;
+/// More stamps than this are counted and not kept (8 bytes each).
+pub const STAMPS_MAX: usize = 100_000_000;
 
 /// Version of the text form of a record.
 pub const STAMPS_VERSION: u32 = 1;

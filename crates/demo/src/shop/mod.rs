@@ -10,6 +10,7 @@ mod image;
 mod input;
 mod metrics;
 mod page;
+mod query;
 mod route;
 mod schema;
 mod seats;

@@ -3,6 +3,7 @@
 use super::fault::Fault;
 use super::forge::{self, Entity};
 use super::page;
+use super::query::number;
 use super::service::{self, Family};
 use super::{Shop, booking, bot, metrics};
 use crate::BASE_PATH;
@@ -273,13 +274,5 @@ fn id(text: &str) -> Result<i64, Fault> {
         text.parse().map_err(|_| Fault::Missing)
     } else {
         Err(Fault::Missing)
-    }
-}
-
-/// A number in the query.
-pub(super) fn number(request: &Request<'_>, name: &'static str) -> Result<Option<i64>, Fault> {
-    match request.parameter(name) {
-        None | Some("") => Ok(None),
-        Some(text) => text.parse().map(Some).map_err(|_| Fault::Parameter(name)),
     }
 }

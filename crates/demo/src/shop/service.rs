@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
 use super::page::{self, View};
-use super::route::number;
+use super::query::number;
 use crate::http::request::Request;
 
 /// A family of entities customers see.

@@ -4,10 +4,11 @@ use rand::Rng;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF as _, FisherSnedecor};
 
-use super::checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
+use super::checks::{CheckedPoint, CheckedPoints, LeftOut, check_points};
 use super::curve::{AsymptoticBounds, CapacityModel};
 use super::curve_points::{CapacityCurvePoint, curve};
 use super::finding::{CapacityFinding, ToldFinding};
+use super::fit_settings::{FitSettings, ModelChoice, NEAR_SATURATION};
 use super::fitted::{FittedModel, FittedPrediction, ModelForm};
 use super::headroom::{CapacityRegion, Headroom, headroom};
 use super::over_runs::over_runs;
@@ -23,9 +24,6 @@ pub const CAPACITY_VERSION: u32 = 1;
 
 /// A fit with intervals wants so many different numbers of users.
 const LOADS_WANTED: usize = 4;
-
-/// A bottleneck that was busy for less than this is not near saturation.
-pub(crate) const NEAR_SATURATION: f64 = 0.7;
 
 /// All measurements are saturated when the least loaded has more than this of the capacity.
 const SATURATED: f64 = 0.97;
@@ -44,47 +42,6 @@ const USL_BETTER_LEAST: f64 = 0.02;
 /// Points that lie further from the curve than this are told: those that the aim for predictions allows.
 const POOR_THROUGHPUT: f64 = 0.10;
 const POOR_RESPONSE: f64 = 0.25;
-
-/// Which model is fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ModelChoice {
-    /// Demands by the utilization law where utilization is recorded, else queues by least squares, else by the best throughput.
-    #[default]
-    Auto,
-    /// Queues by least squares.
-    Queue,
-    /// The Universal Scalability Law.
-    Usl,
-    /// The bound that the best measured throughput sets, and no more.
-    Best,
-}
-
-/// How a model is fitted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FitSettings {
-    /// How the measurements are checked.
-    pub check: CheckSettings,
-    /// Which model.
-    pub choice: ModelChoice,
-    /// Servers of the queue, where they are known.
-    pub servers: Option<u32>,
-    /// Squared coefficient of variation of the service time of one server, where it is known.
-    pub service_scv: Option<f64>,
-    /// A response time that shall not be exceeded, in seconds: up to how many users?
-    pub response_max_s: Option<f64>,
-}
-
-impl Default for FitSettings {
-    fn default() -> FitSettings {
-        FitSettings {
-            check: CheckSettings::default(),
-            choice: ModelChoice::Auto,
-            servers: None,
-            service_scv: None,
-            response_max_s: None,
-        }
-    }
-}
 
 /// How the parameters came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
-use super::capacity::{FitSettings, NEAR_SATURATION};
 use super::checks::CheckedPoint;
 use super::curve::{AsymptoticBounds, CapacityModel};
+use super::fit_settings::{FitSettings, NEAR_SATURATION};
 use super::fitted::{FittedModel, ModelForm};
 use super::queue_fit::ERROR_BETWEEN_RUNS;
 use super::usl::UslFit;
