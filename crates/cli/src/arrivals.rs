@@ -8,9 +8,8 @@ use std::path::Path;
 use busyhour_analysis::WebLogOptions;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::{Log, LogError, RunDir};
-use busyhour_report::{
-    LogReport, LogTally, Look, arrival_plots, log_tables, log_tables_csv, log_tables_json, summarise,
-};
+use busyhour_report::{Look, arrival_plots, log_tables, log_tables_csv, log_tables_json};
+use busyhour_runs::{LogReport, LogTally, summarise};
 
 pub(crate) use self::args::ArrivalsArgs;
 use crate::exit::{Exit, complain, print, say};

@@ -9,9 +9,9 @@ use busyhour_analysis::comparison::{
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
 use busyhour_report::{
-    ComparisonShow, RunReading, comparison_csv, comparison_html, comparison_percent, comparison_table,
-    measure_run, power_table,
+    ComparisonShow, comparison_csv, comparison_html, comparison_percent, comparison_table, power_table,
 };
+use busyhour_runs::{RunReading, measure_run};
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::look;

@@ -17,7 +17,7 @@ use busyhour_record::{
     InputFacts, Manifest, ReadSettings, RecordReading, ResultsError, ResultsInput, RunDir, Snapshot,
     SnapshotSender, read_snapshots, run_start_ms, snapshot_channel,
 };
-use busyhour_report::{record_reading, run_dir_hint};
+use busyhour_runs::{record_reading, run_dir_hint};
 use clap::{Args, ValueEnum};
 
 use crate::exit::{Exit, READ_TABLE, complain, hinted, say};

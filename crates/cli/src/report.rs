@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::{ApdexLimits, ResultsInput, RunDir};
-use busyhour_report::{
-    LogLoad, Look, ReportError, ResultsOptions, ResultsPart, RunShow, end_of_run, html_report,
-    summarise_results,
-};
+use busyhour_report::{Look, RunShow, end_of_run, html_report};
+use busyhour_runs::{LogLoad, ReadRunError, ResultsOptions, ResultsPart, summarise_results};
 use clap::Args;
 
 use crate::exit::{Exit, complain, print, say};
@@ -104,7 +102,7 @@ impl ReportArgs {
 }
 
 /// Reads the inputs and shows the progress.
-pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReportError> {
+pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReadRunError> {
     with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
 }
 
@@ -124,7 +122,7 @@ pub(crate) fn with_progress<T>(
 }
 
 /// Prints why results cannot be read.
-pub(crate) fn refuse(error: &ReportError) -> Exit {
+pub(crate) fn refuse(error: &ReadRunError) -> Exit {
     let mut diagnostic = Diagnostic::error("results", error.to_string());
     if let Some(cause) = std::error::Error::source(error) {
         diagnostic = diagnostic.with_error(cause);

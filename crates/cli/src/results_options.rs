@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use busyhour_record::{ApdexLimits, ReadSettings, SaveConfig};
-use busyhour_report::ResultsOptions;
+use busyhour_runs::ResultsOptions;
 
 /// JMeter's properties for the limits of its Application Performance Index, in ms.
 pub(crate) const APDEX_PROPERTIES: [&str; 2] =

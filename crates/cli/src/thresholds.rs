@@ -10,7 +10,8 @@ use busyhour_analysis::thresholds::{
 };
 use busyhour_diagnostic::{Diagnostic, Span};
 use busyhour_record::{RecordReading, ResultsInput, RunDir, SnapshotSender, snapshot_channel};
-use busyhour_report::{judge_record, run_measures, summary_markdown, thresholds_junit};
+use busyhour_report::{summary_markdown, thresholds_junit};
+use busyhour_runs::{judge_record, run_measures};
 use clap::Args;
 use serde::Deserialize;
 use toml::Spanned;

@@ -6,9 +6,43 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_record::{RunDir, RunDirError};
 
-use crate::files::ReportError;
 use crate::page::html_report;
 use crate::statistics::statistics_json;
+
+/// A dashboard cannot be written.
+#[derive(Debug)]
+pub enum DashboardError {
+    /// The directory already contains something.
+    NotEmpty(PathBuf),
+    /// The directory or a file in it cannot be made.
+    Write(RunDirError),
+}
+
+impl std::fmt::Display for DashboardError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DashboardError::NotEmpty(path) => {
+                write!(f, "cannot write a report into {}: the folder is not empty", path.display())
+            }
+            DashboardError::Write(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for DashboardError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            DashboardError::NotEmpty(_) => None,
+            DashboardError::Write(error) => std::error::Error::source(error),
+        }
+    }
+}
+
+impl From<RunDirError> for DashboardError {
+    fn from(error: RunDirError) -> DashboardError {
+        DashboardError::Write(error)
+    }
+}
 
 /// A page of JMeter's dashboard and the sections of `index.html` that answer the same questions.
 struct Page {
@@ -60,12 +94,12 @@ const STYLE_README: &str = "index.html contains its styles and scripts, so it ne
 ///
 /// # Errors
 /// The directory holds something, is no directory, or cannot be made.
-pub fn prepare_dashboard(dir: &Path) -> Result<(), ReportError> {
+pub fn prepare_dashboard(dir: &Path) -> Result<(), DashboardError> {
     let io = |source| RunDirError::Io { path: dir.to_owned(), source };
     std::fs::create_dir_all(dir).map_err(io)?;
     match std::fs::read_dir(dir).map_err(io)?.next() {
         None => Ok(()),
-        Some(_) => Err(ReportError::NotEmpty(dir.to_owned())),
+        Some(_) => Err(DashboardError::NotEmpty(dir.to_owned())),
     }
 }
 
@@ -74,7 +108,7 @@ pub fn prepare_dashboard(dir: &Path) -> Result<(), ReportError> {
 ///
 /// # Errors
 /// The system's.
-pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], ReportError> {
+pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], DashboardError> {
     let create = |dir: PathBuf| match std::fs::create_dir_all(&dir) {
         Ok(()) => Ok(dir),
         Err(source) => Err(RunDirError::Io { path: dir, source }),

@@ -14,7 +14,7 @@
 //! let page = html_report(&summary);
 //! let statistics = statistics_json(&summary);
 //! // With a run directory: `write_reports(&dir, &summary)?` writes summary.json and report.html, and later
-//! // `summarise(&dir)?` makes the same summary again from the record.
+//! // `busyhour_runs::summarise(&dir)?` makes the same summary again from the record.
 //! assert!(page.starts_with("<!doctype html>") && statistics.contains("\"Total\""));
 //! assert!(text.contains("Total"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,23 +28,14 @@ mod changes_told;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_quartiles;
-mod comparison_read;
 mod comparison_table;
 mod comparison_trend;
 mod dashboard;
 mod delivery;
-mod files;
-mod law_parts;
-mod load_points;
-mod load_precision;
-mod log_arrivals;
 mod log_tables;
 pub mod numbers;
 mod page;
 mod progress;
-mod results;
-mod run_arrivals;
-mod start_order;
 mod statistics;
 mod summariser;
 mod table;
@@ -52,29 +43,26 @@ mod terminal_plot;
 mod thresholds;
 mod thresholds_junit;
 mod times_table;
+mod written;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
 pub use capacity_table::{capacity_table, judgement_table, refusal_text, service_law_table};
 pub use changes_told::told as change_told;
 pub use comparison_csv::comparison_csv;
 pub use comparison_power::power_table;
-pub use comparison_read::{RunReadError, RunReading, measure_run};
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
 pub use comparison_trend::trend_table;
-pub use dashboard::{prepare_dashboard, write_dashboard};
-pub use files::{ReportError, add_arrivals, run_dir_hint, summarise, summarise_jtl, write_reports};
-pub use load_points::{MeasuredLoad, measure_loads};
-pub use log_arrivals::{LogLoad, LogReport, LogTally};
+pub use dashboard::{DashboardError, prepare_dashboard, write_dashboard};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{
     EVENTS_PATH, LIVE_WORDS, LivePage, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint,
     WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report, live_html, what_if_html,
 };
 pub use progress::{Progress, progress_line};
-pub use results::{ResultsOptions, ResultsPart, judge_results, record_reading, summarise_results};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};
 pub use table::{Look, RunShow, end_of_run, shown_label as label_shown};
 pub use terminal_plot::{PlotLine, TerminalPlot};
-pub use thresholds::{judge_record, run_measures, summary_markdown, threshold_table};
+pub use thresholds::{summary_markdown, threshold_table};
 pub use thresholds_junit::thresholds_junit;
+pub use written::write_reports;

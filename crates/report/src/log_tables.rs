@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use busyhour_analysis::arrivals::ArrivalVerdict;
 use busyhour_analysis::{CellHistogram, LogTableRow, LogWindow, QuantileRule, WebLogTables};
+use busyhour_runs::LogReport;
 use serde::Serialize;
 
-use crate::log_arrivals::LogReport;
 use crate::numbers::{counted, thousands};
 use crate::table::{LABEL_MIN, Look, capital, cut, printable};
 

@@ -1,50 +1,10 @@
-//! Thresholds: how those of a run fared, for the terminal and as Markdown.
+//! The results of a run's thresholds, for the terminal and as Markdown.
 
 use busyhour_analysis::Summary;
-use busyhour_analysis::thresholds::{Criterion, Judge, RunMeasures, ThresholdResult};
-use busyhour_record::{RecordReading, ResultsError, ResultsInput, read_snapshots};
+use busyhour_analysis::thresholds::ThresholdResult;
 
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::table::{Look, printable, shown_label};
-
-/// How the run of `inputs` (a run directory, or result files), or the part of it that `reading` names, fares by
-/// `criteria`; `summary` is of the same.
-///
-/// # Errors
-/// Its record cannot be read.
-pub fn judge_record(
-    inputs: &[ResultsInput],
-    reading: &RecordReading,
-    summary: &Summary,
-    criteria: Vec<Criterion>,
-) -> Result<Vec<ThresholdResult>, ResultsError> {
-    let stopper = criteria.iter().position(|criterion| summary.run.stopped_by == Some(criterion.portable()));
-    let mut judge = Judge::new(criteria);
-    read_snapshots(inputs, reading, |snapshot| {
-        // The run is over: nothing can be stopped any more.
-        let _ = judge.second(&snapshot);
-    })?;
-    let mut results = judge.finish(&run_measures(summary));
-    for (at, result) in results.iter_mut().enumerate() {
-        result.stopped_run = stopper == Some(at);
-    }
-    Ok(results)
-}
-
-/// What a summary knows that criteria ask for.
-#[must_use]
-pub fn run_measures(summary: &Summary) -> RunMeasures {
-    // The verdict on all arrivals together; groups have their own.
-    let verdict = summary.arrivals.iter().find(|verdict| verdict.of.is_none()).or(summary.arrivals.first());
-    RunMeasures {
-        span_s: (summary.total.samples > 0).then_some(summary.span_s),
-        // Where gaps are too short for the clock of the stamps, their CoV is the clock's.
-        arrivals_cov: verdict
-            .filter(|verdict| !verdict.observed.is_too_coarse())
-            .and_then(|verdict| verdict.observed.cov.as_ref())
-            .map(|cov| cov.value),
-    }
-}
 
 /// The thresholds of a run for a terminal; lines end with `\n`.
 #[must_use]

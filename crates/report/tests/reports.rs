@@ -9,9 +9,10 @@ use busyhour_record::{
     SampleFlags, Stall,
 };
 use busyhour_report::{
-    Look, Progress, RunShow, UserCounts, add_arrivals, end_of_run, html_report, prepare_dashboard,
-    progress_line, statistics_json, summarise, summarise_jtl, write_dashboard, write_reports,
+    Look, Progress, RunShow, UserCounts, end_of_run, html_report, prepare_dashboard, progress_line,
+    statistics_json, write_dashboard, write_reports,
 };
+use busyhour_runs::{add_arrivals, summarise, summarise_jtl};
 
 /// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
 fn run(dir: &RunDir) -> Manifest {

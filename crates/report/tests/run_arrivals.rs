@@ -7,7 +7,8 @@ use busyhour_record::{
     MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig,
     RunDir, RunEnd, RunNames, Sample,
 };
-use busyhour_report::{Look, RunShow, end_of_run, html_report, summarise};
+use busyhour_report::{Look, RunShow, end_of_run, html_report};
+use busyhour_runs::summarise;
 use busyhour_stats::Decision;
 
 const MS: u64 = 1_000_000;

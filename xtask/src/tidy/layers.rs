@@ -76,10 +76,11 @@ const HOUSE: &[Place] = &[
     // Beside the house: what tests of the floors above talk to.
     place("standin", &[]),
     // Floor 4.
+    place("runs", &["record", "analysis", "arrivals", "stats", "queueing"]),
     Place {
         name: "report",
-        may_use: &["record", "analysis", "arrivals", "stats", "queueing"],
-        tests_may_use: &[],
+        may_use: &["record", "analysis", "runs", "stats", "queueing"],
+        tests_may_use: &["arrivals"],
     },
     place("export", &["record"]),
     Place { name: "live", may_use: &["record", "analysis", "report", "export"], tests_may_use: &["standin"] },
@@ -110,6 +111,7 @@ const HOUSE: &[Place] = &[
             "queueing",
             "record",
             "report",
+            "runs",
             "samplers",
             "script",
             "simulation",

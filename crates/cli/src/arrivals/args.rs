@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
-use busyhour_report::{LogLoad, LogTablesShow};
+use busyhour_report::LogTablesShow;
+use busyhour_runs::LogLoad;
 use clap::Args;
 
 use crate::quantities::{log_span, window};

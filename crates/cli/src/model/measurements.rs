@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ToldFinding};
 use busyhour_record::ResultsInput;
-use busyhour_report::{MeasuredLoad, ResultsOptions, ResultsPart, measure_loads};
+use busyhour_runs::{MeasuredLoad, ResultsOptions, ResultsPart, measure_loads};
 use clap::Args;
 
 use super::points_file::PointsFile;

@@ -8,7 +8,8 @@ use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::Started;
 use busyhour_program::run::Properties;
 use busyhour_record::{CsvOutput, Manifest, RunDir, RunEnd, RunTotals};
-use busyhour_report::{Look, add_arrivals, end_of_run, write_dashboard, write_reports};
+use busyhour_report::{Look, end_of_run, write_dashboard, write_reports};
+use busyhour_runs::add_arrivals;
 
 use crate::exit::{self, say};
 use crate::io_hints::chain;

@@ -6,8 +6,8 @@ mod scale;
 use std::fmt::Write as _;
 
 use busyhour_analysis::{CellCounts, WebLogTables};
+use busyhour_runs::LogReport;
 
-use crate::log_arrivals::LogReport;
 use crate::page::escape;
 use figure::{Figure, Layer, Mark};
 

@@ -1,5 +1,7 @@
 //! From results of any kind to a summary: files, streams and run directories, whole or a part of the time.
 
+use std::path::Path;
+
 use busyhour_analysis::arrivals::{
     ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, Scope, TallySettings, judge,
 };
@@ -12,10 +14,11 @@ use busyhour_record::{
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::files::{ReportError, add_arrivals, add_thresholds};
+use crate::error::ReadRunError;
 use crate::log_arrivals::LogLoad;
+use crate::run_arrivals::add_arrivals;
 use crate::start_order::StartOrder;
-use crate::thresholds::judge_record;
+use crate::thresholds::{judge_manifest, judge_record};
 
 /// Seed of the simulations inside tests: the same results have the same verdict each time.
 const SEED: u64 = 0;
@@ -54,8 +57,24 @@ pub fn summarise_results(
     inputs: Vec<ResultsInput>,
     options: &ResultsOptions,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Summary, ReportError> {
+) -> Result<Summary, ReadRunError> {
     summarised(inputs, options, progress).map(|(summary, _)| summary)
+}
+
+/// The summary of the run in `dir`, made again from its manifest and its record of samples. Its thresholds are judged again.
+///
+/// # Errors
+/// The manifest or the record cannot be read.
+pub fn summarise(dir: &RunDir) -> Result<Summary, ReadRunError> {
+    summarise_results(vec![ResultsInput::path(dir.path())], &ResultsOptions::default(), &mut |_, _| {})
+}
+
+/// The summary of a result file that JMeter wrote, read with the default options.
+///
+/// # Errors
+/// It cannot be read, or is neither CSV nor XML of JMeter's.
+pub fn summarise_jtl(path: &Path) -> Result<Summary, ReadRunError> {
+    summarise_results(vec![ResultsInput::path(path)], &ResultsOptions::default(), &mut |_, _| {})
 }
 
 /// The summary of `inputs`, as [`summarise_results`] makes it, with `criteria` judged on the same part of them.
@@ -67,7 +86,7 @@ pub fn judge_results(
     options: &ResultsOptions,
     criteria: Vec<Criterion>,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Summary, ReportError> {
+) -> Result<Summary, ReadRunError> {
     let again = ResultsInput::all_again(&inputs)?;
     let (mut summary, reading) = summarised(inputs, options, progress)?;
     summary.thresholds = judge_record(&again, &reading, &summary, criteria)?;
@@ -81,7 +100,7 @@ pub fn judge_results(
 pub fn record_reading(
     inputs: &[ResultsInput],
     options: &ResultsOptions,
-) -> Result<RecordReading, ReportError> {
+) -> Result<RecordReading, ReadRunError> {
     let read = options.read.clone();
     Ok(match options.part {
         ResultsPart::Whole => RecordReading { read, window_s: None },
@@ -99,7 +118,7 @@ fn summarised(
     inputs: Vec<ResultsInput>,
     options: &ResultsOptions,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<(Summary, RecordReading), ReportError> {
+) -> Result<(Summary, RecordReading), ReadRunError> {
     let again = |inputs: &[ResultsInput]| inputs.iter().map(ResultsInput::again).collect::<Option<Vec<_>>>();
     let mut options = options.clone();
     options.read.groups = true;
@@ -140,7 +159,7 @@ fn summarised(
             let start_ms = Some(first.replay.wall_anchor_ms);
             Reading::of(inputs, options, window, start_ms, progress)?
         }
-        (true, None) => return Err(ReportError::Stream),
+        (true, None) => return Err(ReadRunError::Stream),
     };
     let read = ReadSettings { start_ms: Some(reading.replay.wall_anchor_ms), ..options.read.clone() };
     let again = RecordReading { read, window_s: window };
@@ -152,7 +171,7 @@ fn summarised(
         // A run knows its workloads, their schedules and its thresholds; a part of it is judged as any log.
         (Some(dir), Some(manifest), None) => {
             add_arrivals(dir, &mut summary)?;
-            add_thresholds(dir, manifest, &mut summary)?;
+            summary.thresholds = judge_manifest(dir, manifest, &summary)?;
         }
         _ => {
             let verdict = reading.verdict(&summary, options.load);
@@ -176,7 +195,7 @@ fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<Reco
 
 /// The samples of a results file that ended later than `end`; `None` when there are none, or no file that can be read. The
 /// file has whole milliseconds, of the start and of the time: both may be rounded.
-fn later_rows(path: &std::path::Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
+fn later_rows(path: &Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
     let settings = ReadSettings { start_ms: Some(start_ms), ..ReadSettings::default() };
     let results = Results::open(vec![ResultsInput::path(path)], &settings).ok()?;
     let end_s = end.as_duration().as_secs_f64();
@@ -215,7 +234,7 @@ impl Reading {
         window_s: Option<(f64, f64)>,
         start_ms: Option<i64>,
         progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Reading, ReportError> {
+    ) -> Result<Reading, ReadRunError> {
         let results = Results::open(inputs, &ReadSettings { start_ms, ..options.read.clone() })?;
         let resolution = if results.one_clock() { Resolution::Millisecond } else { Resolution::Nanosecond };
         let mut starts = StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)));

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use busyhour_analysis::RunFacts;
 use busyhour_analysis::arrivals::{
     ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, LatenessTally, Observed, RequestedProcess,
-    Resolution, Scope, StallRule, TallySettings, judge,
+    Resolution, Scope, TallySettings, judge,
 };
+use busyhour_analysis::{RunFacts, Summary};
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
 use busyhour_record::{
     ArrivalRecord, ControlEvent, Fate, LoadChange, Log, Nanos, OpenFacts, RunDir, RunEnd, RunNames,
@@ -16,8 +16,8 @@ use busyhour_record::{
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::files::ReportError;
-use crate::law_parts::LawParts;
+use crate::error::ReadRunError;
+use crate::law_parts::{LawParts, stall_rule};
 
 /// What the verdict needs of a run besides its record.
 #[derive(Debug, Clone, Copy)]
@@ -41,9 +41,9 @@ const SEED: u64 = 0;
 ///
 /// # Errors
 /// The record cannot be read.
-pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVerdict>, ReportError> {
+pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
     let mut verdicts = Vec::new();
-    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReportError::Samples)?;
+    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReadRunError::Samples)?;
     let names = reader.names().names.clone();
     drop(reader);
     for open in &load.facts.open {
@@ -53,6 +53,22 @@ pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVer
         verdicts.extend(judge_closed(dir, load, &names)?);
     }
     Ok(verdicts)
+}
+
+/// Judges the arrivals of the run in `dir` and adds the verdicts, and their doubts, to its summary.
+///
+/// # Errors
+/// The record cannot be read.
+pub fn add_arrivals(dir: &RunDir, summary: &mut Summary) -> Result<(), ReadRunError> {
+    let service = &summary.total.service;
+    let load = RunLoad {
+        facts: &summary.run,
+        users_max: summary.users_max,
+        service_mean_s: (summary.total.samples > 0).then_some(service.mean / 1e3),
+    };
+    let verdicts = judge_arrivals(dir, &load)?;
+    summary.add_arrivals(verdicts);
+    Ok(())
 }
 
 fn group_name(names: &RunNames, group: u32) -> String {
@@ -70,7 +86,7 @@ fn judge_open(
     load: &RunLoad<'_>,
     open: &OpenFacts,
     names: &RunNames,
-) -> Result<Vec<ArrivalVerdict>, ReportError> {
+) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
     let process = ArrivalProcess::parse(&open.process).ok();
     // A schedule that repeats a file can only be known from the record.
     let known = process.filter(|process| process.unresolved().is_none());
@@ -168,7 +184,7 @@ fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
 
 /// How much of a schedule that lasts `duration_ns` was made: all of it, unless the run ended before; then what was asked
 /// for is the rate until there, not that of a time that never came.
-fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -> Result<u64, ReportError> {
+fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -> Result<u64, ReadRunError> {
     if facts.end == Some(RunEnd::Completed) {
         return Ok(duration_ns);
     }
@@ -219,24 +235,13 @@ fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
     }
 }
 
-/// Which gaps a process of this law cannot have.
-pub(crate) fn stall_rule(law: Law) -> StallRule {
-    match law {
-        Law::Poisson | Law::FixedCount => StallRule::Poisson,
-        Law::Even => StallRule::Even,
-        Law::Jittered | Law::Renewal { .. } | Law::Bursty | Law::Replay | Law::Mixed | Law::NoArrivals => {
-            StallRule::Ignore
-        }
-    }
-}
-
 /// Starts of samplers in the groups that start users of their own. In total only when there are such groups in the main
 /// part of the run; by group when there are several.
 fn judge_closed(
     dir: &RunDir,
     load: &RunLoad<'_>,
     names: &RunNames,
-) -> Result<Vec<ArrivalVerdict>, ReportError> {
+) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
     let is_elsewhere = |group: u32| {
         names.set_up_and_tear_down.contains(&group)
             || load.facts.open.iter().any(|open| open.groups.contains(&group))
@@ -245,7 +250,7 @@ fn judge_closed(
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let new =
         || (0..=groups).map(|_| ArrivalTally::new(TallySettings::new(Resolution::Nanosecond))).collect();
-    let log = Log::open(dir.path()).map_err(ReportError::Log)?;
+    let log = Log::open(dir.path()).map_err(ReadRunError::Log)?;
     let origin_ns = load.facts.wall_anchor_ms.saturating_mul(1_000_000);
     let (tallies, _): (Vec<ArrivalTally>, _) = log
         .scan_in_order(
@@ -262,7 +267,7 @@ fn judge_closed(
             },
             &mut |_| {},
         )
-        .map_err(ReportError::Log)?;
+        .map_err(ReadRunError::Log)?;
     let busy: Vec<usize> = (0..groups).filter(|group| tallies[*group].arrivals() > 0).collect();
     let total = tallies.len() - 1;
     if tallies[total].arrivals() == 0 {
@@ -297,7 +302,7 @@ fn judge_closed(
 }
 
 /// Calls `see` with the arrivals of the record by the time at which they began or were dropped.
-fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), ReportError> {
+fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), ReadRunError> {
     let time = |arrival: &ArrivalRecord| arrival.began().unwrap_or(arrival.scheduled);
     // Each core's come in order; they are merged as far as no other core can still have earlier ones.
     let mut cores: Vec<VecDeque<ArrivalRecord>> = Vec::new();
@@ -311,7 +316,7 @@ fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), Rep
             }
         }
     };
-    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReportError::Samples)?.without_samples();
+    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReadRunError::Samples)?.without_samples();
     let mut since = 0;
     reader
         .read_with_arrivals(
@@ -329,7 +334,7 @@ fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), Rep
                 }
             },
         )
-        .map_err(ReportError::Samples)?;
+        .map_err(ReadRunError::Samples)?;
     pass_on(&mut cores, Nanos::MAX);
     Ok(())
 }

@@ -11,8 +11,8 @@ use busyhour_record::{
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::files::run_dir_hint;
-use crate::results::{ResultsPart, find_steady};
+use crate::error::run_dir_hint;
+use crate::summarise::{ResultsPart, find_steady};
 
 /// How runs are read for a comparison.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub struct RunReading {
 
 /// A run that cannot be compared.
 #[derive(Debug)]
-pub enum RunReadError {
+pub enum MeasureRunError {
     /// The run directory cannot be used.
     RunDir(RunDirError),
     /// Its results cannot be read.
@@ -43,44 +43,46 @@ pub enum RunReadError {
     },
 }
 
-impl std::fmt::Display for RunReadError {
+impl std::fmt::Display for MeasureRunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            RunReadError::RunDir(error) => error.fmt(f),
-            RunReadError::Results(error) => write!(f, "cannot read {}", error.name),
-            RunReadError::Empty { name, part: false } => write!(f, "{name} holds no sample that ended"),
-            RunReadError::Empty { name, part: true } => write!(f, "no sample of {name} starts in the window"),
+            MeasureRunError::RunDir(error) => error.fmt(f),
+            MeasureRunError::Results(error) => write!(f, "cannot read {}", error.name),
+            MeasureRunError::Empty { name, part: false } => write!(f, "{name} holds no sample that ended"),
+            MeasureRunError::Empty { name, part: true } => {
+                write!(f, "no sample of {name} starts in the window")
+            }
         }
     }
 }
 
-impl std::error::Error for RunReadError {
+impl std::error::Error for MeasureRunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            RunReadError::RunDir(error) => std::error::Error::source(error),
-            RunReadError::Results(error) => Some(&error.source),
-            RunReadError::Empty { .. } => None,
+            MeasureRunError::RunDir(error) => std::error::Error::source(error),
+            MeasureRunError::Results(error) => Some(&error.source),
+            MeasureRunError::Empty { .. } => None,
         }
     }
 }
 
-impl From<ResultsError> for RunReadError {
-    fn from(error: ResultsError) -> RunReadError {
-        RunReadError::Results(error)
+impl From<ResultsError> for MeasureRunError {
+    fn from(error: ResultsError) -> MeasureRunError {
+        MeasureRunError::Results(error)
     }
 }
 
-impl RunReadError {
+impl MeasureRunError {
     /// What to do about it; empty when nothing is to be advised.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            RunReadError::Results(error) => error.source.hint(),
-            RunReadError::Empty { part: true, .. } => {
+            MeasureRunError::Results(error) => error.source.hint(),
+            MeasureRunError::Empty { part: true, .. } => {
                 "--window FROM,TO counts in seconds from the start of the run"
             }
-            RunReadError::RunDir(error) => run_dir_hint(error),
-            RunReadError::Empty { part: false, .. } => "",
+            MeasureRunError::RunDir(error) => run_dir_hint(error),
+            MeasureRunError::Empty { part: false, .. } => "",
         }
     }
 }
@@ -90,7 +92,7 @@ impl RunReadError {
 ///
 /// # Errors
 /// It cannot be read, or nothing in it counts.
-pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun, RunReadError> {
+pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun, MeasureRunError> {
     let manifest = match run {
         [path] => manifest_of(path)?,
         _ => None,
@@ -118,16 +120,16 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
     let name = name_of(run);
     let label = |label: u32| labels.name(LabelId(label)).to_string();
     MeasuredRun::new(name.clone(), facts, tally, tick_ns as f64 / 1e6, label, random.as_mut())
-        .ok_or(RunReadError::Empty { name, part: reading.part != ResultsPart::Whole })
+        .ok_or(MeasureRunError::Empty { name, part: reading.part != ResultsPart::Whole })
 }
 
 /// What the manifest tells, when the run is a directory of ours.
-fn manifest_of(path: &Path) -> Result<Option<RunFacts>, RunReadError> {
+fn manifest_of(path: &Path) -> Result<Option<RunFacts>, MeasureRunError> {
     let dir = RunDir::open(path);
     if !path.is_dir() || !dir.samples_path().exists() {
         return Ok(None);
     }
-    let manifest = dir.read_manifest().map_err(RunReadError::RunDir)?;
+    let manifest = dir.read_manifest().map_err(MeasureRunError::RunDir)?;
     Ok(Some(RunFacts::from_manifest(&manifest)))
 }
 
@@ -156,7 +158,7 @@ impl Tallied {
         reading: &RunReading,
         window: Option<RunWindow>,
         start_ms: Option<i64>,
-    ) -> Result<Tallied, RunReadError> {
+    ) -> Result<Tallied, MeasureRunError> {
         // Users are told apart by the names of their threads.
         let settings = ReadSettings { start_ms, all_columns: true, ..reading.read.clone() };
         let results = Results::open(inputs(run), &settings)?;

@@ -4,13 +4,22 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, RequestedProcess, Resolution, Scope,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, RequestedProcess, Resolution, Scope, StallRule,
     TallySettings, judge,
 };
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Law};
 use rand::Rng;
 
-use crate::run_arrivals::stall_rule;
+/// Which gaps a process of this law cannot have.
+pub(crate) fn stall_rule(law: Law) -> StallRule {
+    match law {
+        Law::Poisson | Law::FixedCount => StallRule::Poisson,
+        Law::Even => StallRule::Even,
+        Law::Jittered | Law::Renewal { .. } | Law::Bursty | Law::Replay | Law::Mixed | Law::NoArrivals => {
+            StallRule::Ignore
+        }
+    }
+}
 
 /// A stretch of a schedule whose stages all have one law, with the pauses between them.
 #[derive(Debug, Clone, PartialEq)]

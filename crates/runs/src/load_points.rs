@@ -8,9 +8,9 @@ use busyhour_record::{
     LogForm, ReadSettings, Results, ResultsFrom, ResultsInput, Sample, SampleFlags, SampleKind,
 };
 
-use crate::files::ReportError;
+use crate::error::ReadRunError;
 use crate::load_precision::LoadBatches;
-use crate::results::{ResultsOptions, ResultsPart, summarise_results};
+use crate::summarise::{ResultsOptions, ResultsPart, summarise_results};
 
 /// When a larger part of the requests began before the one before them had ended, users share their names.
 const SHARED_NAMES: f64 = 0.01;
@@ -53,8 +53,8 @@ pub fn measure_loads(
     options: &ResultsOptions,
     in_steps: bool,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Vec<MeasuredLoad>, ReportError> {
-    let again = || input.again().ok_or(ReportError::Stream);
+) -> Result<Vec<MeasuredLoad>, ReadRunError> {
+    let again = || input.again().ok_or(ReadRunError::Stream);
     let summary = summarise_results(vec![again()?], options, progress)?;
     let steps = if in_steps && options.part == ResultsPart::Steady && summary.run.open.is_empty() {
         plateaus(&summary.series)
@@ -89,8 +89,8 @@ fn measure_load(
     input: &ResultsInput,
     summary: &Summary,
     options: &ResultsOptions,
-) -> Result<MeasuredLoad, ReportError> {
-    let again = input.again().ok_or(ReportError::Stream)?;
+) -> Result<MeasuredLoad, ReadRunError> {
+    let again = input.again().ok_or(ReadRunError::Stream)?;
     let is_run = matches!(&input.from, ResultsFrom::Path(path) if path.is_dir());
     let window_s = match &summary.window {
         Some(window) => (window.from_s, window.to_s),
@@ -242,7 +242,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-    use crate::results::ResultsPart;
+    use crate::summarise::ResultsPart;
 
     /// A JTL of users who ask for a time and think for another, like clocks, `offset_ms` apart.
     fn log(users: u64, response_ms: u64, think_ms: u64, seconds: u64, threads: u64) -> String {
