@@ -1,4 +1,4 @@
-//! `busyhour arrivals`: the arrival statistics of logs.
+//! `busyhour arrivals`: arrival statistics of logs.
 
 mod args;
 
@@ -16,8 +16,8 @@ use crate::exit::{Exit, complain, print, say};
 use crate::progress::columns;
 use crate::reading::ReadingProgress;
 
-/// Most labels that are named when one is looked for in vain.
-const LABELS_NAMED: usize = 8;
+/// Maximum number of labels in the hint for an unknown label.
+const LABELS_LISTED: usize = 8;
 
 pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     let options = args.options();
@@ -28,10 +28,10 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
         match read(path, &name, &options, args) {
             Ok(log) if log.tables.selected == 0 => {
                 exit = Exit::Refused;
-                say(&nothing_counts(&log, args).to_string());
+                say(&nothing_selected(&log, args).to_string());
             }
             Ok(log) => {
-                doubts(&log).iter().for_each(|doubt| say(&doubt.to_string()));
+                caveats(&log).iter().for_each(|caveat| say(&caveat.to_string()));
                 logs.push(log);
             }
             Err(error) => {
@@ -64,7 +64,7 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     }
 }
 
-/// How standard output looks.
+/// Width and colours of standard output.
 pub(crate) fn look() -> Look {
     let on_terminal = std::io::stdout().is_terminal();
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -83,24 +83,24 @@ fn read(
     }
     let size = log.bytes();
     let mut progress = ReadingProgress::new(name);
-    // What is known of each label: whether it is wanted.
+    // For each label number, whether the label is selected.
     let new = || (LogTally::new(options, log.form()), Vec::new());
     let read = log.scan_in_order(
         new,
-        |(tally, wanted), row, names| {
+        |(tally, selected), row, names| {
             let at = row.label as usize;
-            while wanted.len() <= at {
-                let name = names.name(wanted.len() as u32);
-                wanted.push(args.label.is_empty() || args.label.iter().any(|label| label == name));
+            while selected.len() <= at {
+                let name = names.name(selected.len() as u32);
+                selected.push(args.label.is_empty() || args.label.iter().any(|label| label == name));
             }
-            tally.add(row, wanted[at]);
+            tally.add(row, selected[at]);
         },
         &mut |bytes| progress.show(bytes, size),
     );
     progress.clear();
     let ((tally, _), facts) = read?;
     let mut report = tally.finish(name.to_owned(), facts, args.load());
-    // A run knows its workloads and their schedules; a part of it is judged as any log.
+    // A run directory contains the workloads and their schedules; only a part of it is judged like other logs.
     if path.is_dir()
         && args.whole()
         && let Ok(summary) = summarise(&RunDir::open(path))
@@ -111,20 +111,20 @@ fn read(
     Ok(report)
 }
 
-/// Why no row of a log counts.
-fn nothing_counts(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
+/// Why no row of a log is selected.
+fn nothing_selected(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
     let found = |message: String| Diagnostic::error("log", message).in_file(log.name.as_str());
     if log.tables.rows == 0 && log.facts.transactions > 0 {
-        return found("it holds rows of transactions only, which are no arrivals".into())
-            .with_hint("let the Transaction Controllers not generate parent samples");
+        return found("the log contains only transactions, which are not arrivals".into())
+            .with_hint("disable \"Generate parent sample\" in the Transaction Controllers");
     }
     if log.tables.rows == 0 {
-        return found("it holds no samples".into());
+        return found("the log contains no samples".into());
     }
     let known = |label: &&String| log.facts.labels.contains(label);
     if !args.label.is_empty() && !args.label.iter().any(|label| known(&label)) {
-        let mut names: Vec<&str> = log.facts.labels.iter().take(LABELS_NAMED).map(String::as_str).collect();
-        if log.facts.labels.len() > LABELS_NAMED {
+        let mut names: Vec<&str> = log.facts.labels.iter().take(LABELS_LISTED).map(String::as_str).collect();
+        if log.facts.labels.len() > LABELS_LISTED {
             names.push("…");
         }
         return found(format!("no sample has the label {:?}", args.label.join("\", \"")))
@@ -134,31 +134,33 @@ fn nothing_counts(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
         .with_hint("--window FROM,TO counts in seconds from the first start of the log")
 }
 
-/// What a person should know about a log before relying on its tables.
-fn doubts(log: &LogReport) -> Vec<Diagnostic> {
-    let doubt = |message: String| Diagnostic::warning("log", message).in_file(log.name.as_str());
-    let mut doubts = Vec::new();
+/// Reasons to doubt the tables of a log.
+fn caveats(log: &LogReport) -> Vec<Diagnostic> {
+    let caveat = |message: String| Diagnostic::warning("log", message).in_file(log.name.as_str());
+    let mut caveats = Vec::new();
     if let Some(first) = &log.facts.first_bad {
-        doubts.push(doubt(format!(
-            "{} of its rows cannot be read and are left out; the first: {first}",
-            log.facts.bad_rows
+        caveats.push(caveat(format!(
+            "skipped {} that cannot be read; the first: {first}",
+            busyhour_report::numbers::counted(log.facts.bad_rows, "row")
         )));
     }
     if log.facts.of_several > 0 {
-        doubts.push(
-            doubt(format!(
-                "{} of its rows stand for several samples each: when those started is not in it",
+        caveats.push(
+            caveat(format!(
+                "{} rows each represent several samples, whose start times are unknown",
                 log.facts.of_several
             ))
-            .with_hint("take the log of a sender that keeps every sample (mode=StrippedBatch instead of Statistical)"),
+            .with_hint("use a log with a row for every sample (mode=StrippedBatch instead of Statistical)"),
         );
     }
     if log.facts.cut_off {
-        doubts.push(doubt("it ends within a row, which is left out; was the run killed?".into()));
+        caveats.push(caveat(
+            "the log ends within a row, which was skipped; the run may have been killed".into(),
+        ));
     }
     if !log.tables.by_threads.is_empty() && log.tables.threads_unknown == log.tables.selected {
-        doubts.push(
-            doubt("no thread name ends in a number: there is nothing to show by threads".into())
+        caveats.push(
+            caveat("no thread name ends in a number, so there are no statistics by threads".into())
                 .with_hint("the column threadName is needed (jmeter.save.saveservice.thread_name)"),
         );
     }
@@ -166,13 +168,13 @@ fn doubts(log: &LogReport) -> Vec<Diagnostic> {
         && let Some(duration_ms) = log.tables.duration_ms
         && duration_ms < window.duration_s * 900.0
     {
-        doubts.push(doubt(format!(
-            "what counts lasts {:.0} s of the window's {} s: the log begins or ends within it",
+        caveats.push(caveat(format!(
+            "the log covers only {:.0} s of the window's {} s",
             duration_ms / 1e3,
             window.duration_s
         )));
     }
-    doubts
+    caveats
 }
 
 fn plot(dir: &Path, logs: &[LogReport]) -> Result<(), String> {

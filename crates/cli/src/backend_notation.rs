@@ -1,4 +1,4 @@
-//! How a backend of the ticket shop is written on a command line.
+//! The notation of the ticket shop's backend on the command line.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use busyhour_demo::{BackendOptions, BackendTime};
 use busyhour_queueing::network::TimeLaw;
 
-/// Each connection has a thread.
+/// Maximum number of connections; each has a thread.
 const CONNECTIONS_MAX: usize = 1000;
 
 /// A backend, its law as in model files: `constant(5ms)`, `exponential(5ms)`, `2 x exponential(5ms)`.
@@ -15,11 +15,10 @@ pub(crate) fn backend(text: &str) -> Result<BackendOptions, String> {
     // exponential has an x, too.
     let several = text.split_once(['x', '×']).filter(|(number, _)| is_number(number.trim()));
     let (number, law) = several.map_or(("1", text), |(number, law)| (number.trim(), law));
-    let connections = number
-        .parse::<NonZeroUsize>()
-        .ok()
-        .filter(|number| number.get() <= CONNECTIONS_MAX)
-        .ok_or_else(|| format!("{number} connections: 1 to {CONNECTIONS_MAX} are possible"))?;
+    let connections =
+        number.parse::<NonZeroUsize>().ok().filter(|number| number.get() <= CONNECTIONS_MAX).ok_or_else(
+            || format!("the number of connections must be 1 to {CONNECTIONS_MAX}, not {number}"),
+        )?;
     let time = match law.parse::<TimeLaw>()? {
         TimeLaw::Deterministic { mean_s } => BackendTime::Constant(time_of(mean_s)?),
         TimeLaw::Exponential { mean_s } => BackendTime::Exponential(time_of(mean_s)?),
@@ -30,7 +29,7 @@ pub(crate) fn backend(text: &str) -> Result<BackendOptions, String> {
 
 fn time_of(mean_s: f64) -> Result<Duration, String> {
     if !(1e-4..=60.0).contains(&mean_s) {
-        return Err("it must be 0.1 ms to 60 s: less is not kept by any clock that sleeps".into());
+        return Err("it must be 0.1 ms to 60 s; shorter times cannot be slept accurately".into());
     }
     Ok(Duration::from_secs_f64(mean_s))
 }
@@ -40,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_and_laws_are_read_and_mistakes_named() {
+    fn backends_are_parsed_and_errors_are_reported() {
         let read = |text: &str| backend(text).map(|found| (found.connections.get(), found.time));
         let ms = Duration::from_millis;
         // As in model files, a bare time is the mean of an exponential one.
@@ -50,8 +49,8 @@ mod tests {
         assert_eq!(read("2 x exponential(20ms)"), Ok((2, BackendTime::Exponential(ms(20)))));
         assert_eq!(read("12×constant(1s)"), Ok((12, BackendTime::Constant(ms(1_000)))));
         for (wrong, words) in [
-            ("0 x 5ms", "0 connections: 1 to 1000 are possible"),
-            ("1001 x 5ms", "1001 connections: 1 to 1000 are possible"),
+            ("0 x 5ms", "must be 1 to 1000, not 0"),
+            ("1001 x 5ms", "must be 1 to 1000, not 1001"),
             ("gamma(5ms, 2)", "a backend's times are constant or exponential, not gamma(5ms, 2)"),
             ("exponental(5ms)", "did you mean \"exponential\"?"),
             ("exponential(5ms", "the closing parenthesis is missing"),

@@ -1,6 +1,6 @@
-//! Columns of numbers for people: right-aligned, two spaces apart, plain text.
+//! Plain-text tables: numbers are right-aligned, and columns are two spaces apart.
 
-/// Rows under a heading. The first `left` columns are words and stand to the left.
+/// A table with a heading. The first `left` columns contain text and are left-aligned.
 pub(crate) struct Columns {
     left: usize,
     rows: Vec<Vec<String>>,
@@ -15,7 +15,7 @@ impl Columns {
         self.rows.push(cells);
     }
 
-    /// The text; no line ends in spaces.
+    /// Renders the table without trailing spaces.
     pub(crate) fn render(&self) -> String {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -51,7 +51,7 @@ mod tests {
     use super::Columns;
 
     #[test]
-    fn words_stand_left_and_numbers_right() {
+    fn text_is_left_aligned_and_numbers_are_right_aligned() {
         let mut columns = Columns::new(1, &["label", "n"]);
         columns.row(vec!["Home".into(), "1200".into()]);
         columns.row(vec!["A page".into(), "7".into(), String::new()]);

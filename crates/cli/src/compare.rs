@@ -188,7 +188,7 @@ pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<M
         let seed = reading.seed.map(|seed| seed.wrapping_add(at as u64));
         match measure_run(files, &RunReading { seed, ..reading.clone() }) {
             Ok(run) => {
-                tell_bad_rows(&run);
+                warn_about_skipped_rows(&run);
                 runs.push(run);
             }
             Err(error) => {
@@ -208,7 +208,7 @@ pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<M
 }
 
 /// Warns about rows that were skipped, because the comparison does not cover the whole run then.
-fn tell_bad_rows(run: &MeasuredRun) {
+fn warn_about_skipped_rows(run: &MeasuredRun) {
     for input in run.facts.inputs.iter().filter(|input| input.bad_rows > 0) {
         let rows = if input.bad_rows == 1 { "1 row".to_owned() } else { format!("{} rows", input.bad_rows) };
         let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a run prints, written by a thread of its own: a terminal or a pipe that takes nothing holds up nothing.
+//! Prints the output of a run in a separate thread, so that a blocked terminal or pipe does not block the run.
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Messages that wait to be written; later ones are dropped.
+/// Maximum number of queued messages; further ones are discarded.
 const WAITING_MAX: usize = 1024;
 
-/// How often [`drain`] looks.
+/// Interval at which [`drain`] checks the queue.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// How long what is left may take once nobody wants to wait.
+/// Maximum time for writing the remaining messages after a forced end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Where a message goes.
+/// The destination of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     Out,
@@ -31,7 +31,7 @@ struct Console {
 
 static CONSOLE: OnceLock<Console> = OnceLock::new();
 
-/// Has a thread write what is printed from now on.
+/// Starts the thread that writes messages from now on.
 pub(crate) fn start() -> std::io::Result<()> {
     if CONSOLE.get().is_some() {
         return Ok(());
@@ -58,7 +58,7 @@ pub(crate) fn start() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes a message, or leaves it to the thread; false when nobody reads that stream any more.
+/// Writes a message or queues it for the thread; returns false if the stream is closed.
 pub(crate) fn write(stream: Stream, bytes: &[u8]) -> bool {
     let Some(console) = CONSOLE.get() else { return write_now(stream, bytes) };
     console.waiting.fetch_add(1, Ordering::SeqCst);
@@ -74,7 +74,7 @@ fn write_now(stream: Stream, bytes: &[u8]) -> bool {
             let mut out = std::io::stdout().lock();
             out.write_all(bytes).and_then(|()| out.flush())
         }
-        // A closed standard error is no reason to fail.
+        // A closed standard error is not an error.
         Stream::Err => std::io::stderr().write_all(bytes),
     };
     written.is_ok()

@@ -66,7 +66,7 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
     exit
 }
 
-/// A shop in a process of its own that ends with this process.
+/// A shop in a child process that ends with this process.
 struct Shop {
     child: Child,
     port: u16,

@@ -1,4 +1,4 @@
-//! Sending a run elsewhere: while it goes on, and `busyhour export` afterwards.
+//! Exports a run to other programs: during the run, and afterwards with `busyhour export`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,7 +21,7 @@ use busyhour_runs::{record_reading, run_dir_hint};
 use clap::{Args, ValueEnum};
 
 use crate::exit::{Exit, READ_TABLE, complain, hinted, say};
-use crate::inputs::{Inputs, is_stdin, tell_unfinished};
+use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
 use crate::io_hints::chain;
 use crate::results_args::ResultsArgs;
 
@@ -141,9 +141,10 @@ impl Exports {
         Ok(())
     }
 
-    /// Waits until all is sent; what did not arrive. To be called when the recorder has ended.
+    /// Waits until everything is sent, and returns messages about what could not be sent. Must be called after the recorder has
+    /// ended.
     ///
-    /// They are not waited for any longer than a second once the end `is_forced`.
+    /// Once the end `is_forced`, it waits for at most one second.
     pub(crate) fn finish(self, is_forced: impl Fn() -> bool) -> Vec<String> {
         let mut told = Vec::new();
         for (name, thread) in self.threads {
@@ -176,7 +177,7 @@ impl Exports {
     }
 }
 
-/// Waits for the end of a thread: for as long as it takes, or for a second once the end `is_forced`.
+/// Waits for the end of a thread; at most one second once the end `is_forced`.
 fn has_ended<T>(thread: &std::thread::JoinHandle<T>, is_forced: impl Fn() -> bool) -> bool {
     let mut forced_since = None;
     while !thread.is_finished() {
@@ -199,7 +200,7 @@ fn settings(interval_s: u64, users: &UserCounts) -> BackendSettings {
     }
 }
 
-/// By the scheme of a URL: datagrams, or posts.
+/// The sender for a URL: datagrams for `udp://`, otherwise HTTP requests.
 fn sender_of(url: &str) -> Box<dyn Sender + Send> {
     match url.strip_prefix("udp://") {
         Some(address) => Box::new(UdpText::new(address.trim_end_matches('/'))),
@@ -216,13 +217,13 @@ fn influx(
     Box::new(InfluxExporter::new(sender, origin, settings, "jmeter", application, application, "", &[]))
 }
 
-/// JMeter's prefix and the run's name as one part of it.
+/// The metric prefix of JMeter, followed by the name of the run.
 fn graphite_prefix(name: &str) -> String {
     let part: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     format!("jmeter.{part}.")
 }
 
-/// A listener of the plan, with JMeter's settings.
+/// The exporter for a backend listener of the plan.
 fn backend_listener(
     listener: &BackendListener,
     origin: Origin,
@@ -235,7 +236,8 @@ fn backend_listener(
     let flag =
         |name: &str, default: bool| get(name).map_or(default, |value| value.eq_ignore_ascii_case("true"));
     let pattern = |text: &str| {
-        regex::Regex::new(text).map_err(|error| format!("its pattern {text:?} cannot be used: {error}"))
+        regex::Regex::new(text)
+            .map_err(|error| format!("its pattern {text:?} is not a valid regular expression: {error}"))
     };
     let percentiles = BackendSettings::percentiles_of(get("percentiles").unwrap_or_default());
     let is_graphite = listener.kind == BackendKind::Graphite;
@@ -252,9 +254,7 @@ fn backend_listener(
             return Err("its graphiteHost is empty".into());
         }
         if text("graphiteMetricsSender", "").contains("Pickle") {
-            return Err(
-                "it wants Graphite's pickle protocol; TextGraphiteMetricsSender is what can be sent".into()
-            );
+            return Err("Graphite's pickle protocol is not supported; use TextGraphiteMetricsSender".into());
         }
         let interval_s = listener.send_interval_s.unwrap_or(1);
         let settings = BackendSettings { summary_only, samplers, percentiles, interval_s, users };
@@ -380,7 +380,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     }
     let options = args.results.options().map_err(|message| (Exit::Usage, message))?;
     let inputs = Inputs::kept(&args.inputs)?;
-    tell_unfinished(&args.inputs, "exported");
+    warn_about_unfinished_runs(&args.inputs, "exported");
     let name = match &args.export_name {
         Some(name) => name.clone(),
         None => plan_name(&args.inputs[0])?,
@@ -404,7 +404,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
         }
     })
     .map_err(|error| unreadable(&error))?;
-    read.inputs.iter().for_each(tell_what_is_missing);
+    read.inputs.iter().for_each(warn_about_missing_parts);
     let failure = failure.or_else(|| exporter.finish().err());
     match failure {
         // The reader of a pipe, such as `head`, has ended.
@@ -449,13 +449,13 @@ fn parquet(
 ) -> Result<(), (Exit, String)> {
     let Some(path) = output else {
         if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-            let text = "a Parquet file is nothing for a terminal: name one, -o samples.parquet";
+            let text = "a Parquet file cannot be written to a terminal: add -o samples.parquet";
             return Err((Exit::Usage, text.into()));
         }
         let exported = export_parquet(inputs, reading, || Ok(std::io::stdout()), name, "standard output");
         return match exported {
             Ok(exported) => {
-                exported.found.iter().for_each(tell_what_is_missing);
+                exported.found.iter().for_each(warn_about_missing_parts);
                 Ok(())
             }
             Err(error) if is_broken_pipe(&error) => Ok(()),
@@ -470,12 +470,12 @@ fn parquet(
     };
     match export_parquet(inputs, reading, create, name, path) {
         Ok(exported) => {
-            exported.found.iter().for_each(tell_what_is_missing);
+            exported.found.iter().for_each(warn_about_missing_parts);
             say(&format!("{} samples", exported.rows));
             Ok(())
         }
         Err(error) => {
-            // Without its end, which holds where everything is, nothing can read it.
+            // A Parquet file without its footer is unreadable.
             if began.get() && Path::new(path).is_file() {
                 let _ = std::fs::remove_file(path);
             }
@@ -485,9 +485,9 @@ fn parquet(
 }
 
 /// Warns about parts of the run that were not exported.
-fn tell_what_is_missing(input: &InputFacts) {
+fn warn_about_missing_parts(input: &InputFacts) {
     if input.cut_at.is_some() {
-        tell_cut(&input.name);
+        warn_about_cut_input(&input.name);
     }
     if input.bad_rows > 0 {
         let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
@@ -496,7 +496,7 @@ fn tell_what_is_missing(input: &InputFacts) {
     }
 }
 
-fn tell_cut(name: &str) {
+fn warn_about_cut_input(name: &str) {
     say(&format!("warning: {name} is cut off or damaged at its end; the part before was exported"));
 }
 

@@ -99,7 +99,7 @@ pub(crate) fn names(paths: &[PathBuf]) -> String {
 }
 
 /// Warns about run directories without the outcome of their run; `done` says what was done with the existing part.
-pub(crate) fn tell_unfinished(paths: &[PathBuf], done: &str) {
+pub(crate) fn warn_about_unfinished_runs(paths: &[PathBuf], done: &str) {
     for path in paths.iter().filter(|path| path.is_dir()) {
         let manifest = RunDir::open(path).read_manifest();
         if manifest.is_ok_and(|manifest| manifest.outcome.is_none()) {

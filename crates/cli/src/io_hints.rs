@@ -1,9 +1,9 @@
-//! What to do about an error of the system.
+//! Hints for errors of the operating system.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-/// What to do about an error of the system; `None` when its own words say all there is.
+/// The hint for an error of the operating system; `None` if its message is sufficient.
 pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
     #[cfg(unix)]
     if let Some(hint) = error.raw_os_error().and_then(hint_for_limit) {
@@ -11,15 +11,15 @@ pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
     }
     Some(match error.kind() {
         ErrorKind::NotFound => "check the name; a relative one is looked up in the working directory",
-        ErrorKind::PermissionDenied => "check who may read and write it, and its directory",
+        ErrorKind::PermissionDenied => "check the permissions of the file and its directory",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "make room there, or name a place on another disk"
+            "free space on the disk, or use a path on another disk"
         }
-        ErrorKind::ReadOnlyFilesystem => "name a place on a file system that can be written",
+        ErrorKind::ReadOnlyFilesystem => "use a path on a writable file system",
         ErrorKind::FileTooLarge => {
-            "raise the limit of the file size (ulimit -f), or name a place on another disk"
+            "raise the limit of the file size (ulimit -f), or use a path on another file system"
         }
-        ErrorKind::IsADirectory => "name a file, not a directory",
+        ErrorKind::IsADirectory => "use the path of a file, not of a directory",
         ErrorKind::NotADirectory => "a part of the path is a file, not a directory",
         ErrorKind::InvalidFilename => "choose a shorter name",
         ErrorKind::AddrInUse => {
@@ -32,7 +32,7 @@ pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// Limits of the system that the standard library has no kinds for.
+/// Hints for limits for which the standard library has no error kind.
 #[cfg(unix)]
 fn hint_for_limit(number: i32) -> Option<&'static str> {
     use rustix::io::Errno;
@@ -44,7 +44,7 @@ fn hint_for_limit(number: i32) -> Option<&'static str> {
     }
 }
 
-/// An error of the system and what to do about it, in one line.
+/// An error of the operating system with its hint, in one line.
 pub(crate) fn with_hint(error: &io::Error) -> String {
     match hint(error) {
         Some(hint) => format!("{error}; {hint}"),
@@ -52,7 +52,7 @@ pub(crate) fn with_hint(error: &io::Error) -> String {
     }
 }
 
-/// What to do about the first error of the system among an error and its causes.
+/// The hint for the first error of the operating system among an error and its causes.
 pub(crate) fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -64,7 +64,7 @@ pub(crate) fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static st
     None
 }
 
-/// An error with its causes in one line, and a hint for an error of the system.
+/// An error with its causes and the hint, in one line.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_errors_have_hints() {
+    fn common_errors_have_hints() {
         for kind in
             [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::StorageFull, ErrorKind::AddrInUse]
         {
@@ -100,15 +100,15 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn limits_have_hints_of_their_own() {
+    fn limits_have_specific_hints() {
         let error = io::Error::from_raw_os_error(rustix::io::Errno::MFILE.raw_os_error());
         assert!(with_hint(&error).ends_with("(ulimit -n)"), "{}", with_hint(&error));
     }
 
     #[test]
-    fn a_cause_is_looked_at() {
+    fn causes_are_searched_for_a_hint() {
         let error =
             busyhour_record::RecordError { path: "x".into(), source: ErrorKind::PermissionDenied.into() };
-        assert!(hint_in_chain(&error).is_some_and(|hint| hint.contains("who may")));
+        assert!(hint_in_chain(&error).is_some_and(|hint| hint.contains("permissions")));
     }
 }

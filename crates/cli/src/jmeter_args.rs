@@ -1,4 +1,4 @@
-//! JMeter's own command line, behind which busyhour's own long options may stand as well.
+//! JMeter's command line, extended by Busyhour's long options.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::settings::FlagSettings;
 use crate::settings::{self, assignment};
 use crate::{report, run};
 
-/// What a flag takes.
+/// The argument of a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -29,11 +29,11 @@ struct Flag {
     short: char,
     long: &'static str,
     takes: Takes,
-    /// What it does.
+    /// Its description.
     what: &'static str,
-    /// Why it cannot be used, if so.
+    /// Why it is refused; empty if it is not.
     refused: &'static str,
-    /// What happens instead, if nothing does.
+    /// Why it has no effect; empty if it has.
     ignored: &'static str,
 }
 
@@ -45,9 +45,9 @@ const FLAGS: &[Flag] = &[
     flag('n', "nongui", Takes::Nothing, "run the plan (there is no window)"),
     flag('t', "testfile", Takes::Value, "the test plan"),
     flag('l', "logfile", Takes::Value, "results file (CSV)"),
-    flag('f', "forceDeleteResultFile", Takes::Nothing, "begin results file and report directory anew"),
+    flag('f', "forceDeleteResultFile", Takes::Nothing, "overwrite the results file and the report directory"),
     flag('j', "jmeterlogfile", Takes::Value, "log file"),
-    flag('p', "propfile", Takes::Value, "properties file to begin with"),
+    flag('p', "propfile", Takes::Value, "properties file that is read first"),
     flag('q', "addprop", Takes::Value, "additional properties file; may be given several times"),
     flag('J', "jmeterproperty", Takes::Assignment, "set a property"),
     flag('D', "systemproperty", Takes::Assignment, "set a system property"),
@@ -86,7 +86,7 @@ const FLAGS: &[Flag] = &[
     },
 ];
 
-/// Long-only flags and aliases of JMeter's: number of values and what they stand for.
+/// JMeter's long-only flags and aliases, with the flags that they represent.
 const SPELLINGS: &[(&str, char)] = &[("reportFile", 'o')];
 
 /// Busyhour's own options among JMeter's flags.
@@ -97,13 +97,13 @@ struct OwnOptions {
     own: OwnArgs,
 }
 
-/// The own option of this long name.
+/// Busyhour's option with this long name.
 fn own_option<'c>(options: &'c clap::Command, name: &str) -> Option<&'c clap::Arg> {
     options.get_arguments().find(|argument| argument.get_long() == Some(name))
 }
 
-/// Whether the arguments are in JMeter's form: they begin with one of its flags, or with an own option, and it is not
-/// `--help` or `--version`.
+/// Whether the arguments are in JMeter's form: the first one is a flag of JMeter or an option of Busyhour, except
+/// `--help` and `--version`.
 pub(crate) fn is_jmeter_style(arguments: &[OsString]) -> bool {
     let Some(first) = arguments.get(1).and_then(|argument| argument.to_str()) else { return false };
     if matches!(first, "--help" | "-h" | "--version" | "-V") {
@@ -151,16 +151,16 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
         return report_only(results, parsed.request.dashboard.as_deref(), &parsed.request.flags);
     }
     if !parsed.has_plan {
-        return complain(Exit::Usage, "no plan: say -t PLAN.jmx (see busyhour --help)");
+        return complain(Exit::Usage, "no plan; add -t PLAN.jmx (see busyhour --help)");
     }
     if !parsed.nongui {
         return complain(
             Exit::Usage,
-            "there is no window to open a plan in: add -n to run it, or say `busyhour check PLAN.jmx` to look at it",
+            "there is no graphical user interface: add -n to run the plan, or use `busyhour check PLAN.jmx` to check it",
         );
     }
     if parsed.report && parsed.request.dashboard.is_none() {
-        return complain(Exit::Usage, "-e makes a report, but not where: add -o DIRECTORY");
+        return complain(Exit::Usage, "-e needs a directory for the report: add -o DIRECTORY");
     }
     run::main(&parsed.request)
 }
@@ -174,7 +174,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
     let mut rest = arguments.iter().skip(1);
     while let Some(argument) = rest.next() {
         let Some(text) = argument.to_str() else {
-            // Only file names can be other than UTF-8, and those follow their flag.
+            // Only file names may be invalid UTF-8, and they follow their flag.
             return Err(format!("the argument {} is not understood", argument.to_string_lossy()));
         };
         let long = text.strip_prefix("--").and_then(|long| long.split('=').next());
@@ -206,7 +206,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
     }
     if !parsed.proxy.host.is_empty() {
         if parsed.proxy.port == 0 {
-            return Err("-H names a proxy without its port: add -P PORT".into());
+            return Err("-H needs the port of the proxy: add -P PORT".into());
         }
         parsed.request.proxy = Some(parsed.proxy.clone());
     }
@@ -217,7 +217,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
         ));
     }
     let own = OwnOptions::try_parse_from(own).map_err(|error| {
-        // Its first paragraph: what follows is a usage line without JMeter's flags.
+        // Only the first paragraph, because the usage line that follows does not contain JMeter's flags.
         let text = error.to_string();
         let text = text.split("\n\nUsage").next().unwrap_or_default();
         text.trim().trim_start_matches("error: ").to_owned()
@@ -226,7 +226,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
     Ok(parsed)
 }
 
-/// The flag a text stands for, and a value written right behind it.
+/// The flag in a text, and the value that is attached to it.
 fn find(text: &str) -> Result<(&'static Flag, Option<String>), String> {
     let unknown = || format!("the argument {text:?} is not understood (see busyhour --help)");
     if let Some(long) = text.strip_prefix("--") {
@@ -269,7 +269,7 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Strin
         'J' => {
             if !text.contains('=') {
                 let hint = format!("write -J{text}=VALUE to set it");
-                let message = format!("warning: -J{text} takes the property {text} away, as in JMeter");
+                let message = format!("warning: -J{text} removes the property {text}, as in JMeter");
                 crate::exit::say(&crate::exit::hinted(message, &hint));
             }
             flags.jmeter.push(assignment("-J", &text)?);
@@ -279,7 +279,7 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Strin
         'o' => parsed.request.dashboard = Some(value.into()),
         'g' => parsed.report_only = Some(value.into()),
         'H' => parsed.proxy.host = text.into_owned(),
-        'P' => parsed.proxy.port = text.parse().map_err(|_| format!("-P {text}: this is no port"))?,
+        'P' => parsed.proxy.port = text.parse().map_err(|_| format!("-P {text}: not a port number"))?,
         'N' => parsed.proxy.no_proxy = text.split('|').map(str::to_owned).collect(),
         'u' => parsed.proxy.user = text.into_owned(),
         'a' => parsed.proxy.password = text.into_owned(),
@@ -291,7 +291,7 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Strin
 
 fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>, flags: &FlagSettings) -> Exit {
     let Some(dashboard) = dashboard else {
-        return complain(Exit::Usage, "-g makes a report, but not where: add -o DIRECTORY");
+        return complain(Exit::Usage, "-g needs a directory for the report: add -o DIRECTORY");
     };
     if let Err(error) = busyhour_report::prepare_dashboard(dashboard) {
         return complain(Exit::Usage, &crate::io_hints::chain(&error));
@@ -339,7 +339,7 @@ fn help() -> String {
             format!("--{}", flag.long)
         );
     }
-    out += "\nBesides, these of `busyhour run` (its --help tells more):\n";
+    out += "\nOptions of `busyhour run`, whose --help describes them in detail:\n";
     let options = OwnOptions::command();
     for option in options.get_arguments().filter(|option| !option.is_hide_set()) {
         let Some(long) = option.get_long() else { continue };
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_as_people_type_it() {
+    fn a_typical_command_line_is_parsed() {
         let line = "-n -t monsterdr.jmx -l results.csv -JHOST=127.0.0.1 -JPORT=8080 -J USERS=500 -q user.properties -Gx=y";
         let parsed = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}"));
         assert!(parsed.nongui && parsed.has_plan);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn long_forms_and_what_cannot_be_had() {
+    fn long_forms_are_parsed_and_unsupported_flags_are_refused() {
         let parsed = parse(&arguments("--nongui --testfile x.jmx --logfile=y.jtl"))
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(parsed.request.results, Some("y.jtl".into()));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn own_options_stand_among_jmeters() {
+    fn options_of_busyhour_can_be_mixed_with_those_of_jmeter() {
         let line = "--threshold p95<800ms -n --seed=7 -t x.jmx -l y.jtl --fail-if rc5xx>20 -JA=b --junit t.xml --cores 1";
         assert!(is_jmeter_style(&arguments(line)));
         let request = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}")).request;
@@ -404,8 +404,8 @@ mod tests {
         assert_eq!((request.results, request.plan), (Some("y.jtl".into()), "x.jmx".into()));
         let criteria: Vec<_> = request.thresholds.criteria.iter().map(ToString::to_string).collect();
         assert_eq!(criteria, ["require p95 < 800ms", "fail if rc5?? > 20, continue as failed"]);
-        let told = parse(&arguments("-n -t x --seed y")).err().unwrap_or_default();
-        assert!(told.starts_with("invalid value 'y' for '--seed <SEED>'"), "{told}");
+        let message = parse(&arguments("-n -t x --seed y")).err().unwrap_or_default();
+        assert!(message.starts_with("invalid value 'y' for '--seed <SEED>'"), "{message}");
         assert!(help().contains("--threshold CRITERION"), "{}", help());
     }
 }

@@ -10,7 +10,7 @@ use busyhour_runs::{ResultsOptions, judge_results, run_dir_hint};
 use clap::Args;
 
 use crate::exit::{Exit, JUDGE_TABLE, complain, hinted, print, say};
-use crate::inputs::{Inputs, names, tell_unfinished};
+use crate::inputs::{Inputs, names, warn_about_unfinished_runs};
 use crate::io_hints::chain;
 use crate::progress;
 use crate::report;
@@ -53,8 +53,8 @@ pub(crate) fn main(args: JudgeArgs) -> Exit {
     };
     match judge(&args.inputs, &options, &mut thresholds) {
         Ok(summary) => {
-            tell_what_is_missing(&args.inputs, &summary);
-            tell(&args.inputs, &thresholds, &summary)
+            warn_about_missing_parts(&args.inputs, &summary);
+            print_results(&args.inputs, &thresholds, &summary)
         }
         Err((exit, message)) => complain(exit, &message),
     }
@@ -98,9 +98,9 @@ fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, Str
 }
 
 /// Warns about parts of the run that were not evaluated.
-fn tell_what_is_missing(paths: &[PathBuf], summary: &Summary) {
+fn warn_about_missing_parts(paths: &[PathBuf], summary: &Summary) {
     let inputs = &summary.run.inputs;
-    tell_unfinished(paths, "judged");
+    warn_about_unfinished_runs(paths, "judged");
     if summary.run.record_cut {
         let text = "cut off or damaged at its end; the thresholds were evaluated on the part before";
         let cut: Vec<_> =
@@ -117,7 +117,7 @@ fn tell_what_is_missing(paths: &[PathBuf], summary: &Summary) {
     }
 }
 
-fn tell(paths: &[PathBuf], thresholds: &Thresholds, summary: &Summary) -> Exit {
+fn print_results(paths: &[PathBuf], thresholds: &Thresholds, summary: &Summary) -> Exit {
     let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
     let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };

@@ -227,7 +227,7 @@ impl Live {
         self.note_unwritten(unwritten);
     }
 
-    /// Tells the page how many outputs could not be written so far.
+    /// Sends the number of outputs that could not be written so far to the page.
     pub(crate) fn note_unwritten(&self, count: usize) {
         if let Some(page) = &self.page {
             page.note_unwritten(count as u64);

@@ -31,7 +31,7 @@ struct Shared {
     lost: AtomicU64,
 }
 
-/// An open log file. A thread of its own writes it, so that neither a core nor the end of the run waits for a disk or a pipe.
+/// An open log file. A separate thread writes it, so that neither a core nor the end of the run waits for a disk or a pipe.
 #[derive(Clone)]
 pub(crate) struct LogFile(Arc<Shared>);
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_written_and_debug_is_left_out() {
+    fn lines_are_written_except_debug() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run.log");
         let log = LogFile::create(&path).unwrap();
@@ -144,7 +144,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_pipe_that_nobody_reads_holds_nobody_up() {
+    fn a_pipe_without_a_reader_does_not_block() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

@@ -17,9 +17,9 @@ pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
     findings.iter().filter(|finding| finding.severity == Severity::Warning).map(note).collect()
 }
 
-/// Doubts about the results of scripts, known only after the run.
-pub(crate) fn script_issues(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
-    shared.script_issues().into_iter().map(|(element, doubt, count)| match doubt {
+/// Caveats about the results of scripts, which are known only after the run.
+pub(crate) fn script_caveats(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
+    shared.script_issues().into_iter().map(|(element, issue, count)| match issue {
         ScriptIssue::Unsupported(what) => PlanNote {
             code: "unsupported-in-script".into(),
             message: format!("{element}: {what} is not supported in scripts; the script used it {count} times"),

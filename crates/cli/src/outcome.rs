@@ -33,18 +33,18 @@ pub(crate) fn exit_code(end: RunEnd, failed_by_stop: bool, results: &Results) ->
     }
 }
 
-/// The outcome of a run. `asked` is the stop request from outside the plan before the run ended.
+/// The outcome of a run. `requested` is the stop request from outside the plan before the run ended.
 pub(crate) fn outcome(
     report: &RunReport,
     started: &Started,
-    asked: Stop,
+    requested: Stop,
     broken: bool,
     failed: bool,
     totals: &RunTotals,
 ) -> Outcome {
     use std::sync::atomic::Ordering::Relaxed;
     let shared = &started.shared;
-    let end = match (failed, asked, report.stopped) {
+    let end = match (failed, requested, report.stopped) {
         (true, ..) => RunEnd::Failed,
         // The grace period has passed.
         (_, Stop::Graceful, Some(Stop::Now)) => RunEnd::Aborted,

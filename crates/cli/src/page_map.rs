@@ -1,22 +1,22 @@
-//! Which objects of a log make up which page: a TOML file.
+//! The mapping of objects in a log to pages, as a TOML file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
 
-/// The form of the file, for messages.
+/// An example of the file, for messages.
 pub(crate) const EXAMPLE: &str = "[[page]]\nname = \"Home\"\nobjects = [\"010_Home\", \"012_Home_jpg\"]\n\
     visits = 4      # how often one pass of the script visits it; for all pages or for none\n";
 
-/// The file.
+/// The mapping.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PageMap {
     /// The pages in order.
     #[serde(default, rename = "page")]
     pub(crate) pages: Vec<Page>,
-    /// Labels that are no part of any page.
+    /// Labels that do not belong to a page.
     #[serde(default)]
     pub(crate) ignore: BTreeSet<String>,
 }
@@ -41,16 +41,15 @@ impl PageMap {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let map: Self = toml::from_str(text).map_err(|error| {
-            format!("{}\nA page is written so:\n\n{EXAMPLE}", error.to_string().trim_end())
-        })?;
+        let map: Self = toml::from_str(text)
+            .map_err(|error| format!("{}\nExample:\n\n{EXAMPLE}", error.to_string().trim_end()))?;
         map.check()?;
         Ok(map)
     }
 
     fn check(&self) -> Result<(), String> {
         if self.pages.is_empty() {
-            return Err(format!("it names no pages; they are written so:\n\n{EXAMPLE}"));
+            return Err(format!("it contains no pages; example:\n\n{EXAMPLE}"));
         }
         let mut pages = BTreeMap::new();
         for page in &self.pages {
@@ -63,7 +62,7 @@ impl PageMap {
             for object in &page.objects {
                 if let Some(other) = pages.insert(object, &page.name) {
                     return Err(format!(
-                        "object {object:?} stands in page {other:?} and again in {:?}; its response times would count twice",
+                        "object {object:?} is in page {other:?} and in page {:?}; its response times would count twice",
                         page.name
                     ));
                 }
@@ -81,12 +80,12 @@ impl PageMap {
         Ok(())
     }
 
-    /// Whether the objects' rows count.
+    /// Whether the label belongs to a page.
     pub(crate) fn has(&self, object: &str) -> bool {
         self.pages.iter().any(|page| page.objects.iter().any(|known| known == object))
     }
 
-    /// The labels that the map does not know.
+    /// The labels that are neither mapped nor ignored.
     pub(crate) fn unknown<'a>(&self, labels: &'a [String]) -> Vec<&'a str> {
         labels
             .iter()
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_is_read() {
+    fn the_example_is_parsed() {
         let map = PageMap::parse(&format!("ignore = [\"Login\"]\n{EXAMPLE}")).unwrap();
         assert_eq!(map.pages[0].visits, Some(4));
         assert!(map.has("012_Home_jpg") && !map.has("Login"));
@@ -114,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
-        assert!(refused("").starts_with("it names no pages"));
+    fn errors_are_reported() {
+        assert!(refused("").starts_with("it contains no pages"));
         assert!(refused("[[page]]\nname = \"A\"\nobjects = [1]\n").contains("line 3"));
         assert!(
             refused("[[page]]\nname = \"A\"\nobjects = [\"a\"]\nvisit = 3\n")
@@ -124,7 +123,7 @@ mod tests {
         let page = |name: &str, rest: &str| format!("[[page]]\nname = \"{name}\"\n{rest}\n");
         assert_eq!(refused(&page("A", "objects = []")), "page \"A\" has no objects");
         let twice = page("A", "objects = [\"x\"]") + &page("B", "objects = [\"x\"]");
-        assert!(refused(&twice).starts_with("object \"x\" stands in page \"A\" and again in \"B\""));
+        assert!(refused(&twice).starts_with("object \"x\" is in page \"A\" and in page \"B\""));
         let half = page("A", "objects = [\"x\"]\nvisits = 2") + &page("B", "objects = [\"y\"]");
         assert!(refused(&half).contains("for all pages or for none"));
         assert!(refused(&page("A", "objects = [\"x\"]\nvisits = 0")).contains("at least 1"));

@@ -17,7 +17,7 @@ const SHORT_NS: u64 = 50_000;
 /// Width of the windows whose counts are compared.
 const WINDOW_NS: u64 = 100_000_000;
 
-/// Serves until `ended` returns, on another thread; then says what came.
+/// Serves until `ended`, which runs on another thread, returns; then prints statistics.
 pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce() + Send + 'static) -> Exit {
     let mut stalls = args.stall.clone();
     stalls.sort_by_key(|stall| stall.after);
@@ -28,7 +28,7 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
         );
     }
     let options = ProbeOptions { stalls, delay: args.delay.unwrap_or_default() };
-    // The file is made before the load, so that a path that cannot be written costs no run.
+    // The file is created before the load, so that an invalid path is reported before the run.
     let stamps = match args.stamps.as_deref().map(|path| File::create(path).map(|file| (path, file))) {
         Some(Err(error)) => {
             return complain(
@@ -47,7 +47,7 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
     let stopper = probe.stopper();
     let wait = move || {
         ended();
-        // A probe that cannot be woken ends with its next event.
+        // If the probe cannot be woken, it ends with its next event.
         let _ = stopper.stop();
     };
     if let Err(error) = std::thread::Builder::new().name("until the end".into()).spawn(wait) {
@@ -78,7 +78,7 @@ fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), String> {
     Ok(())
 }
 
-/// What came, in a few lines.
+/// Statistics of the arrivals.
 fn summary(record: &ProbeRecord) -> String {
     let stamps = &record.stamps_ns;
     let span_s = match (stamps.first(), stamps.last()) {
@@ -91,11 +91,12 @@ fn summary(record: &ProbeRecord) -> String {
         record.connections
     );
     if record.stamps_not_kept > 0 {
-        out += &format!("the last {} have no stamp: there is room for no more\n", record.stamps_not_kept);
+        out +=
+            &format!("the arrival times of the last {} requests were not stored\n", record.stamps_not_kept);
     }
     let gaps = GapStatistics::of_stamps(stamps);
     let (Some(rate), Some(cov)) = (gaps.rate(), gaps.coefficient_of_variation()) else {
-        return out + "too few to say more\n";
+        return out + "too few requests for statistics\n";
     };
     let mut dispersion = DispersionCounter::new(WINDOW_NS);
     stamps.iter().for_each(|&stamp| dispersion.add(stamp));
@@ -124,7 +125,7 @@ mod tests {
     use insta::assert_snapshot;
 
     #[test]
-    fn even_arrivals_are_told_as_such() {
+    fn even_arrivals_are_reported_as_even() {
         let stamps_ns = (0..5_001).map(|k| 7_000_000_000 + k * 1_000_000).collect();
         let record = ProbeRecord { stamps_ns, requests: 5_001, connections: 50, ..ProbeRecord::default() };
         assert_snapshot!(summary(&record), @r"
@@ -137,7 +138,7 @@ mod tests {
         ");
         assert_snapshot!(summary(&ProbeRecord::default()), @r"
         0 requests on 0 connections in 0.000 s
-        too few to say more
+        too few requests for statistics
         ");
     }
 }

@@ -63,7 +63,7 @@ impl Display {
 
     /// Switches to the full screen, or stays with the progress line if that fails.
     pub(crate) fn take_screen(&mut self, manifest: &Manifest) {
-        match Screen::take() {
+        match Screen::enter() {
             Ok((screen, keys)) => {
                 let plan = &manifest.plan;
                 let title = if plan.name.is_empty() { plan.path.clone() } else { plan.name.clone() };

@@ -1,4 +1,4 @@
-//! Times and rates as people write them on a command line.
+//! Parses times, rates and shares on the command line.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use busyhour_demo::Stall;
 use busyhour_queueing::network::quantity::number;
 pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
-/// A part of a log: `120,1320` from 120 s to 1320 s after its first start.
+/// Parses a part of a log: `120,1320` is from 120 s to 1320 s after its first start.
 pub(crate) fn log_span(text: &str) -> Result<LogWindow, String> {
     let RunWindow { from_s, to_s } = span(text)?;
     Ok(LogWindow { before_s: from_s, duration_s: to_s - from_s })
 }
 
-/// A part of a log by its length: `120,1200` begins 120 s after its first start and lasts 1200 s.
+/// Parses a part of a log with its length: `120,1200` begins 120 s after its first start and lasts 1200 s.
 pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
     let (before, duration) =
-        text.split_once(',').ok_or("it is written BEFORE,DURATION in seconds, such as 120,1200")?;
+        text.split_once(',').ok_or("expected BEFORE,DURATION in seconds, such as 120,1200")?;
     let (before_s, duration_s) = (seconds(before)?, seconds(duration)?);
     if duration_s == 0.0 {
         return Err("the duration must be greater than 0".into());
@@ -25,9 +25,9 @@ pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
     Ok(LogWindow { before_s, duration_s })
 }
 
-/// A part of a run: `120,1320` from 120 s to 1320 s after its start.
+/// Parses a part of a run: `120,1320` is from 120 s to 1320 s after its start.
 pub(crate) fn span(text: &str) -> Result<RunWindow, String> {
-    let (from, to) = text.split_once(',').ok_or("it is written FROM,TO in seconds, such as 120,1320")?;
+    let (from, to) = text.split_once(',').ok_or("expected FROM,TO in seconds, such as 120,1320")?;
     let (from_s, to_s) = (seconds(from)?, seconds(to)?);
     if to_s <= from_s {
         return Err("the end must be later than the beginning".into());
@@ -35,24 +35,24 @@ pub(crate) fn span(text: &str) -> Result<RunWindow, String> {
     Ok(RunWindow { from_s, to_s })
 }
 
-/// A share: `5%` or `0.05`.
+/// Parses a share: `5%` or `0.05`.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     match text.trim().strip_suffix('%') {
         Some(percent) => Ok(number(percent)? / 100.0),
         None => number(text).and_then(|share| {
-            // A bare 5 could be meant as 5 % and would be 500 %.
-            if share < 1.0 { Ok(share) } else { Err(format!("write {text}% if that is meant")) }
+            // Without a unit, 5 would be 500 %, but is probably a mistake for 5 %.
+            if share < 1.0 { Ok(share) } else { Err(format!("write {text}% for per cent")) }
         }),
     }
 }
 
-/// A stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
+/// Parses a stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
 pub(crate) fn stall(text: &str) -> Result<Stall, String> {
-    let (length, after) = text.split_once('@').ok_or("it is written LENGTH@AFTER, such as 2s@10s")?;
+    let (length, after) = text.split_once('@').ok_or("expected LENGTH@AFTER, such as 2s@10s")?;
     Ok(Stall { after: duration(after)?, length: duration(length)? })
 }
 
-/// A time with a unit.
+/// Parses a time with a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long"))
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stalls_are_read() {
+    fn stalls_are_parsed() {
         let stall_of = |length_ms, after_ms| Stall {
             length: Duration::from_millis(length_ms),
             after: Duration::from_millis(after_ms),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_rates_are_read_and_mistakes_named() {
+    fn times_and_rates_are_parsed_and_errors_are_reported() {
         for (text, value) in
             [("0.05", 0.05), ("50ms", 0.05), ("2s", 2.0), ("1.5min", 90.0), ("30 us", 3e-5), ("30µs", 3e-5)]
         {

@@ -1,4 +1,4 @@
-//! Removes secrets from what a run directory says about its own start: the command line, the properties and the URL.
+//! Removes secrets from the command line, the properties and the URL that are stored in a run directory.
 //!
 //! A value is recognized as a secret by its name. The plan itself is copied unchanged, because it is needed to repeat the run.
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Replaces a secret value.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// A name that contains one of these holds a secret.
+/// A name that contains one of these belongs to a secret.
 const SECRET_PARTS: &[&str] = &[
     "password",
     "passwd",
@@ -20,7 +20,7 @@ const SECRET_PARTS: &[&str] = &[
     "apikey",
 ];
 
-/// A name whose last word is one of these holds a secret: `api.key` does, `javax.net.ssl.keyStore` does not.
+/// A name whose last word is one of these belongs to a secret: `api.key` does, `javax.net.ssl.keyStore` does not.
 const SECRET_LAST_WORDS: &[&str] = &["key", "keys", "pwd", "pw", "auth"];
 
 /// Whether a property, header, option or field called `name` holds a secret.
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_secrets_stay_as_they_are() {
+    fn texts_without_secrets_are_not_changed() {
         for text in ["http://127.0.0.1:8080/a?b=c&d", "plan.jmx", "a=b", "", "é://ü@x"] {
             let stored = url(text);
             assert!(stored == text || text.contains('@'), "{text}: {stored}");

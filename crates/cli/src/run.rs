@@ -27,7 +27,7 @@ use crate::exit::{self, Exit, complain, say};
 use crate::forecast;
 use crate::io_hints::chain;
 use crate::log_file::LogFile;
-use crate::notes::{missed_starts, script_issues};
+use crate::notes::{missed_starts, script_caveats};
 use crate::outcome::{exit_code, outcome};
 use crate::progress::Display;
 use crate::run_request::RunRequest;
@@ -109,7 +109,7 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
     // An earlier stop request takes precedence over the threshold as the recorded reason.
     outcome.stopped_by = stopped_by.filter(|_| end == RunEnd::StoppedByThreshold).map(|order| order.text);
     manifest.notes.extend(missed_starts(shared));
-    manifest.notes.extend(script_issues(shared));
+    manifest.notes.extend(script_caveats(shared));
     if let Some(live) = &live {
         manifest.events = live.steered.events();
     }
@@ -163,7 +163,7 @@ fn start_recorder(
 
 type Engine = JoinHandle<std::io::Result<RunReport>>;
 
-/// Starts the engine on a thread of its own; the receiver reports its end.
+/// Starts the engine on a separate thread; the receiver reports its end.
 fn start_engine(
     started: &Started,
     writers: Vec<BatchWriter>,

@@ -1,4 +1,4 @@
-//! Which runs are meant by the paths on a command line.
+//! Finds the runs for the paths on the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -6,17 +6,17 @@ use busyhour_record::RunDir;
 
 use crate::exit::{Exit, complain};
 
-/// Endings of result files that are looked for in directories.
+/// Extensions of result files in directories.
 const LOGS: [&str; 3] = ["jtl", "csv", "xml"];
 
-/// Endings of packed files, behind those.
+/// Additional extensions of compressed files.
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
-/// The files or directories of a run: several when several generators made it.
+/// The files or directories of a run; several for a test with several generators.
 pub(crate) type RunFiles = Vec<PathBuf>;
 
-/// The runs that `paths` name: run directories, result files, and what directories hold of either. Says what is wrong and
-/// gives the exit code when one cannot be read, holds none, or a run is named twice: it would count as two.
+/// The runs at `paths`, which are run directories, result files, or directories that contain either. Prints an error and returns
+/// the exit code if a path cannot be read or contains no runs, or if a run is given twice.
 pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
     let mut runs: Vec<RunFiles> = Vec::new();
     let mut known = Vec::new();
@@ -34,17 +34,17 @@ pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
         };
         if found.is_empty() {
             let message = format!(
-                "{} holds no runs: neither run directories nor result files (.jtl, .csv, .xml, packed with .gz or .zst or not)",
+                "{} contains no runs: neither run directories nor result files (.jtl, .csv, .xml, optionally with .gz or .zst)",
                 path.display()
             );
             return Err(complain(Exit::Refused, &message));
         }
         for run in found {
             for file in &run {
-                // What is not there is complained about when it is read.
+                // A missing file is reported when it is read.
                 let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
                 if known.contains(&whole) {
-                    let message = format!("{} is named twice; a run counts once", file.display());
+                    let message = format!("{} is given twice; give each run once", file.display());
                     return Err(complain(Exit::Usage, &message));
                 }
                 known.push(whole);
@@ -55,14 +55,14 @@ pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
     Ok(runs)
 }
 
-/// Files of one run that are joined by commas; `None` when a file has that name, or one of them is not there.
+/// Files of one run that are joined by commas; `None` if a file has this name, or if one of them is missing.
 fn joined(path: &Path) -> Option<RunFiles> {
     let text = path.to_str().filter(|text| text.contains(','))?;
     let files: Vec<PathBuf> = text.split(',').map(PathBuf::from).collect();
     (!path.exists() && files.iter().any(|file| file.exists())).then_some(files)
 }
 
-/// The run at `path`, or those in it: run directories, and result files when there are none.
+/// The run at `path`, or the runs in it: run directories, or result files if there are none.
 fn runs_in(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let is_run = |path: &Path| RunDir::open(path).samples_path().exists();
     if !path.is_dir() || is_run(path) {
@@ -79,7 +79,7 @@ fn runs_in(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(entries.into_iter().filter(|entry| entry.is_file() && is_log(entry)).collect())
 }
 
-/// Whether a file's name is one of a result file.
+/// Whether a file name has the extension of a result file.
 fn is_log(path: &Path) -> bool {
     let ending = |path: &Path| path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase);
     let has =
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn result_files_are_known_by_their_endings() {
+    fn result_files_are_recognised_by_their_extension() {
         for name in ["a.jtl", "b.CSV", "c.xml.gz", "d.jtl.zst", "e.csv.zstd"] {
             assert!(is_log(Path::new(name)), "{name}");
         }

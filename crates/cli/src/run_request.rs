@@ -10,7 +10,7 @@ use busyhour_report::RunShow;
 use crate::settings::FlagSettings;
 use crate::thresholds::Thresholds;
 
-/// A run to make.
+/// The settings of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunRequest {
     /// The plan.

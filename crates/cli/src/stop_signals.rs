@@ -1,6 +1,6 @@
 //! Stop requests from signals, the terminal, the live page and JMeter's stop port.
 //!
-//! A thread of its own handles signals. It never writes, never waits for a core and never waits for the thread that shows
+//! A separate thread handles signals. It never writes, never waits for a core and never waits for the thread that shows
 //! progress, so a stop works even if these are blocked.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -156,7 +156,7 @@ fn nanos(time: Duration) -> u64 {
 
 /// Ends the process. The data that the recorder has written remains.
 fn leave() -> ! {
-    terminal_view::give_back();
+    terminal_view::restore();
     #[allow(clippy::exit, reason = "the thread that would return from main does not respond")]
     std::process::exit(Exit::Stopped as i32)
 }

@@ -1,6 +1,6 @@
-//! What the operating system grants and tells.
+//! Limits and statistics of the operating system.
 
-/// Open files this process may have, raised as far as it may raise it; `None` where the system does not tell.
+/// Raises the limit of open files as far as possible and returns it; `None` if unknown.
 #[cfg(unix)]
 pub(crate) fn raise_open_files() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -9,7 +9,7 @@ pub(crate) fn raise_open_files() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// Whether a path leads to a named pipe.
+/// Whether a path is a named pipe.
 pub(crate) fn is_pipe(path: &std::path::Path) -> bool {
     #[cfg(unix)]
     {
@@ -23,7 +23,7 @@ pub(crate) fn is_pipe(path: &std::path::Path) -> bool {
     }
 }
 
-/// Largest resident memory of this process in bytes; `None` where the system does not tell.
+/// Maximum resident memory of this process in bytes; `None` if unknown.
 pub(crate) fn memory_bytes_max() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -31,17 +31,17 @@ pub(crate) fn memory_bytes_max() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// CPU time of the whole machine since it was started.
+/// CPU time of the whole machine since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CpuTimes {
-    /// Ticks in which it had work to do, had or not.
-    wanted: u64,
-    /// Those of them that the host of this virtual machine gave to others.
+    /// Ticks of requested CPU time, including steal.
+    requested: u64,
+    /// Ticks of steal.
     stolen: u64,
 }
 
 impl CpuTimes {
-    /// Until now; `None` where the system does not tell.
+    /// The current CPU times; `None` if unknown.
     pub(crate) fn now() -> Option<CpuTimes> {
         CpuTimes::read(&std::fs::read_to_string("/proc/stat").ok()?)
     }
@@ -51,22 +51,21 @@ impl CpuTimes {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> = line.split_whitespace().map_while(|number| number.parse().ok()).collect();
         let &[user, nice, system, _, _, irq, softirq, stolen, ..] = &*ticks else { return None };
-        Some(CpuTimes { wanted: user + nice + system + irq + softirq + stolen, stolen })
+        Some(CpuTimes { requested: user + nice + system + irq + softirq + stolen, stolen })
     }
 
-    /// The part (0..=1) of what was wanted from `earlier` on that was stolen; `None` when hardly anything was wanted: the
-    /// system counts in ticks.
+    /// The share (0 to 1) of the CPU time requested since `earlier` that was stolen; `None` if too few ticks were requested.
     pub(crate) fn stolen_since(self, earlier: CpuTimes) -> Option<f64> {
-        let wanted = self.wanted.checked_sub(earlier.wanted)?;
+        let requested = self.requested.checked_sub(earlier.requested)?;
         let stolen = self.stolen.checked_sub(earlier.stolen)?;
-        (wanted >= TICKS_MIN).then(|| stolen as f64 / wanted as f64)
+        (requested >= TICKS_MIN).then(|| stolen as f64 / requested as f64)
     }
 }
 
-/// Fewer ticks say nothing.
+/// Minimum number of requested ticks.
 const TICKS_MIN: u64 = 50;
 
-/// Local ports for outgoing connections; `None` where the system does not tell.
+/// Number of local ports for outgoing connections; `None` if unknown.
 pub(crate) fn local_ports() -> Option<u64> {
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut numbers = range.split_whitespace().map(str::parse::<u64>);
@@ -74,11 +73,11 @@ pub(crate) fn local_ports() -> Option<u64> {
     Some(last.saturating_sub(first) + 1)
 }
 
-/// A seed nobody chose.
+/// A random seed.
 pub(crate) fn new_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let hasher = std::collections::hash_map::RandomState::new().build_hasher();
-    // Short enough to be typed again.
+    // Short enough to be typed.
     hasher.finish() % 1_000_000_000
 }
 
@@ -87,13 +86,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_host_took_is_part_of_what_was_wanted() {
+    fn steal_is_a_share_of_the_requested_cpu_time() {
         let before = CpuTimes::read("cpu  100 0 50 9000 20 0 10 40 7 0\ncpu0 1 2 3\n").unwrap();
-        assert_eq!(before, CpuTimes { wanted: 200, stolen: 40 });
+        assert_eq!(before, CpuTimes { requested: 200, stolen: 40 });
         let after = CpuTimes::read("cpu  170 0 50 9900 20 0 10 70 7 0\n").unwrap();
         assert_eq!(after.stolen_since(before), Some(0.3));
-        assert_eq!(before.stolen_since(before), None, "nothing was wanted");
-        assert_eq!(before.stolen_since(after), None, "time does not run backwards");
+        assert_eq!(before.stolen_since(before), None, "no CPU time was requested");
+        assert_eq!(before.stolen_since(after), None, "the times are in the wrong order");
         assert_eq!(CpuTimes::read("cpu 1 2 3 4"), None);
         assert_eq!(CpuTimes::read(""), None);
     }

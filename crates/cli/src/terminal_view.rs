@@ -1,7 +1,7 @@
-//! The screen of a run that goes on: the same facts as the live page, and keys that change the run.
+//! The full-screen terminal view of a run: the same information as the live page, and keys that change the load.
 //!
-//! Whatever ends the run, the terminal is left as it was found: [`Screen`] gives it back when it is dropped, and a panic
-//! does before its words are printed.
+//! The state of the terminal is restored however the run ends: when [`Screen`] is dropped, and in a panic before its message is
+//! printed.
 
 mod draw;
 mod keys;
@@ -9,4 +9,4 @@ mod terminal;
 
 pub(crate) use draw::{Shown, draw};
 pub(crate) use keys::Key;
-pub(crate) use terminal::{Screen, give_back, reason_against};
+pub(crate) use terminal::{Screen, reason_against, restore};

@@ -153,7 +153,7 @@ fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> 
             Ok(read) => criteria.push(Criterion { name: given.or(read.name.clone()), ..read }),
             Err(error) => {
                 let literal = criterion.span();
-                // Inside quotes that hold the text as it is, the place is exact.
+                // The position is exact only if the quoted text has no escape sequences.
                 let is_plain =
                     text.get(literal.start + 1..literal.end - 1) == Some(criterion.get_ref().as_str());
                 let (from, len) = if is_plain {
@@ -175,13 +175,13 @@ fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> 
     if findings.is_empty() { Ok(criteria) } else { Err(findings) }
 }
 
-/// Judges a run while it goes on, on a thread of its own.
+/// Evaluates the thresholds during a run, on a separate thread.
 pub(crate) struct Watch {
     thread: JoinHandle<Judge>,
     lost: std::sync::Arc<std::sync::atomic::AtomicU64>,
 }
 
-/// The first order to stop, when there is one.
+/// Receives the first stop order.
 pub(crate) type StopOrders = tokio::sync::oneshot::Receiver<StopOrder>;
 
 impl Watch {
@@ -203,7 +203,7 @@ impl Watch {
                 if let Some(stop) = judge.second(&second)
                     && let Some(order) = order.take()
                 {
-                    // Nobody listens any more when the run is ending anyway.
+                    // The receiver is gone if the run is already ending.
                     let _ = order.send(stop);
                 }
             }
@@ -213,7 +213,7 @@ impl Watch {
         Ok(Some((Watch { thread, lost }, sender, orders)))
     }
 
-    /// How the run fared; from its record when the thread could not follow. To be called when the recorder has ended.
+    /// The results; evaluated from the record if the thread could not keep up. Must be called after the recorder has ended.
     pub(crate) fn finish(
         self,
         dir: &RunDir,
@@ -234,7 +234,7 @@ impl Watch {
 }
 
 impl Thresholds {
-    /// Writes what the command line asked for; the files that were written, or what went wrong with them.
+    /// Writes the files requested on the command line. Returns the written files or errors.
     pub(crate) fn write(&self, source: &str, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
         let report = ThresholdReport::new(source.to_owned(), summary.thresholds.clone());
         let (mut written, mut failed) = (Vec::new(), Vec::new());
@@ -252,7 +252,7 @@ impl Thresholds {
             note(path, whole(path, report.to_json()));
         }
         if let Some(path) = &self.markdown {
-            // Other steps of a job write there, too.
+            // The file is shared with other steps of a job.
             let appended = std::fs::OpenOptions::new()
                 .create(true)
                 .append(true)
@@ -268,7 +268,7 @@ impl Thresholds {
         (written, failed)
     }
 
-    /// Whether the run is a failure by its thresholds.
+    /// Whether a threshold fails the run.
     pub(crate) fn failed(summary: &Summary) -> bool {
         summary.thresholds.iter().any(|threshold| threshold.fails_run)
     }
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_in_its_order() {
+    fn a_file_is_read_in_order() {
         let text = r#"
             fail-if = ["avg-rt of IndexPage>150ms for 10s"]
             require = [
@@ -304,12 +304,12 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_lines() {
+    fn errors_in_a_file_have_their_line() {
         let text = "require = [\n  \"p95 off checkout < 800ms\",\n  \"errors < 101%\",\n]\n";
         let told: Vec<_> = read_file(text, "t.toml").unwrap_err().iter().map(Diagnostic::to_string).collect();
         insta::assert_snapshot!(told.join("\n"));
-        let told = read_file("reqire = []\n", "t.toml").unwrap_err();
-        assert_eq!(told[0].location().as_deref(), Some("t.toml:1:1"));
+        let error = read_file("reqire = []\n", "t.toml").unwrap_err();
+        assert_eq!(error[0].location().as_deref(), Some("t.toml:1:1"));
         insta::assert_snapshot!(pointed(
             "--threshold",
             &Criterion::parse("añadir: p95 of ž < 5q", Meaning::Require).unwrap_err()

@@ -1,32 +1,32 @@
-//! A test plan for a single URL: what `busyhour run URL` runs, and leaves in the run directory for JMeter to open.
+//! Generates the test plan of `busyhour run URL`. The plan is stored in the run directory and can be opened in JMeter.
 
 use std::fmt::Write as _;
 
 /// Users of a closed load.
 pub(crate) struct Closed {
-    /// How many.
+    /// Number of users.
     pub(crate) users: u32,
-    /// For how long.
+    /// Duration.
     pub(crate) seconds: u64,
 }
 
-/// One request, over and over.
+/// A repeated request.
 pub(crate) struct UrlPlan<'a> {
-    /// Where to.
+    /// The URL.
     pub(crate) url: &'a str,
-    /// `Name: value`.
+    /// Headers, as `Name: value`.
     pub(crate) headers: &'a [String],
     /// Body.
     pub(crate) data: Option<String>,
-    /// Method; `None`: GET, or POST with a body.
+    /// Method; by default GET, or POST with a body.
     pub(crate) method: Option<String>,
-    /// Think time before each request, checked.
+    /// Think time before each request, validated.
     pub(crate) think: Option<String>,
     /// Users, if the load is closed.
     pub(crate) closed: Option<Closed>,
 }
 
-/// The pieces of a URL.
+/// The parts of a URL.
 struct Pieces<'a> {
     scheme: String,
     host: &'a str,
@@ -35,7 +35,7 @@ struct Pieces<'a> {
 }
 
 fn pieces(url: &str) -> Result<Pieces<'_>, String> {
-    let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("{url:?} is no URL"))?;
+    let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("{url:?} is not a URL"))?;
     let rest = rest.split('#').next().unwrap_or(rest);
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
@@ -47,14 +47,14 @@ fn pieces(url: &str) -> Result<Pieces<'_>, String> {
         _ => (authority, ""),
     };
     if host.is_empty() {
-        return Err(format!("{url:?} names no host"));
+        return Err(format!("{url:?} has no host"));
     }
     if !port.is_empty() && port.parse::<u16>().is_err() {
-        return Err(format!("{port:?} in {url:?} is no port"));
+        return Err(format!("{port:?} in {url:?} is not a port number"));
     }
-    // Functions may hold white space among their arguments.
+    // Arguments of functions may contain white space.
     if !path.contains("${") && path.contains(|character: char| character.is_ascii_whitespace()) {
-        return Err(format!("{url:?} holds white space; write %20 for a space"));
+        return Err(format!("{url:?} contains white space; write %20 for a space"));
     }
     Ok(Pieces { scheme: scheme.to_ascii_lowercase(), host, port, path })
 }
@@ -77,7 +77,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl UrlPlan<'_> {
-    /// A file name for the plan, and its text.
+    /// The file name of the plan, and its text.
     pub(crate) fn jmx(&self) -> Result<(String, String), String> {
         let Pieces { scheme, host, port, path } = pieces(self.url)?;
         let method =
@@ -146,7 +146,7 @@ impl UrlPlan<'_> {
         if let Some(think) = &self.think {
             let mean_ms = busyhour_compile::think_law(think).map_err(|error| error.message)?.mean_ns() / 1e6;
             line(4, &element("ConstantTimer", "ConstantTimerGui", "Think time"));
-            // JMeter passes over the first and waits for the mean.
+            // JMeter ignores the first property and waits for the mean.
             line(5, &property("string", "busyhour.think", think));
             line(5, &property("string", "ConstantTimer.delay", &format!("{mean_ms:.0}")));
             line(4, "</ConstantTimer>");
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_come_apart() {
+    fn urls_are_split_into_parts() {
         let of = |url| pieces(url).map(|p| (p.scheme, p.host, p.port, p.path));
         assert_eq!(of("http://a.b/c?d=e#f"), Ok(("http".into(), "a.b", "", "/c?d=e")));
         assert_eq!(of("HTTPS://[::1]:8443"), Ok(("https".into(), "[::1]", "8443", "")));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_plan_is_what_was_asked_for() {
+    fn the_plan_contains_the_requested_settings() {
         let headers = vec!["Accept: a&b".to_owned()];
         let plan = UrlPlan {
             url: "http://127.0.0.1:8080/a?b=1&c=<2>",

@@ -83,16 +83,16 @@ fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, Str
     let log = Log::open(path).map_err(|error| crate::io_hints::chain(&error))?;
     let options = WebLogOptions { window: args.part(), ..WebLogOptions::default() };
     // Cached per label number: whether the label belongs to a page.
-    let mut wanted: Vec<Option<bool>> = Vec::new();
+    let mut is_mapped: Vec<Option<bool>> = Vec::new();
     let (found, facts) = log
         .scan_in_order(
             || WebLog::new(options.clone(), log.form().tick_ns()),
             |into, row, labels| {
                 let at = row.label as usize;
-                if wanted.len() <= at {
-                    wanted.resize(at + 1, None);
+                if is_mapped.len() <= at {
+                    is_mapped.resize(at + 1, None);
                 }
-                let counts = *wanted[at].get_or_insert_with(|| map.has(labels.name(row.label)));
+                let counts = *is_mapped[at].get_or_insert_with(|| map.has(labels.name(row.label)));
                 into.add(row, counts);
             },
             &mut |_| {},

@@ -139,7 +139,7 @@ impl Watched<'_> {
             Key::Stop => Order::Stop,
             Key::Faster => times(RATE_STEP),
             Key::Slower => times(1.0 / RATE_STEP),
-            Key::AsAsked => Order::Rate { factor: 1.0 },
+            Key::ResetRate => Order::Rate { factor: 1.0 },
         };
         if let Err(why) = live.order(order) {
             display.say(&why);

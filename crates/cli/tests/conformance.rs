@@ -1,9 +1,9 @@
-//! Every plan in `conformance/cases` is run by the real binary, and what it did is compared with what Apache JMeter 5.6.3
-//! did: requests byte for byte, rows of the results file, files written, exit code.
+//! Runs every plan in `conformance/cases` with the real binary, and compares the requests (byte for byte), the rows of the results
+//! file, the written files and the exit code with those of Apache JMeter 5.6.3.
 //!
-//! Cases that differ, and why, stand in `conformance/known-differences.json`; one that stops differing must be taken
-//! off that list. `conformance/own-exit-codes.json` has the cases whose exit code differs on purpose (docs/stopping.md), with
-//! that code; all else of these cases is compared. `CONFORMANCE_ONLY=part-of-a-name` runs some cases only.
+//! `conformance/known-differences.json` lists the cases that differ, with reasons; a case that no longer differs must be removed
+//! from it. `conformance/own-exit-codes.json` lists the cases whose exit code differs on purpose (docs/stopping.md), with that code;
+//! everything else of these cases is compared. `CONFORMANCE_ONLY=part-of-a-name` runs only some cases.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use busyhour_standin::{Case, StandIn, cases, compare};
 
-/// Most cases wait for timers, not for the processor.
+/// Number of cases that run at the same time. Most cases wait for timers, not for the processor.
 const AT_ONCE: usize = 6;
 
 fn conformance() -> PathBuf {
@@ -21,7 +21,7 @@ fn conformance() -> PathBuf {
 }
 
 #[test]
-fn plans_do_what_they_do_in_jmeter() {
+fn plans_behave_as_in_jmeter() {
     let only = std::env::var("CONFORMANCE_ONLY").unwrap_or_default();
     let known: BTreeMap<String, String> =
         serde_json::from_slice(&std::fs::read(conformance().join("known-differences.json")).unwrap())
@@ -67,7 +67,7 @@ fn plans_do_what_they_do_in_jmeter() {
     );
 }
 
-/// `own_code`: the exit code, where it differs from JMeter's on purpose.
+/// Runs a case and compares it. `own_code` is the exit code if it differs from JMeter's on purpose.
 fn replay(case: &Case, own_code: Option<i32>) -> Result<(), String> {
     let server = StandIn::start().map_err(|error| error.to_string())?;
     let out = tempfile::tempdir().map_err(|error| error.to_string())?;

@@ -1,8 +1,8 @@
-//! JMeter's own batch tests, run by the real binary: see `busyhour_standin::PEER_PLANS`.
+//! Runs JMeter's batch tests with the real binary; see `busyhour_standin::PEER_PLANS`.
 //!
-//! The files belong to JMeter and stand beside the workspace (`../shared/jmeter-testfiles`); where they do not, the test
-//! says that it was skipped. Plans that differ, and why, stand in `conformance/known-differences-peer.json`; one that
-//! stops differing must be taken off that list. `PEER_ONLY=part-of-a-name` runs some plans only.
+//! The files belong to JMeter and must be next to the workspace (`../shared/jmeter-testfiles`); otherwise the test prints that it was
+//! skipped. `conformance/known-differences-peer.json` lists the plans that differ, with reasons; a plan that no longer differs must
+//! be removed from it. `PEER_ONLY=part-of-a-name` runs only some plans.
 #![cfg(unix)]
 #![allow(clippy::print_stderr, reason = "a test that does nothing must say so")]
 
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use busyhour_standin::{PEER_PLANS, PeerPlan, peer_files};
 
-/// Some plans wait for timers.
+/// Number of plans that run at the same time. Some plans wait for timers.
 const AT_ONCE: usize = 3;
 
 #[test]
-fn plans_of_jmeters_own_tests_write_what_jmeter_writes() {
+fn plans_of_jmeters_tests_have_the_results_of_jmeter() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let Some(testfiles) = peer_files(&workspace) else {
         eprintln!("SKIPPED: JMeter's test files are not beside the workspace");

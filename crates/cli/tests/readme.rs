@@ -1,10 +1,10 @@
-//! The README says what the program says.
+//! Tests that the README agrees with the program.
 
 use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn the_list_of_what_is_supported_is_the_programs() {
+fn the_list_of_supported_elements_is_current() {
     let printed =
         Command::new(env!("CARGO_BIN_EXE_busyhour")).args(["check", "--supported"]).output().unwrap();
     assert!(printed.status.success());

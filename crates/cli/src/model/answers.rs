@@ -1,4 +1,4 @@
-//! What came of one point of a what-if, whether it was solved or simulated.
+//! The result of one point of a what-if, solved or simulated.
 
 use busyhour_queueing::solve::bounds::Bounds;
 use busyhour_queueing::solve::{Broken, Solution, SolveError};
@@ -7,7 +7,7 @@ use busyhour_stats::Estimate;
 
 use super::numbers::{figure, percent, two_digits};
 
-/// A number, with half the width of its interval when it was simulated.
+/// A value, with half the width of its confidence interval if it was simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Value {
     pub(crate) value: f64,
@@ -23,12 +23,12 @@ impl Value {
         Self { value: estimate.value, half: Some(estimate.half_width()) }
     }
 
-    /// The number in another unit.
+    /// The value in another unit.
     pub(crate) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, half: self.half.map(|half| half * factor) }
     }
 
-    /// As text: `205.857`, or `208.99 ±0.41`.
+    /// Formats the value: `205.857`, or `208.99 ±0.41`.
     pub(crate) fn text(self) -> String {
         match self.half {
             None => figure(self.value),
@@ -49,7 +49,7 @@ pub(crate) struct ClassAnswer {
 /// A station where time passes.
 pub(crate) struct StationAnswer {
     pub(crate) name: String,
-    /// Whether there is something to be busy.
+    /// Whether the station has servers, so that it has a utilization.
     pub(crate) has_servers: bool,
     pub(crate) utilization: Option<Value>,
     pub(crate) customers: Option<Value>,
@@ -57,13 +57,13 @@ pub(crate) struct StationAnswer {
 
 /// The answer at one point.
 pub(crate) struct Answer {
-    /// How it was found.
+    /// The method.
     pub(crate) method: String,
-    /// What was ignored on the way.
+    /// The assumptions that were ignored.
     pub(crate) ignored: Vec<Broken>,
     pub(crate) classes: Vec<ClassAnswer>,
     pub(crate) stations: Vec<StationAnswer>,
-    /// Everything, for machines.
+    /// The complete result as JSON.
     pub(crate) json: serde_json::Value,
 }
 
@@ -138,7 +138,7 @@ impl From<&SimulationResult> for Answer {
     }
 }
 
-/// Why there is no answer at a point.
+/// Why there is no result at a point.
 pub(crate) enum Unanswered {
     /// It cannot be simulated.
     Simulation(SimulationError),
@@ -147,7 +147,7 @@ pub(crate) enum Unanswered {
 }
 
 impl Unanswered {
-    /// In a cell of a table.
+    /// The text for a cell of a table.
     pub(crate) fn short(&self) -> String {
         match self {
             Self::Unsolved(SolveError::Saturated(stations)) => stations
@@ -164,7 +164,7 @@ impl Unanswered {
         }
     }
 
-    /// Whole.
+    /// The full error message.
     pub(crate) fn long(&self) -> String {
         match self {
             Self::Simulation(error) => error.to_string(),

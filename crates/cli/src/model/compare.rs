@@ -1,4 +1,4 @@
-//! `busyhour model compare`: a model beside measurements that it was not fitted to.
+//! `busyhour model compare`: compares a model with measurements to which it was not fitted.
 
 use std::path::{Path, PathBuf};
 
@@ -32,16 +32,16 @@ pub(crate) struct CompareModelArgs {
     model: PathBuf,
     #[command(flatten)]
     measurements: MeasurementArgs,
-    /// What the model may be off by without being useless.
+    /// Maximum relative error of the model that is acceptable.
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
     allow: f64,
-    /// Relative standard error of measurements that have none of their own.
+    /// Relative standard error of measurements without one.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     measurement_error: Option<f64>,
     /// p-value below which the model is rejected.
     #[arg(long, value_name = "P", value_parser = share, default_value = "0.01")]
     significance: f64,
-    /// Solve also what has no product form, as if it had.
+    /// Solve models without product form as if they had one.
     #[arg(long)]
     approximate: bool,
     /// Print the result as JSON.
@@ -49,7 +49,7 @@ pub(crate) struct CompareModelArgs {
     json: bool,
 }
 
-/// What `model fit --json` wrote, as far as it is needed.
+/// The required part of the output of `model fit --json`.
 #[derive(Deserialize)]
 struct FitFile {
     fitted: FittedModel,
@@ -90,7 +90,7 @@ pub(super) fn main(args: &CompareModelArgs) -> Exit {
     }
 }
 
-/// Judges a fit, whose curve has an interval.
+/// Judges a fit, whose curve has a confidence interval.
 fn by_fit(
     path: &Path,
     points: &[busyhour_queueing::fit::LoadPoint],
@@ -98,9 +98,11 @@ fn by_fit(
 ) -> Result<(ModelJudgement, String), Exit> {
     let name = path.display();
     let refuse = |why: String| complain(Exit::Refused, &format!("{name}: {why}"));
-    let text = std::fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    let file: FitFile = serde_json::from_str(&text)
-        .map_err(|error| refuse(format!("this is not what `busyhour model fit --json` writes: {error}")))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| refuse(format!("the file cannot be read: {error}")))?;
+    let file: FitFile = serde_json::from_str(&text).map_err(|error| {
+        refuse(format!("the file is not the output of `busyhour model fit --json`: {error}"))
+    })?;
     let capacity = file.fitted.bounds(file.think_s).map(|bounds| bounds.throughput_max_per_s);
     let judged = judge_model(points, settings, capacity, |users, think_s| {
         let found = file.fitted.predict(users, think_s.unwrap_or(file.think_s));
@@ -109,7 +111,7 @@ fn by_fit(
     Ok((judged, format!("{name}: {}", file.fitted.model().words())))
 }
 
-/// Judges a network, whose numbers are taken as they stand.
+/// Judges a network, whose parameters are assumed to be exact.
 fn by_network(
     args: &CompareModelArgs,
     points: &[busyhour_queueing::fit::LoadPoint],

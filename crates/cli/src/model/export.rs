@@ -1,4 +1,4 @@
-//! `busyhour model export`: a model for another program.
+//! `busyhour model export`: writes a model for another program.
 
 use std::path::PathBuf;
 
@@ -18,21 +18,21 @@ pub(crate) struct ExportModelArgs {
     /// The model (TOML, .jsimg or .jmva).
     #[arg(value_name = "FILE")]
     model: PathBuf,
-    /// For which program.
+    /// Target format.
     #[arg(long, value_enum)]
     to: Format,
-    /// Where to write it (default: standard output).
+    /// Output file (default: standard output).
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The simulator of Java Modelling Tools.
+    /// JSIMgraph, the simulator of Java Modelling Tools.
     Jsimg,
-    /// Its analytic solver.
+    /// JMVA, the analytic solver of Java Modelling Tools.
     Jmva,
-    /// The model in its own notation, everything in its shortest form.
+    /// Busyhour's notation, in its shortest form.
     Toml,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
     }
 }
 
-/// Whether closed classes come to a queue with several servers.
+/// Whether closed classes visit a queue with several servers.
 fn has_closed_multi_servers(network: &QueueingNetwork) -> bool {
     let several = |station: &Station| matches!(&station.kind, StationKind::Queue(queue) if queue.servers > 1);
     network.classes.iter().any(CustomerClass::is_closed) && network.stations.iter().any(several)

@@ -1,4 +1,4 @@
-//! Reading model files, and saying where they are wrong.
+//! Reads model files and reports errors with their position.
 
 use std::path::Path;
 
@@ -8,21 +8,21 @@ use toml::de::{DeTable, DeValue};
 
 use crate::exit::{Exit, complain, say};
 
-/// Where the notation is described.
+/// The hint that refers to the documentation of the notation.
 const HINT: &str = "docs/capacity-models.md has the notation; `busyhour model schema` its schema";
 
-/// A model as it was read.
+/// A model that was read.
 pub(crate) struct ModelFile {
-    /// The network; its findings are none.
+    /// The network, which has no errors.
     pub(crate) network: QueueingNetwork,
-    /// The same in our notation, in which parameters have their paths.
+    /// The network in Busyhour's notation, for access to parameters by path.
     pub(crate) table: toml::Table,
-    /// The file, as the user named it.
+    /// The path as given by the user.
     pub(crate) name: String,
 }
 
 impl ModelFile {
-    /// Reads a model and everything it names; says what is wrong with it.
+    /// Reads a model and the files that it refers to. Prints errors and returns the exit code.
     pub(crate) fn read(path: &Path) -> Result<Self, Exit> {
         let name = path.display().to_string();
         let bytes = std::fs::read(path)
@@ -42,27 +42,27 @@ impl ModelFile {
         }
     }
 
-    /// The network's name, or the file's.
+    /// The name of the network, or of the file.
     pub(crate) fn title(&self) -> &str {
         if self.network.name.is_empty() { &self.name } else { &self.network.name }
     }
 }
 
-/// A model in our own notation.
+/// Reads a model in Busyhour's notation.
 fn of_toml(
     bytes: &[u8],
     name: &str,
     directory: &Path,
 ) -> Result<(QueueingNetwork, toml::Table), Vec<Diagnostic>> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        vec![Diagnostic::error("model-file", format!("the model is no text: {error}")).in_file(name)]
+        vec![Diagnostic::error("model-file", format!("the model is not valid UTF-8: {error}")).in_file(name)]
     })?;
     let network = network(text, name, directory)?;
     let table = text.parse().map_err(|error| vec![unreadable(text, name, &error)])?;
     Ok((network, table))
 }
 
-/// A model of Java Modelling Tools; what is to be known about how it was read is said.
+/// Reads a model of Java Modelling Tools, and prints notes about its conversion.
 fn of_jmt(
     bytes: &[u8],
     name: &str,
@@ -76,13 +76,13 @@ fn of_jmt(
     Ok((network, table))
 }
 
-/// The network that a text describes; `directory` is where files that it names are looked for.
+/// The network of a text; `directory` contains the files that it refers to.
 pub(crate) fn network(text: &str, name: &str, directory: &Path) -> Result<QueueingNetwork, Vec<Diagnostic>> {
     let network = toml::from_str(text).map_err(|error| vec![unreadable(text, name, &error)])?;
     complete(network, name, directory, |finding| diagnostic(finding, text, name))
 }
 
-/// The network that a table says, which was changed after it was read: mistakes have no place.
+/// The network of a table that was changed after it was read, so that errors have no position.
 pub(crate) fn network_of(
     table: toml::Table,
     name: &str,
@@ -94,14 +94,14 @@ pub(crate) fn network_of(
     complete(network, name, directory, |finding| pathed(finding, name))
 }
 
-/// A finding in what has no text of our notation: only its path is known.
+/// A finding in a model without a text in Busyhour's notation: only the path of the parameter is known.
 fn pathed(finding: &Finding, name: &str) -> Diagnostic {
     Diagnostic::error("model", finding.message.clone())
         .in_file(name)
         .with_cause(format!("at {}", finding.path))
 }
 
-/// Reads what the network names, and looks whether it makes sense.
+/// Reads the files that the network refers to, and validates it.
 fn complete(
     mut network: QueueingNetwork,
     name: &str,
@@ -119,7 +119,7 @@ fn complete(
                 )
                 .in_file(name)
                 .with_cause(cause)
-                .with_hint("the file has one time per line, in seconds or with a unit, beside the model"),
+                .with_hint("the file must be in the directory of the model and contain one time per line, in seconds or with a unit"),
             ),
         }
     }
@@ -133,7 +133,7 @@ fn complete(
     Err(found.iter().map(told).collect())
 }
 
-/// The times of a file: one per line; empty lines and those that begin with # are left out.
+/// Parses the times in a file: one per line; empty lines and lines that begin with # are ignored.
 fn times(path: &Path) -> Result<Vec<f64>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     text.lines()
@@ -143,7 +143,7 @@ fn times(path: &Path) -> Result<Vec<f64>, String> {
         .collect()
 }
 
-/// What serde says, at its place; for a key that is not known also which was meant.
+/// An error of serde with its position and, for an unknown key, a suggestion.
 fn unreadable(text: &str, name: &str, error: &toml::de::Error) -> Diagnostic {
     let at = error.span().unwrap_or_default();
     let message = error.message();
@@ -155,7 +155,7 @@ fn unreadable(text: &str, name: &str, error: &toml::de::Error) -> Diagnostic {
         .with_hint(hint)
 }
 
-/// Of a message "unknown field `x`, expected one of `a`, `b`": which was meant.
+/// The suggestion for a message "unknown field `x`, expected one of `a`, `b`".
 fn near_key(message: &str) -> Option<&str> {
     let (unknown, known) = message.strip_prefix("unknown ")?.split_once(", expected")?;
     let quoted = |text: &'_ str| text.split('`').nth(1).map(str::to_owned);
@@ -175,7 +175,7 @@ fn diagnostic(finding: &Finding, text: &str, name: &str) -> Diagnostic {
     told
 }
 
-/// The place of a path such as `station[1].service.web`, or of as much of it as is there.
+/// The position of a path such as `station[1].service.web`, or of its longest existing prefix.
 fn place(text: &str, path: &str) -> Option<std::ops::Range<usize>> {
     let table = DeTable::parse(text).ok()?;
     let mut value: Option<&toml::Spanned<DeValue<'_>>> = None;
@@ -210,13 +210,13 @@ fn place(text: &str, path: &str) -> Option<std::ops::Range<usize>> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> String {
+    fn errors(text: &str) -> String {
         let found = network(text, "shop.toml", Path::new("")).unwrap_err();
         found.iter().map(Diagnostic::to_string).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn mistakes_are_told_with_their_places() {
+    fn errors_have_a_position() {
         let texts = [
             "version = 1\n[[class]]\nname = \"web\"\nuser = 10\n",
             "version = 1\n[[class]]\nname = \"web\"\nusers = 10\n\n[[station]]\nname = \"db\"\nservice = \"50 parsecs\"\n",
@@ -226,7 +226,7 @@ mod tests {
              [[route]]\nfrom = \"outside\"\nto = { db = 0.5, outside = 0.4 }\n\n[[route]]\nfrom = \"dn\"\nto = \"outside\"\n",
             "version = 1\n[[class]]\nname = \"web\"\nusers = 10\n\n[[station]]\nname = \"db\"\nservice = \"erlang(5ms)\"\nscheduling = \"pz\"\n",
         ];
-        let all: Vec<String> = texts.iter().map(|text| told(text)).collect();
+        let all: Vec<String> = texts.iter().map(|text| errors(text)).collect();
         insta::assert_snapshot!(all.join("\n\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! `busyhour model fit`: a capacity model from measurements.
+//! `busyhour model fit`: fits a capacity model to measurements.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use crate::quantities::seconds;
 const THINK_DIGITS: i32 = 6;
 const CV_DIGITS: i32 = 4;
 
-/// Simulations behind the test of a law: p-values down to 1 in 200.
+/// Number of simulations for testing a law, which limits p-values to 1/200.
 const SIMULATIONS: u32 = 199;
 
 #[derive(Debug, Args)]
@@ -41,20 +41,20 @@ const SIMULATIONS: u32 = 199;
 pub(crate) struct FitArgs {
     #[command(flatten)]
     measurements: MeasurementArgs,
-    /// What is fitted.
+    /// Model to fit.
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     model: Choice,
-    /// Servers of the queue, where they are known (default: looked for).
+    /// Number of servers of the queue, if known (default: estimated).
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=4096))]
     servers: Option<u32>,
-    /// Coefficient of variation of the service times of the one server, where it is known (default: constant and exponential
-    /// ones are compared, and it is looked for where there are enough loads).
+    /// Coefficient of variation of the service times of a single server, if known (default: constant and exponential times
+    /// are compared, and it is estimated if there are enough loads).
     #[arg(long, value_name = "CV", value_parser = coefficient)]
     service_cv: Option<f64>,
-    /// Say how many users have a mean response time within this.
+    /// Also compute the number of users for which the mean response time is at most this.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     response_max: Option<f64>,
-    /// Say which law the service times of the least loaded run follow.
+    /// Also determine the law of the service times in the run with the fewest users.
     #[arg(long)]
     service_law: bool,
     /// Write the model as FILE.toml, the page as FILE.html, or everything as FILE.json; may be given several times.
@@ -68,16 +68,16 @@ pub(crate) struct FitArgs {
     seed: u64,
 }
 
-/// Which model.
+/// The model to fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Choice {
-    /// By the utilization law where utilization is recorded, else queues, or the best throughput with few measurements.
+    /// The utilization law if utilization is recorded, else queues, or the best throughput if there are few measurements.
     Auto,
     /// Queues and a latency by least squares.
     Queue,
     /// The Universal Scalability Law.
     Usl,
-    /// One queue whose capacity is the best measured throughput.
+    /// One queue whose capacity is the highest measured throughput.
     Best,
 }
 
@@ -92,7 +92,7 @@ impl From<Choice> for ModelChoice {
     }
 }
 
-/// What a file of the result is.
+/// The format of an output file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Output {
     Model,
@@ -106,29 +106,31 @@ fn output(path: &Path) -> Result<Output, String> {
         Some("html") => Ok(Output::Page),
         Some("json") => Ok(Output::Json),
         _ => Err(format!(
-            "-o {}: name a file that ends in .toml (model), .html (page) or .json",
+            "-o {}: the file name must end in .toml (model), .html (page) or .json",
             path.display()
         )),
     }
 }
 
-/// A coefficient of variation: 0 or more, and not beyond what a service has.
+/// Parses a coefficient of variation in the supported range.
 fn coefficient(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
         .filter(|cv| (0.0..=100.0).contains(cv))
-        .ok_or_else(|| format!("{text:?} is no coefficient of variation: 0 is constant, 1 exponential"))
+        .ok_or_else(|| format!("{text:?} is not a coefficient of variation: 0 is constant, 1 exponential"))
 }
 
 pub(super) fn main(args: &FitArgs) -> Exit {
     if args.service_cv.is_some() && args.servers.is_some_and(|servers| servers > 1) {
-        return complain(Exit::Usage, "--service-cv is of one server: several are served exponentially");
+        return complain(
+            Exit::Usage,
+            "--service-cv needs a single server: with several, service times are exponential",
+        );
     }
     for path in &args.output {
         match output(path) {
             Ok(Output::Model) if args.model == Choice::Usl => {
-                let message =
-                    "the Universal Scalability Law is no network of queues: write -o FILE.json or FILE.html";
+                let message = "the Universal Scalability Law is not a queueing network: write -o FILE.json or FILE.html";
                 return complain(Exit::Usage, message);
             }
             Ok(_) => {}
@@ -184,8 +186,8 @@ pub(super) fn main(args: &FitArgs) -> Exit {
     Exit::Completed
 }
 
-/// The law of the service times of the run with the fewest users, and its name. Where a request waits for nobody its
-/// response time is its service time.
+/// The law of the service times in the run with the fewest users, and the name of that run. Without queueing, response times equal
+/// service times.
 fn service_law(read: &Measurements, random: &mut Xoshiro256PlusPlus) -> Option<(String, ServiceLawFit)> {
     let Some(run) = read.runs.iter().min_by(|a, b| a.point.users.total_cmp(&b.point.users)) else {
         say("warning: --service-law needs a run: a table of measurements contains no individual times");
@@ -209,20 +211,20 @@ fn as_json(fit: &CapacityFit, law: Option<&(String, ServiceLawFit)>) -> String {
     format!("{value:#}\n")
 }
 
-/// The model as a file that `model solve`, `simulate` and `what-if` read, with what is known about it as comments.
+/// The model as a file for `model solve`, `simulate` and `what-if`, with estimates and findings as comments.
 fn model_text(fit: &CapacityFit, title: &str) -> Result<String, String> {
     let last = fit.headroom.users.round().max(1.0) as u64;
     let mut network = fit
         .fitted
         .rounded_model()
         .network(last, significant(fit.think_s, THINK_DIGITS))
-        .ok_or("the model is no network of queues")?;
+        .ok_or("the model is not a queueing network")?;
     network.name = title.to_owned();
     for station in &mut network.stations {
         if let StationKind::Queue(queue) = &mut station.kind
             && let PerClass::Same(TimeLaw::Gamma { cv, .. }) = &mut queue.service
         {
-            // The root of a number that is already rounded.
+            // The square root of a rounded number is rounded again.
             *cv = significant(*cv, CV_DIGITS);
         }
     }

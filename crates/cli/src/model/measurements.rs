@@ -1,4 +1,4 @@
-//! What was measured, from run directories, JTL files and files of measurements.
+//! Reads measurements from run directories, JTL files and tables of measurements.
 
 use std::path::{Path, PathBuf};
 
@@ -17,41 +17,41 @@ use crate::results_options::results_options;
 use crate::settings;
 use crate::settings::FlagSettings;
 
-/// Where measurements come from, and how they are read.
+/// Sources of measurements and options for reading them.
 #[derive(Debug, Args)]
 pub(super) struct MeasurementArgs {
     /// Run directories and JTL files, each a run at its own number of users, and files of measurements
     /// (CSV or TOML with users, throughput_per_s, response_ms).
     #[arg(required = true, value_name = "RUN|JTL|POINTS")]
     inputs: Vec<PathBuf>,
-    /// Think time: all that a user does between a response and the next request. A run tells its own; this one counts before
-    /// it.
+    /// Think time: the time between a response and the user's next request. Overrides the think time determined from a
+    /// run.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     think: Option<f64>,
-    /// Leave out measurements in which more requests failed.
+    /// Exclude measurements with a larger share of failed requests.
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "1%")]
     errors_max: f64,
-    /// Take X(R + Z) for the number of users, whatever is stated.
+    /// Compute the number of users as X(R + Z), even if it is given.
     #[arg(long)]
     users_by_law: bool,
-    /// Utilization recorded beside a run: CSV with seconds and a column for each resource; once for each run, in their order,
-    /// or once for all with seconds since 1970.
+    /// Utilization recorded during a run: CSV with seconds and a column for each resource; once for each run, in their order,
+    /// or once for all runs with seconds since 1970.
     #[arg(long, value_name = "FILE")]
     cpu: Vec<PathBuf>,
-    /// Count what started from FROM to TO seconds after the start of each run (default: the part without ramps).
+    /// Use only requests that start between FROM and TO, in seconds from the start of each run (default: the part without ramps).
     #[arg(long, value_name = "FROM,TO", value_parser = span, conflicts_with = "whole")]
     window: Option<busyhour_analysis::comparison::RunWindow>,
-    /// Count all of each run, ramps too.
+    /// Use the whole of each run, including ramps.
     #[arg(long)]
     whole: bool,
-    /// Take each run for one load. Otherwise a run whose users go in steps (a stepping or ultimate thread group) is a load for each
-    /// step, called RUN@N users.
+    /// Treat each run as one load. By default, each step of a run whose number of users changes in steps (a stepping or ultimate
+    /// thread group) is a separate load, called RUN@N users.
     #[arg(long)]
     one_load: bool,
     /// Time stamps are the ends of samples (sampleresult.timestamp.start=false), not their starts.
     #[arg(long)]
     end_stamps: bool,
-    /// Set a JMeter property, such as those with which a CSV without names of columns was written.
+    /// Set a JMeter property, e.g. for the columns of a CSV file without a header line.
     #[arg(short = 'J', value_name = "NAME=VALUE")]
     jmeter_property: Vec<String>,
     /// JMeter properties file; may be given several times.
@@ -59,22 +59,22 @@ pub(super) struct MeasurementArgs {
     additional: Vec<PathBuf>,
 }
 
-/// What was read.
+/// The measurements that were read.
 pub(super) struct Measurements {
     pub(super) points: Vec<LoadPoint>,
-    /// What the runs themselves put in doubt.
+    /// Caveats of the runs.
     pub(super) findings: Vec<ToldFinding>,
-    /// The runs, for what needs single times.
+    /// The runs, for access to individual times.
     pub(super) runs: Vec<MeasuredLoad>,
 }
 
 impl MeasurementArgs {
-    /// How measurements are checked.
+    /// Options for checking measurements.
     pub(super) fn check(&self) -> CheckSettings {
         CheckSettings { think_s: self.think, errors_max: self.errors_max, users_by_law: self.users_by_law }
     }
 
-    /// What the page is of.
+    /// The title of the page.
     pub(super) fn title(&self) -> String {
         match &self.inputs[..] {
             [one] => stem(one),
@@ -82,13 +82,13 @@ impl MeasurementArgs {
         }
     }
 
-    /// What a run is called: the end of its path, or all of it where others end alike.
+    /// The name of a run: the last part of its path, or the whole path if that is ambiguous.
     fn name(&self, path: &Path) -> String {
         let alike = self.inputs.iter().filter(|other| stem(other) == stem(path)).count();
         if alike > 1 { path.display().to_string() } else { stem(path) }
     }
 
-    /// Reads everything. Says what is wrong, and gives the exit code.
+    /// Reads all measurements. Prints errors and returns the exit code.
     pub(super) fn read(&self) -> Result<Measurements, Exit> {
         let usage = |message: String| complain(Exit::Usage, &message);
         let options = self.options().map_err(usage)?;
@@ -99,7 +99,7 @@ impl MeasurementArgs {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|message| complain(Exit::Refused, &message))?;
         let mut found = Measurements { points: Vec::new(), findings: Vec::new(), runs: Vec::new() };
-        // Which recording of probes belongs to each load: those of a run share its.
+        // The index of the utilization file for each load; all loads of a run share one.
         let (mut runs, mut probes_of) = (0, Vec::new());
         for path in &self.inputs {
             match PointsFile::read(path).map_err(|message| complain(Exit::Refused, &message))? {
@@ -114,7 +114,7 @@ impl MeasurementArgs {
         let is_for_all = matches!(&probes[..], [one] if one.is_of_the_clock());
         if !probes.is_empty() && probes.len() != runs && !is_for_all {
             return Err(usage(format!(
-                "--cpu is given {} times for {} runs: once for each, or once for all with seconds since 1970",
+                "--cpu is given {} times for {} runs: give it once for each run, or once for all with seconds since 1970",
                 probes.len(),
                 runs
             )));
@@ -137,7 +137,9 @@ impl MeasurementArgs {
             let open = CapacityFinding::OpenLoad { point: "every run".into() };
             return Err(complain(
                 Exit::Refused,
-                &format!("{open}: there is no number of users to fit a closed model to"),
+                &format!(
+                    "{open}: a run with an open load has no number of users, which a closed model needs"
+                ),
             ));
         }
         Ok(found)

@@ -1,4 +1,4 @@
-//! Measurements that somebody else has made: a small table in CSV or TOML.
+//! Reads tables of measurements in CSV or TOML.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use busyhour_queueing::fit::{LoadPoint, Utilization};
 use serde::Deserialize;
 
-/// What a column or a key of a measurement says.
+/// The meaning of a column or a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
     Name,
@@ -40,19 +40,19 @@ const FIELDS: [(&str, Field); 13] = [
     ("in_system", Field::InSystem),
 ];
 
-/// How the file is written, for messages.
+/// An example of the file, for messages.
 const EXAMPLE: &str = "users,throughput_per_s,response_ms\n50,135.49,64\n100,157,\n";
 
-/// What was found at a path.
+/// The content of a path.
 pub(super) enum PointsFile {
     /// Measurements.
     Points(Vec<LoadPoint>),
-    /// Something else: results of a run, perhaps.
+    /// Not a table of measurements, but possibly results of a run.
     Other,
 }
 
 impl PointsFile {
-    /// Reads the file when it is one of measurements; says what is wrong with one.
+    /// Reads the file if it is a table of measurements. Returns an error if it is invalid.
     pub(super) fn read(path: &Path) -> Result<PointsFile, String> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if path.is_dir() || !["csv", "toml", "txt"].contains(&ending) {
@@ -60,7 +60,7 @@ impl PointsFile {
         }
         let name = path.display();
         let Ok(text) = std::fs::read_to_string(path) else {
-            // What cannot be read as text may be packed results; their reader says what is wrong.
+            // A file that is not text may be compressed results, whose reader reports errors.
             return Ok(PointsFile::Other);
         };
         let points = if ending == "toml" {
@@ -82,20 +82,20 @@ impl PointsFile {
     }
 }
 
-/// Lines that are no comments, with their numbers from 1.
+/// Lines except comments, with their numbers from 1.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// Whether the first line names the columns of measurements.
+/// Whether the first line contains the columns of a table of measurements.
 fn is_table(text: &str) -> bool {
     let Some((_, head)) = lines(text).next() else { return false };
     let has = |wanted: &str| head.split(',').any(|name| name.trim() == wanted);
     has("users") && !has("timeStamp")
 }
 
-/// The column and where it begins, from 1.
+/// The cells of a line, each with its column number from 1.
 fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 1;
     line.split(',').map(move |cell| {
@@ -105,22 +105,20 @@ fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The measurements of a table, each with its line.
+/// The measurements in a CSV table, each with its line number.
 fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, String> {
     let mut lines = lines(text);
     let (head_line, head) = lines.next().unwrap_or((1, ""));
     let columns: Vec<&str> = cells(head).map(|(_, name)| name).collect();
     if let Some(missing) = ["users", "throughput_per_s"].iter().find(|wanted| !columns.contains(wanted)) {
-        return Err(format!(
-            "{head_line}:1: there is no column {missing}; such a file looks so:\n\n{EXAMPLE}"
-        ));
+        return Err(format!("{head_line}:1: there is no column {missing}; example:\n\n{EXAMPLE}"));
     }
     let mut points = Vec::new();
     for (number, line) in lines {
         let row: Vec<(usize, &str)> = cells(line).collect();
         if row.len() != columns.len() {
             let found = row.len();
-            return Err(format!("{number}:1: {found} columns, but the first line names {}", columns.len()));
+            return Err(format!("{number}:1: {found} columns, but the first line has {}", columns.len()));
         }
         let mut point = LoadPoint::default();
         for (name, (at, cell)) in columns.iter().zip(row) {
@@ -130,12 +128,12 @@ fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, String> {
         points.push((number, point));
     }
     if points.is_empty() {
-        return Err(format!("{head_line}:1: there is no measurement below the first line"));
+        return Err(format!("{head_line}:1: there is no measurement after the first line"));
     }
     Ok(points)
 }
 
-/// Puts a cell where it belongs. An empty one is not known.
+/// Sets the value of a cell in a measurement. An empty cell means that the value is unknown.
 fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), String> {
     let field = FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| *field);
     if field == Some(Field::Name) {
@@ -148,7 +146,7 @@ fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), String> {
             _ => Ok(()),
         };
     }
-    let value: f64 = cell.parse().map_err(|_| format!("{cell:?} is no number"))?;
+    let value: f64 = cell.parse().map_err(|_| format!("{cell:?} is not a number"))?;
     if !value.is_finite() || value < 0.0 {
         return Err(format!("{cell} must be a number, at least 0"));
     }
@@ -168,7 +166,7 @@ fn put(point: &mut LoadPoint, field: Option<Field>, name: &str, value: f64) -> R
         Some(Field::ResponseErrorMs) => point.response_error_s = Some(value / 1e3),
         Some(Field::ErrorShare) if value > 1.0 => {
             return Err(format!(
-                "{value} is no share from 0 to 1; for per cent name the column error_percent"
+                "{value} is not a share from 0 to 1; for per cent, use the column error_percent"
             ));
         }
         Some(Field::ErrorShare) => point.error_share = Some(value),
@@ -180,15 +178,15 @@ fn put(point: &mut LoadPoint, field: Option<Field>, name: &str, value: f64) -> R
     Ok(())
 }
 
-/// What is no known column is a resource with its utilization.
+/// An unknown column is the utilization of a resource.
 pub(super) fn utilization(name: &str, value: f64) -> Result<Utilization, String> {
     let percent = name.strip_suffix("_percent");
     let share = if percent.is_some() { value / 100.0 } else { value };
-    // A little above 1 is a finding; far above is another unit, or another thing.
+    // A value slightly above 1 is a finding; a much larger one is in another unit or not a utilization.
     if share > 2.0 {
         let known = FIELDS.iter().map(|(known, _)| *known).find(|known| is_near(known, name));
         return Err(match known {
-            Some(known) => format!("{name} is no column of a measurement; did you mean {known}?"),
+            Some(known) => format!("{name} is not a column of measurements; did you mean {known}?"),
             None => format!(
                 "{value} is no utilization from 0 to 1; for per cent name the column {name}_percent (columns that are not \
                  known otherwise are utilizations of resources)"
@@ -198,7 +196,7 @@ pub(super) fn utilization(name: &str, value: f64) -> Result<Utilization, String>
     Ok(Utilization { resource: percent.unwrap_or(name).to_owned(), share })
 }
 
-/// Whether one letter more, less or other makes the same name.
+/// Whether two names differ by one inserted, deleted or replaced letter.
 fn is_near(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let same_front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -206,13 +204,13 @@ fn is_near(a: &str, b: &str) -> bool {
     a.len().abs_diff(b.len()) <= 1 && same_front + same_back + 1 >= a.len().max(b.len())
 }
 
-/// The file in TOML: `[[point]]` with the keys that CSV has columns for, and `utilization = { cpu = 0.4 }`.
+/// A table in TOML: `[[point]]` with the columns of CSV as keys, and `utilization = { cpu = 0.4 }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TomlFile {
     #[serde(rename = "point")]
     points: Vec<toml::Spanned<TomlPoint>>,
-    /// Of all points that have none of their own.
+    /// Default for points without a think time.
     think_ms: Option<f64>,
 }
 
@@ -234,7 +232,7 @@ struct TomlPoint {
     utilization: BTreeMap<String, f64>,
 }
 
-/// The measurements of a file in TOML, each with its line.
+/// The measurements in a TOML file, each with its line number.
 fn from_toml(text: &str) -> Result<Vec<(usize, LoadPoint)>, String> {
     let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let file: TomlFile = toml::from_str(text).map_err(|error| {
@@ -279,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_with_gaps_comments_and_resources() {
+    fn tables_may_have_empty_cells_comments_and_resources() {
         let text = "# made elsewhere\nusers, throughput_per_s, response_ms, errors, cpu_percent\n50,135.49,64,0,80\n500,127,,0.03,\n";
         assert!(is_table(text));
         let points: Vec<LoadPoint> = from_csv(text).unwrap().into_iter().map(|(_, point)| point).collect();
@@ -290,19 +288,19 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_their_place() {
+    fn errors_have_a_position() {
         for (text, wrong) in [
-            ("users,throughput_per_s\n50,x\n", "2:4: column throughput_per_s: \"x\" is no number"),
-            ("users,throughput_per_s\n50\n", "2:1: 1 columns, but the first line names 2"),
+            ("users,throughput_per_s\n50,x\n", "2:4: column throughput_per_s: \"x\" is not a number"),
+            ("users,throughput_per_s\n50\n", "2:1: 1 columns, but the first line has 2"),
             ("users,throughput_per_s\n,5\n", "2:1: column users: it must not be empty"),
-            ("users,throughput_per_s\n", "1:1: there is no measurement below the first line"),
+            ("users,throughput_per_s\n", "1:1: there is no measurement after the first line"),
             (
                 "users,throughput_per_s,respnse_ms\n1,2,64\n",
-                "2:5: column respnse_ms: respnse_ms is no column of a measurement; did you mean response_ms?",
+                "2:5: column respnse_ms: respnse_ms is not a column of measurements; did you mean response_ms?",
             ),
             (
                 "users,throughput_per_s,errors\n1,2,3\n",
-                "2:5: column errors: 3 is no share from 0 to 1; for per cent name the column error_percent",
+                "2:5: column errors: 3 is not a share from 0 to 1; for per cent, use the column error_percent",
             ),
         ] {
             assert_eq!(from_csv(text).unwrap_err(), wrong);
@@ -314,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_in_toml() {
+    fn toml_files_are_parsed() {
         let text = "think_ms = 700\n[[point]]\nusers = 50\nthroughput_per_s = 135.49\nresponse_ms = 64\nutilization = { cpu = 0.8 }\n";
         let points = from_toml(text).unwrap();
         let (line, point) = &points[0];

@@ -1,4 +1,4 @@
-//! Utilization that somebody recorded beside a run: a CSV with a column of seconds and one for each resource.
+//! Reads utilization recorded during a run: a CSV file with a column of seconds and one for each resource.
 
 use std::path::Path;
 
@@ -6,15 +6,15 @@ use busyhour_queueing::fit::Utilization;
 
 use super::points_file::utilization;
 
-/// Seconds beyond this are counted from 1970, and not from the start of the run.
+/// Larger times are in seconds since 1970, smaller ones since the start of the run.
 const SINCE_1970_S: f64 = 1e8;
 
-/// What was recorded.
+/// Recorded utilization.
 #[derive(Debug)]
 pub(super) struct Probes {
     name: String,
     resources: Vec<String>,
-    /// Moment in seconds, and each resource's utilization where it is known.
+    /// Times in seconds, each with the utilization of the resources, if known.
     rows: Vec<(f64, Vec<Option<f64>>)>,
 }
 
@@ -41,7 +41,7 @@ impl Probes {
             let cells: Vec<&str> = line.split(',').map(str::trim).collect();
             if cells.len() != columns.len() {
                 return Err(format!(
-                    "{number}:1: {} columns, but the first line names {}",
+                    "{number}:1: {} columns, but the first line has {}",
                     cells.len(),
                     columns.len()
                 ));
@@ -51,7 +51,7 @@ impl Probes {
                     cells[column].parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
                 value.ok_or_else(|| {
                     format!(
-                        "{number}:1: column {}: {:?} is no number, at least 0",
+                        "{number}:1: column {}: {:?} is not a non-negative number",
                         columns[column], cells[column]
                     )
                 })
@@ -75,12 +75,12 @@ impl Probes {
             }
         }
         if rows.is_empty() {
-            return Err("1:1: there is nothing below the first line".into());
+            return Err("1:1: there are no rows after the first line".into());
         }
         Ok(Probes { name: name.to_owned(), resources, rows })
     }
 
-    /// Whether moments count from 1970, and not from the start of a run.
+    /// Whether times are since 1970 instead of since the start of a run.
     pub(super) fn is_of_the_clock(&self) -> bool {
         self.rows.iter().all(|(moment, _)| *moment > SINCE_1970_S)
     }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_of_the_part_that_counts() {
+    fn the_mean_is_computed_over_the_window() {
         let probes =
             Probes::parse("seconds,cpu_percent,disk\n0,0,0\n1,50,.1\n2,70,.3\n3,100,\n", "p.csv").unwrap();
         let found = probes.mean((1.0, 2.0), 0).unwrap();
@@ -135,11 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_their_place() {
+    fn errors_have_a_position() {
         for (text, wrong) in [
             ("cpu\n1\n", "1:1: the first line must name"),
             ("seconds,cpu\n1\n", "2:1: 1 columns"),
-            ("seconds,cpu\n1,x\n", "2:1: column cpu: \"x\" is no number"),
+            ("seconds,cpu\n1,x\n", "2:1: column cpu: \"x\" is not a non-negative number"),
             ("seconds,cpu\n1,50\n", "2:1: 50 is no utilization from 0 to 1"),
         ] {
             let found = Probes::parse(text, "p.csv").unwrap_err();

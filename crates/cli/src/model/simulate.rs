@@ -1,4 +1,4 @@
-//! `busyhour model simulate`: a model set in motion.
+//! `busyhour model simulate`: simulates a model.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
@@ -21,7 +21,7 @@ use crate::exit::{Exit, complain, print, say};
 use crate::quantities::share;
 use crate::stop_signals::Signals;
 
-/// How often the line on a terminal moves.
+/// Interval between updates of the progress line.
 const STEP: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
@@ -42,27 +42,27 @@ pub(crate) struct SimulateArgs {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Half an interval's width over its middle at which a measure is known well enough.
+    /// Relative half-width of the confidence intervals at which the simulation ends.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "2%")]
     precision: f64,
-    /// Share of intervals that hold the true value.
+    /// Confidence of the intervals.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "95%")]
     confidence: f64,
-    /// Most events, of all replications together; k, M and G are thousands, millions and billions.
+    /// Maximum number of events in all replications; k, M and G are thousands, millions and billions.
     #[arg(long, value_name = "N", value_parser = count, default_value = "100M")]
     events_max: u64,
-    /// Independent replications.
+    /// Number of independent replications.
     #[arg(long, value_name = "R", default_value_t = 8)]
     replications: u32,
-    /// Cores (default: all).
+    /// Number of cores (default: all).
     #[arg(long, value_name = "N")]
     cores: Option<usize>,
-    /// Write the result as JSON; `-` is standard output, in place of the tables.
+    /// Write the result as JSON; `-` is standard output and replaces the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
-/// A count such as 5000000, 500k or 20M.
+/// Parses a count such as 5000000, 500k or 20M.
 fn count(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let (digits, factor) = match text.chars().last() {
@@ -72,8 +72,8 @@ fn count(text: &str) -> Result<u64, String> {
         _ => (text, 1),
     };
     let number: u64 =
-        digits.trim().parse().map_err(|_| format!("{text:?} is no count such as 500k or 20M"))?;
-    number.checked_mul(factor).ok_or_else(|| format!("{text} is too many"))
+        digits.trim().parse().map_err(|_| format!("{text:?} is not a count such as 500k or 20M"))?;
+    number.checked_mul(factor).ok_or_else(|| format!("{text} is too large"))
 }
 
 impl SimulateArgs {
@@ -137,14 +137,14 @@ fn unsimulated(name: &str, error: &SimulationError) -> Exit {
     complain(exit, &format!("{name}: {error}"))
 }
 
-/// Simulates on threads of its own, while this one shows how far it is and waits for Ctrl-C.
+/// Simulates on separate threads, while this thread shows the progress and waits for Ctrl-C.
 fn run(model: &ModelFile, settings: &SimulationSettings) -> Result<SimulationResult, SimulationError> {
     let watch = SimulationWatch::default();
     std::thread::scope(|scope| {
         let (done, end) = tokio::sync::oneshot::channel::<()>();
         let simulation = scope.spawn(|| {
             let result = simulate_watched(&model.network, settings, &watch);
-            // Nobody waits any more when there was no runtime to wait in.
+            // The receiver is gone if the runtime could not be created.
             let _ = done.send(());
             result
         });
@@ -163,7 +163,7 @@ async fn follow(watch: &SimulationWatch, events_max: u64, mut end: tokio::sync::
     let on_terminal = std::io::stderr().is_terminal();
     let begun = Instant::now();
     let mut line_shown = false;
-    // In a log a line after one second, two, four, ….
+    // In a log, a line is printed after one second, two, four, ….
     let mut next_line_s = 1.0;
     loop {
         tokio::select! {
@@ -174,7 +174,7 @@ async fn follow(watch: &SimulationWatch, events_max: u64, mut end: tokio::sync::
         let passed_s = begun.elapsed().as_secs_f64();
         let events = watch.events() as f64;
         let line = format!(
-            "{} million events of at most {}, {} million/s; Ctrl-C shows what there is",
+            "{} million events of at most {}, {} million/s; Ctrl-C ends the simulation and shows the results",
             figure_short(events / 1e6),
             figure_short(events_max as f64 / 1e6),
             figure_short(events / 1e6 / passed_s),
@@ -192,7 +192,7 @@ async fn follow(watch: &SimulationWatch, events_max: u64, mut end: tokio::sync::
     }
 }
 
-/// A number with one digit after the point, or none when it is large.
+/// Formats a number with one decimal, or without decimals if it is large.
 fn figure_short(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
@@ -207,18 +207,18 @@ fn json_of(model: &ModelFile, result: &SimulationResult) -> serde_json::Value {
     value
 }
 
-/// A value and half its interval, with the digits that the interval leaves: `135.21 ± 0.38`.
+/// Formats a value and half the width of its interval, with the digits that the interval supports: `135.21 ± 0.38`.
 pub(crate) fn with_interval(found: Option<Estimate>, unit: f64) -> String {
     let Some(found) = found.map(|found| found.scaled(unit)) else { return "–".into() };
     let half = found.half_width();
     if !half.is_finite() {
         return format!("{} ± ?", figure(found.value));
     }
-    // Nothing varies but the last digits of sums.
+    // The interval is within the rounding error.
     if half <= 1e-9 * found.value.abs() {
         return figure(found.value);
     }
-    // Two digits of the interval.
+    // Two significant digits of the half-width.
     let decimals = usize::try_from(1 - half.log10().floor() as i32).unwrap_or(0).min(12);
     format!("{:.decimals$} ± {half:.decimals$}", found.value)
 }
@@ -266,7 +266,7 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
     out
 }
 
-/// The mean response times of the exact solution, where the simulation cannot know them and there is one.
+/// The mean response times of the exact solution, if the simulation cannot estimate them and there is one.
 fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
     let is_of_laws = |one: &Unconverged| one.reason.is_of_laws();
     if !result.unconverged.iter().any(is_of_laws) {
@@ -300,8 +300,8 @@ fn grouped(number: u64) -> String {
     out
 }
 
-fn percentile(percentiles: &[Percentile], wanted: f64) -> String {
-    let found = percentiles.iter().find(|one| (one.share - wanted).abs() < 1e-9);
+fn percentile(percentiles: &[Percentile], share: f64) -> String {
+    let found = percentiles.iter().find(|one| (one.share - share).abs() < 1e-9);
     with_interval(found.map(|one| one.time_s), 1e3)
 }
 
@@ -374,7 +374,7 @@ fn stations(model: &ModelFile, result: &SimulationResult) -> String {
     table.render()
 }
 
-/// What is not known, why, and what to do about it.
+/// The measures without the requested precision, with reasons and advice.
 fn unconverged(result: &SimulationResult) -> String {
     if result.unconverged.is_empty() {
         return String::new();
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_digits_that_their_intervals_leave() {
+    fn values_have_the_digits_that_their_intervals_support() {
         assert_eq!(shown(135.2083, 0.3812), "135.21 ± 0.38");
         assert_eq!(shown(1234.5, 37.2), "1234 ± 37");
         assert_eq!(shown(0.012_345, 0.000_067), "0.012345 ± 0.000067");
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_width_that_is_told_is_never_zero() {
+    fn a_reported_width_is_never_zero() {
         let one = Unconverged {
             station: None,
             class: Some("users".into()),
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_have_suffixes() {
+    fn counts_may_have_suffixes() {
         assert_eq!((count("500k"), count("20M"), count("7")), (Ok(500_000), Ok(20_000_000), Ok(7)));
         assert!(count("M").is_err() && count("1.5M").is_err() && count("99999999999G").is_err());
         assert_eq!(grouped(1_234_567), "1,234,567");

@@ -1,4 +1,4 @@
-//! `busyhour model solve`: the mean values of a model.
+//! `busyhour model solve`: computes the mean values of a model.
 
 use std::path::PathBuf;
 
@@ -15,10 +15,10 @@ use super::numbers::{figure, figure_or_dash, ms, percent};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 
-/// Steps of an exact solution after which somebody who waits should know why: some ten seconds.
+/// Number of steps of an exact solution from which a note is printed: about ten seconds.
 const STEPS_UNNOTICED: f64 = 1e9;
 
-/// Steps that a core makes in a second, about.
+/// Approximate number of steps per second on one core.
 const STEPS_PER_S: f64 = 1e8;
 
 #[derive(Debug, Args)]
@@ -29,13 +29,13 @@ pub(crate) struct SolveArgs {
     /// The model (TOML, or .jsimg or .jmva of Java Modelling Tools; see docs/capacity-models.md).
     #[arg(value_name = "FILE")]
     model: PathBuf,
-    /// How closed classes are solved.
+    /// Method for closed classes.
     #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
     pub(crate) method: MethodArg,
-    /// Solve also what has no product form, as if it had; the result says what was ignored.
+    /// Solve models without product form as if they had one; the result lists what was ignored.
     #[arg(long)]
     pub(crate) approximate: bool,
-    /// Write the solution as JSON; `-` is standard output, in place of the tables.
+    /// Write the solution as JSON; `-` is standard output and replaces the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Show one line of CSV per class and station instead of the tables.
@@ -45,7 +45,7 @@ pub(crate) struct SolveArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
-    /// Exact where that is affordable, else Linearizer.
+    /// Exact if that is feasible, else Linearizer.
     Auto,
     /// Exact: mean value analysis, or convolution.
     Exact,
@@ -106,7 +106,7 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
     Exit::Completed
 }
 
-/// What to say before a solution that takes long.
+/// The note before a solution that takes long.
 fn long_wait(effort: Effort, method: Method) -> Option<String> {
     let is_exact = match method {
         Method::Exact => true,
@@ -114,9 +114,9 @@ fn long_wait(effort: Effort, method: Method) -> Option<String> {
         Method::Linearizer | Method::Schweitzer | Method::Pdq => false,
     };
     let other = if effort.linearizer {
-        "--method linearizer takes no time"
+        "--method linearizer is much faster"
     } else {
-        "`busyhour model simulate` may be quicker"
+        "`busyhour model simulate` may be faster"
     };
     (is_exact && effort.steps > STEPS_UNNOTICED).then(|| {
         format!(
@@ -128,7 +128,7 @@ fn long_wait(effort: Effort, method: Method) -> Option<String> {
     })
 }
 
-/// Says why there is no solution, and what can be done.
+/// Prints why there is no solution, and a hint.
 pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
     match error {
         SolveError::NoProductForm(broken) => {
@@ -160,7 +160,7 @@ pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
     }
 }
 
-/// The solution for machines.
+/// The solution as JSON.
 fn json(model: &ModelFile, solution: &Solution) -> serde_json::Value {
     let mut value = json!({ "version": 1, "model": model.title(), "file": model.name });
     if let (Some(object), Ok(serde_json::Value::Object(fields))) =
@@ -172,7 +172,7 @@ fn json(model: &ModelFile, solution: &Solution) -> serde_json::Value {
     value
 }
 
-/// One line per class as a whole (station `*`) and per class and station.
+/// One line per class (station `*`), and one per class and station.
 fn csv(solution: &Solution) -> String {
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let quoted = |text: &str| {
@@ -217,7 +217,7 @@ fn csv(solution: &Solution) -> String {
     out
 }
 
-/// The report for people: the classes, the stations, the bounds.
+/// The tables of classes, stations and bounds.
 fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String {
     let mut out = format!("{}\n", model.title());
     out += &format!("Solved by: {}\n", solution.method.words());
@@ -365,7 +365,7 @@ fn bounds_table(class: &ClassSolution, bounds: &Bounds) -> String {
     ));
     table.row(row("R ms", bounds.asymptotic_response_s, bounds.balanced_response_s, class.response_s, 1e3));
     format!(
-        "{}N* = (D + Z)/Dmax = {}: from about so many users on there is waiting; X never exceeds 1/Dmax = {} per s.\n",
+        "{}N* = (D + Z)/Dmax = {}: with more users, requests wait; X never exceeds 1/Dmax = {} per s.\n",
         table.render(),
         figure(bounds.users_optimal),
         figure(1.0 / bounds.demand_max_s)
@@ -377,16 +377,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_wait_is_said_before_it() {
+    fn a_note_is_printed_before_a_long_solution() {
         let effort = |linearizer| Effort { populations: 2e7, steps: 6e9, linearizer };
         let told = long_wait(effort(true), Method::Exact).unwrap();
         assert_eq!(
             told,
             "note: an exact solution goes through 2.0e7 populations in about 6e9 steps, which may take 60 s; \
-             --method linearizer takes no time"
+             --method linearizer is much faster"
         );
         assert_eq!(long_wait(effort(true), Method::Automatic), None, "Linearizer is taken");
-        assert!(long_wait(effort(false), Method::Automatic).unwrap().ends_with("may be quicker"));
+        assert!(long_wait(effort(false), Method::Automatic).unwrap().ends_with("may be faster"));
         assert_eq!(long_wait(Effort { steps: 1e8, ..effort(true) }, Method::Exact), None);
     }
 }

@@ -1,42 +1,40 @@
-//! Parameters of a model that vary: `class.web.users=10..500:20`.
+//! Varied parameters of a model: `class.web.users=10..500:20`.
 
 use busyhour_queueing::network::{TimeLaw, nearest};
 use toml::{Table, Value};
 
-/// Most values of one parameter.
+/// Maximum number of values of one parameter.
 const VALUES_MAX: f64 = 100_000.0;
 
-/// A parameter and the values that it takes.
+/// A parameter and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Vary {
-    /// Where it is: `class.web.users`.
+    /// Its path: `class.web.users`.
     pub(crate) path: String,
-    /// Its values, as they are written.
+    /// Its values, as given.
     pub(crate) values: Vec<String>,
 }
 
 impl Vary {
-    /// Its last name, for headings: `web.users`.
+    /// Its name in headings: `web.users`.
     pub(crate) fn short(&self) -> &str {
         self.path.split_once('.').map_or(self.path.as_str(), |(_, rest)| rest)
     }
 }
 
-/// Reads `PATH=VALUES`: values with commas between them, or `FROM..TO:STEP` with the same unit everywhere.
+/// Parses `PATH=VALUES`: values separated by commas, or `FROM..TO:STEP` with one unit.
 pub(crate) fn vary(text: &str) -> Result<Vary, String> {
     let (path, values) =
-        text.split_once('=').ok_or("it is written PATH=VALUES, such as class.web.users=10..500:20")?;
+        text.split_once('=').ok_or("expected PATH=VALUES, such as class.web.users=10..500:20")?;
     let path = path.trim();
     if path.split('.').count() < 2 || path.split('.').any(|step| step.trim().is_empty()) {
-        return Err(format!(
-            "{path:?} is no path; it is written such as class.web.users or station.db.servers"
-        ));
+        return Err(format!("{path:?} is not a path such as class.web.users or station.db.servers"));
     }
     let values = parts(values).into_iter().map(range).collect::<Result<Vec<_>, _>>()?.concat();
     Ok(Vary { path: path.to_owned(), values })
 }
 
-/// Values between commas that are not inside parentheses.
+/// Splits values at commas outside of parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut found) = (0_i32, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -54,7 +52,7 @@ fn parts(text: &str) -> Vec<&str> {
     found
 }
 
-/// The values of one part.
+/// Parses one value or range.
 fn range(text: &str) -> Result<Vec<String>, String> {
     if text.is_empty() {
         return Err("a value is missing".into());
@@ -64,13 +62,15 @@ fn range(text: &str) -> Result<Vec<String>, String> {
     let (from, unit) = number(from)?;
     let (to, to_unit) = number(to)?;
     let (step, step_unit) = step.map_or(Ok((1.0, unit)), number)?;
-    // A unit may be left out where another of the three has it.
+    // A unit may be omitted if another of the three numbers has one.
     let unit = [unit, to_unit, step_unit].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
     if [to_unit, step_unit].iter().any(|other| !other.is_empty() && *other != unit) {
-        return Err(format!("the units in {text:?} are not the same"));
+        return Err(format!("the units in {text:?} differ"));
     }
     if step <= 0.0 || to < from {
-        return Err(format!("{text:?} must go up: FROM..TO:STEP with FROM ≤ TO and a step greater than 0"));
+        return Err(format!(
+            "{text:?} must increase: FROM..TO:STEP with FROM ≤ TO and a step greater than 0"
+        ));
     }
     let steps = ((to - from) / step + 1e-9).floor();
     if steps >= VALUES_MAX {
@@ -79,18 +79,18 @@ fn range(text: &str) -> Result<Vec<String>, String> {
     Ok((0..=steps as u32)
         .map(|at| {
             let value = from + f64::from(at) * step;
-            // What binary adds at the end is not meant.
+            // Removes the error of binary floating-point numbers.
             let rounded = format!("{value:.10}");
             format!("{}{unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
         })
         .collect())
 }
 
-/// A number and its unit.
+/// Splits a number and its unit.
 fn number(text: &str) -> Result<(f64, &str), String> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '/' || c == 'µ');
-    let value: f64 = digits.trim().parse().map_err(|_| format!("{text:?} is no number"))?;
+    let value: f64 = digits.trim().parse().map_err(|_| format!("{text:?} is not a number"))?;
     Ok((value, &text[digits.len()..]))
 }
 
@@ -122,7 +122,10 @@ pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), Stri
         None => model,
         Some(Value::Table(table)) => table,
         Some(_) => {
-            return Err(format!("{path} is no parameter: {:?} has no parts of that name", steps.join(".")));
+            return Err(format!(
+                "{path} is not a parameter: {:?} has no parts of that name",
+                steps.join(".")
+            ));
         }
     };
     let new = new_value(table.get(last), value)?;
@@ -142,8 +145,8 @@ fn element_paths(model: &Table) -> Vec<(String, String)> {
     paths
 }
 
-/// What may have been meant by a path whose step at `depth` does not exist: the same path with the kind of element before it, or
-/// the nearest name. Empty when nothing is near.
+/// A suggestion for a path whose step at `depth` does not exist: the path with the kind of element in front, or the nearest name.
+/// Empty if no name is near.
 fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) -> String {
     let (name, rest) = match depth {
         0 => (steps[0], &steps[1..]),
@@ -164,7 +167,7 @@ fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) ->
     format!("; did you mean {}?", meant.join(" or "))
 }
 
-/// The new value as TOML has it: a bare time in place of a law keeps the law and changes its mean.
+/// The new value in TOML. If the parameter is a law and the value is a time, the mean of the law is changed.
 fn new_value(old: Option<&Value>, text: &str) -> Result<Value, String> {
     if let Some(Value::String(old)) = old
         && old.contains('(')
@@ -188,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read() {
+    fn values_are_parsed() {
         let values = |text: &str| vary(&format!("class.web.users={text}")).map(|vary| vary.values);
         assert_eq!(values("10..50:20").unwrap(), ["10", "30", "50"]);
         assert_eq!(values("1,2,4").unwrap(), ["1", "2", "4"]);

@@ -1,4 +1,4 @@
-//! `busyhour model what-if`: a model solved again and again while parameters vary.
+//! `busyhour model what-if`: solves a model for varied parameters.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,10 @@ use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::share;
 
-/// Most points of a what-if.
+/// Maximum number of points.
 const POINTS_MAX: usize = 10_000;
 
-/// Characters of a plot.
+/// Size of a plot in characters.
 const PLOT_COLUMNS: usize = 72;
 const PLOT_ROWS: usize = 14;
 
@@ -41,37 +41,37 @@ pub(crate) struct WhatIfArgs {
     /// The model (TOML, .jsimg or .jmva).
     #[arg(value_name = "FILE")]
     model: PathBuf,
-    /// What varies: PATH=FROM..TO:STEP or PATH=VALUE,VALUE,…; several make all combinations.
+    /// Parameter to vary: PATH=FROM..TO:STEP or PATH=VALUE,VALUE,…; several parameters give all combinations.
     #[arg(long, value_name = "PATH=VALUES", required = true, value_parser = vary)]
     vary: Vec<Vary>,
-    /// How closed classes are solved.
+    /// Method for closed classes.
     #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
     method: MethodArg,
-    /// Solve also what has no product form, as if it had, instead of simulating it; the result says so.
+    /// Solve models without product form as if they had one, instead of simulating them; the result lists what was ignored.
     #[arg(long)]
     approximate: bool,
-    /// Simulate every point, also those that can be solved.
+    /// Simulate all points, even those that can be solved.
     #[arg(long, conflicts_with_all = ["approximate", "method"])]
     simulate: bool,
-    /// Seed of simulations; the same for all points, so that they differ by what varies only.
+    /// Seed of simulations, which is the same for all points, so that only the parameters differ.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Half an interval over its middle at which a simulation ends.
+    /// Relative half-width of the confidence intervals at which a simulation ends.
     #[arg(long, default_value = "1%", value_parser = share)]
     precision: f64,
-    /// Most events of a simulation.
+    /// Maximum number of events of a simulation.
     #[arg(long, value_name = "N", default_value_t = 50_000_000)]
     events_max: u64,
-    /// A second model, whose parameters vary alike; it is shown beside the first.
+    /// Second model with the same varied parameters, for comparison.
     #[arg(long, value_name = "FILE")]
     beside: Option<PathBuf>,
-    /// Also draw X and R over the first parameter.
+    /// Also plot X and R over the first parameter.
     #[arg(long)]
     plot: bool,
-    /// Write all points as JSON; `-` is standard output, in place of the tables.
+    /// Write all points as JSON; `-` is standard output and replaces the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page with plots of X, R, U and Q over the first parameter, and all points in tables.
+    /// Write an HTML page with plots of X, R, U and Q over the first parameter, and tables of all points.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -118,13 +118,13 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
     Exit::Completed
 }
 
-/// Why there is no answer at any point.
+/// Why no point has a result.
 fn unanswered(points: &[Point]) -> Option<&Unanswered> {
     let first = points.first()?.result.as_ref().err()?;
     points.iter().all(|point| point.result.is_err()).then_some(first)
 }
 
-/// All combinations, the last parameter varying fastest, each solved.
+/// Solves all combinations, with the last parameter varying fastest.
 fn points(args: &WhatIfArgs, model: &ModelFile, path: &Path) -> Result<Vec<Point>, Exit> {
     let count = args.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
     if count.is_none_or(|count| count > POINTS_MAX) {
@@ -169,7 +169,7 @@ fn points(args: &WhatIfArgs, model: &ModelFile, path: &Path) -> Result<Vec<Point
         .collect()
 }
 
-/// Solves a point where that is exact (or approximation was asked for), and simulates it where it is not.
+/// Solves a point if that is exact or approximation was requested; otherwise simulates it.
 fn answer(args: &WhatIfArgs, network: &QueueingNetwork) -> Result<Answer, Unanswered> {
     if !args.simulate {
         let settings = Settings { method: args.method.method(), approximate: args.approximate };
@@ -270,7 +270,7 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String 
     table.render()
 }
 
-/// A number in a unit; a dash for what is not known.
+/// Formats a value in a unit; a dash for unknown values.
 fn shown(value: Option<Number>, factor: f64) -> String {
     value.map_or_else(|| "–".into(), |value| value.times(factor).text())
 }
@@ -300,7 +300,7 @@ fn stations_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String
     table.render()
 }
 
-/// The leading number of a value; its unit is the same in all of a range.
+/// The number of a value without its unit, which is the same in a range.
 fn leading_number(text: &str) -> Option<f64> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || ".-+".contains(c))).unwrap_or(text.len());
     text[..end].parse().ok()
@@ -336,7 +336,7 @@ fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlo
     vec![plot("X per s", throughput), plot("R ms", response)]
 }
 
-/// The number; NaN leaves a gap in a line.
+/// The value; NaN leaves a gap in a line.
 fn number(value: Option<Number>) -> f64 {
     value.map_or(f64::NAN, |value| value.value)
 }

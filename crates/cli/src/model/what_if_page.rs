@@ -1,4 +1,4 @@
-//! The page of a what-if: answers as the report takes them.
+//! Converts the points of a what-if to the data of its page.
 
 use busyhour_report::{
     WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
@@ -8,7 +8,7 @@ use super::answers::{Answer, Value};
 use super::vary::Vary;
 use super::what_if_points::{Point, Varied};
 
-/// All models with all their points.
+/// The points of all models.
 pub(super) fn page(vary: &[Vary], all: &[Varied]) -> WhatIfPage {
     WhatIfPage {
         parameters: vary.iter().map(|vary| vary.short().to_owned()).collect(),

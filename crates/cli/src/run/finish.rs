@@ -136,9 +136,9 @@ impl EndedRun<'_> {
     }
 }
 
-/// Warns about properties of `-J` that were never read, which are probably misspelt; those in `told` were named before.
-pub(crate) fn warn_of_unused(request: &RunRequest, properties: &Properties, told: &[String]) {
-    for name in unread(request, properties).filter(|name| !told.contains(name)) {
+/// Warns about properties of `-J` that were never read, which are probably misspelt, except those in `warned`.
+pub(crate) fn warn_of_unused(request: &RunRequest, properties: &Properties, warned: &[String]) {
+    for name in unread(request, properties).filter(|name| !warned.contains(name)) {
         say(&format!(
             "warning: the property {name} of -J was never used\n  hint: compare its name with the plan's ${{__P(…)}}"
         ));

@@ -53,7 +53,7 @@ impl Observers {
         )
         .map_err(Refusal::usage)?;
         senders.extend(seconds);
-        let with_screen = wants_screen(request)?;
+        let with_screen = shows_screen(request)?;
         let mut live = None;
         if with_screen || request.live.live.is_some() {
             let steered = Steered::new(started, stops, length, dir, manifest);
@@ -78,7 +78,7 @@ fn now_ms(shared: &Arc<RunShared>) -> NowMs {
     Arc::new(move || i64::try_from(clock.wall_ms(clock.now())).unwrap_or(i64::MAX))
 }
 
-fn wants_screen(request: &RunRequest) -> Result<bool, Refusal> {
+fn shows_screen(request: &RunRequest) -> Result<bool, Refusal> {
     match (request.live.view, terminal_view::reason_against()) {
         (View::Lines, _) => Ok(false),
         // JMeter's command line prints JMeter's lines.

@@ -1,4 +1,4 @@
-//! What the screen shows.
+//! Draws the terminal view.
 
 use busyhour_live::{
     Course, LoadState, RunPhase, Slice, caveats, changes, completed, offered, started, threshold_lines,
@@ -10,41 +10,41 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Clear, Paragraph, Row, Sparkline, Table, Wrap};
 
-/// Everything that the screen shows.
+/// Everything that the terminal view shows.
 pub(crate) struct Shown<'s> {
     pub(crate) title: &'s str,
     pub(crate) course: &'s Course,
     pub(crate) state: &'s LoadState,
-    /// The rate can be changed.
+    /// Whether the rate can be changed.
     pub(crate) has_rate: bool,
-    /// What was said last.
+    /// The latest message.
     pub(crate) message: &'s str,
-    /// What the keys do is shown, too.
+    /// Whether the help is shown.
     pub(crate) help: bool,
-    /// Outputs that have a problem.
+    /// Number of outputs that could not be written.
     pub(crate) unwritten: u64,
-    /// Address of the live page; `None` when none is served.
+    /// Address of the live page; `None` if it is not served.
     pub(crate) page: Option<&'s str>,
-    /// Colours may be used.
+    /// Whether colours are used.
     pub(crate) colour: bool,
 }
 
-/// What is not known.
+/// Placeholder for unknown values.
 const UNKNOWN: &str = "–";
 
-/// Columns for a number with its unit.
+/// Width of the column for the whole run.
 const SO_FAR: u16 = 18;
 
-/// Columns for a number of the last second.
+/// Width of the column for the last second.
 const NOW: u16 = 8;
 
-/// Rows of the figures with their head.
+/// Number of rows of the tables of figures, with the heading.
 const FIGURES_ROWS: u16 = 8;
 
-/// Rows of the heat map.
+/// Number of rows of the heat map.
 const HEAT_ROWS: u16 = 8;
 
-/// From few to many.
+/// Shades of the heat map, from few to many requests.
 const SHADES: [&str; 4] = ["░", "▒", "▓", "█"];
 
 impl Shown<'_> {
@@ -61,59 +61,59 @@ impl Shown<'_> {
     }
 }
 
-/// Columns of the two tables of figures.
+/// Widths of the columns of the two tables of figures.
 const LOAD_WIDTHS: [u16; 3] = [13, NOW, SO_FAR];
 const RESPONSE_WIDTHS: [u16; 3] = [10, NOW, 8];
 const LOAD_COLUMNS: u16 = LOAD_WIDTHS[0] + LOAD_WIDTHS[1] + LOAD_WIDTHS[2] + 2;
 const RESPONSE_COLUMNS: u16 = RESPONSE_WIDTHS[0] + RESPONSE_WIDTHS[1] + RESPONSE_WIDTHS[2] + 2;
 const FIGURES_COLUMNS: u16 = LOAD_COLUMNS + 2 + RESPONSE_COLUMNS;
 
-/// Columns that thresholds, doubts and changes need beside the figures.
-const TOLD_COLUMNS: u16 = 20;
+/// Minimum width of the thresholds, caveats and changes to the right of the figures.
+const NOTICES_COLUMNS: u16 = 20;
 
-/// The rows of a screen: the parts that it has no room for are left out, the figures last.
+/// The heights of the optional parts; 0 for parts that do not fit.
 struct Rows {
-    /// Rows below the figures for thresholds, doubts and changes, where they have no room beside them.
-    told: u16,
+    /// Thresholds, caveats and changes below the figures, if they do not fit to the right of them.
+    notices: u16,
     spark: u16,
     heat: u16,
 }
 
 impl Rows {
     fn of(area: Rect) -> Rows {
-        // Title, figures, three rows of labels and the keys.
+        // Required are the title, the figures, three rows of labels and the keys.
         let mut free = area.height.saturating_sub(2 + FIGURES_ROWS + 3 + 1);
         let mut take = |rows: u16| {
             let taken = if free >= rows { rows } else { 0 };
             free -= taken;
             taken
         };
-        let has_told_beside = area.width >= FIGURES_COLUMNS + 2 + TOLD_COLUMNS;
-        let told = if has_told_beside { 0 } else { take(4) };
+        let fits_to_the_right = area.width >= FIGURES_COLUMNS + 2 + NOTICES_COLUMNS;
+        let notices = if fits_to_the_right { 0 } else { take(4) };
         let spark = take(4);
-        Rows { told, spark, heat: take(HEAT_ROWS + 2) }
+        Rows { notices, spark, heat: take(HEAT_ROWS + 2) }
     }
 }
 
-/// Draws the screen.
+/// Draws the view.
 pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     let area = frame.area();
     if area.width < FIGURES_COLUMNS || area.height < 2 + FIGURES_ROWS + 1 {
         return too_small(frame, shown);
     }
-    let Rows { told, spark: rates, heat } = Rows::of(area);
+    let Rows { notices, spark: rates, heat } = Rows::of(area);
     let rows = Layout::vertical([
         Constraint::Length(2),
         Constraint::Length(FIGURES_ROWS),
-        Constraint::Length(told),
+        Constraint::Length(notices),
         Constraint::Length(rates),
         Constraint::Length(heat),
         Constraint::Min(0),
         Constraint::Length(1),
     ]);
-    let [top, figures, told, rates, heat, below, bottom] = rows.areas(area);
+    let [top, figures, notices, rates, heat, below, bottom] = rows.areas(area);
     title(frame, top, shown);
-    let [load, response, beside] = Layout::horizontal([
+    let [load, response, right] = Layout::horizontal([
         Constraint::Length(LOAD_COLUMNS),
         Constraint::Length(RESPONSE_COLUMNS),
         Constraint::Min(0),
@@ -122,7 +122,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     .areas(figures);
     figures_table(frame, load, "Load", LOAD_WIDTHS, &load_rows(shown));
     figures_table(frame, response, "Resp. ms", RESPONSE_WIDTHS, &response_rows(shown));
-    doubts(frame, if told.height > 0 { told } else { beside }, shown);
+    draw_notices(frame, if notices.height > 0 { notices } else { right }, shown);
     spark(frame, rates, shown);
     heat_map(frame, heat, shown);
     labels(frame, below, shown);
@@ -134,7 +134,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     }
 }
 
-/// What a window has room for that is too small for the tables: whole numbers, or nothing.
+/// Draws plain lines of figures if the terminal is too small for the tables.
 fn too_small(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     let mut lines = vec![Line::from(format!("{} {}", shown.title, shown.state.phase.name()))];
     let figures = load_rows(shown).into_iter().chain(response_rows(shown));
@@ -144,8 +144,8 @@ fn too_small(frame: &mut Frame<'_>, shown: &Shown<'_>) {
 }
 
 fn keys_line(shown: &Shown<'_>) -> String {
-    let rate = if shown.has_rate { "+ − rate   0 as asked   " } else { "" };
-    let pause = if shown.state.phase == RunPhase::Paused { "go on" } else { "pause" };
+    let rate = if shown.has_rate { "+ − rate   0 reset   " } else { "" };
+    let pause = if shown.state.phase == RunPhase::Paused { "resume" } else { "pause" };
     format!("p {pause}   {rate}q stop   ? help")
 }
 
@@ -168,7 +168,7 @@ fn title(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     ];
     if shown.has_rate && state.factor != 1.0 {
         line.push(Span::styled(
-            format!("   {} times the rate asked for", state.factor),
+            format!("   {} times the requested rate", state.factor),
             shown.style(Color::Yellow),
         ));
     }
@@ -186,7 +186,7 @@ fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     let course = shown.course;
     let (now, all) = (course.last(), course.total());
-    // Each with its own unit: a session may be of many requests.
+    // Each amount has its own unit, because a session may have many requests.
     let amounts = [("offered", offered(course)), ("started", started(course))];
     let mut rows: Vec<_> = amounts
         .into_iter()
@@ -210,9 +210,9 @@ fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     let cov = known(course.regularity(), |live| format!("{:.2}", live.cov));
     rows.push(["arrivals' CoV".into(), cov, "last 10 s".into()]);
     for [_, now, all] in &mut rows {
-        for (cell, room) in [(now, NOW), (all, SO_FAR)] {
-            // Where the unit or the share has no room, the number has.
-            if cell.chars().count() > room.into()
+        for (cell, width) in [(now, NOW), (all, SO_FAR)] {
+            // If the unit or the share does not fit, only the number is shown.
+            if cell.chars().count() > width.into()
                 && let Some((number, _)) = cell.split_once(' ')
             {
                 *cell = number.to_owned();
@@ -248,11 +248,11 @@ fn figures_table(frame: &mut Frame<'_>, area: Rect, title: &str, widths: [u16; 3
     frame.render_widget(table, area);
 }
 
-/// Doubts, thresholds and changes: what is worse first.
-fn doubts(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
-    let mut lines = vec![shown.head("Thresholds, doubts, changes")];
-    for doubt in caveats(shown.course, shown.unwritten) {
-        lines.push(Line::styled(format!("! {doubt}"), shown.style(Color::Yellow)));
+/// Draws caveats, thresholds and changes.
+fn draw_notices(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+    let mut lines = vec![shown.head("Thresholds and caveats")];
+    for caveat in caveats(shown.course, shown.unwritten) {
+        lines.push(Line::styled(format!("! {caveat}"), shown.style(Color::Yellow)));
     }
     for [mark, what, seen] in threshold_lines(shown.course) {
         let style = if mark == "✗" { shown.style(Color::Red) } else { Style::new() };
@@ -265,13 +265,13 @@ fn doubts(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), area);
 }
 
-/// The last slices that fit into so many columns.
+/// The last slices that fit into the given number of columns.
 fn last_slices<'c>(shown: &Shown<'c>, columns: u16) -> &'c [Slice] {
     let all = shown.course.slices().all();
     &all[all.len().saturating_sub(columns.into())..]
 }
 
-fn span_words(shown: &Shown<'_>, columns: u16) -> String {
+fn describe_span(shown: &Shown<'_>, columns: u16) -> String {
     let step_s = shown.course.slices().step_s();
     let shown_s = last_slices(shown, columns).len() as u64 * step_s;
     format!("the last {}", clock(shown_s))
@@ -285,21 +285,20 @@ fn spark(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let most = ended.iter().copied().max().unwrap_or(0);
     let words = format!(
         "Requests completed per second, {}, up to {}",
-        span_words(shown, plot.width),
+        describe_span(shown, plot.width),
         rate(most as f64)
     );
     frame.render_widget(Paragraph::new(shown.head(words)), head);
     frame.render_widget(Sparkline::default().data(ended).style(shown.style(Color::Cyan)), plot);
 }
 
-/// Columns to the left of the plots.
+/// Width of the labels to the left of the plots.
 const LABEL_WIDTH: u16 = 9;
 
 fn heat_map(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let width = area.width.saturating_sub(LABEL_WIDTH);
-    let mut lines = vec![
-        shown.head(format!("Response time, {}: how many requests at each height", span_words(shown, width))),
-    ];
+    let mut lines =
+        vec![shown.head(format!("Response time, {}: number of requests", describe_span(shown, width)))];
     let Some((least, most)) = shown.course.slices().bands() else {
         lines.push(Line::styled("waiting for the first responses", shown.soft()));
         frame.render_widget(Paragraph::new(lines), area);
@@ -328,7 +327,7 @@ fn heat_map(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// By the logarithm, as single slow requests matter as much as the bulk.
+/// The shade for a count, on a logarithmic scale, so that single slow requests are visible.
 fn shade<'l>(count: u64, largest: u64, shown: &Shown<'_>) -> Span<'l> {
     if count == 0 {
         return Span::raw(" ");
@@ -338,7 +337,7 @@ fn shade<'l>(count: u64, largest: u64, shown: &Shown<'_>) -> Span<'l> {
     Span::styled(SHADES[step], shown.style(Color::Yellow))
 }
 
-/// The columns of the labels: their heads, and how wide they are.
+/// Headings and widths of the columns of the table of labels.
 const LABEL_COLUMNS: [(&str, u16); 7] = [
     ("completed", 12),
     ("now", 9),
@@ -349,15 +348,15 @@ const LABEL_COLUMNS: [(&str, u16); 7] = [
     ("p99 ms", 9),
 ];
 
-/// Columns for a label's name, at least.
+/// Minimum width of the column with the label.
 const LABEL_NAME_MIN: u16 = 24;
 
-/// The columns that there is room for beside a name.
+/// The columns that fit next to the label.
 fn label_columns(width: u16) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..LABEL_COLUMNS.len()).collect();
     let needed =
         |kept: &[usize]| LABEL_NAME_MIN + kept.iter().map(|at| LABEL_COLUMNS[*at].1 + 1).sum::<u16>();
-    // The median goes first, then the last second, then the p99.
+    // Columns are removed in this order: the median, the last second, the p99.
     for column in [4, 1, 6] {
         if needed(&kept) > width {
             kept.retain(|at| *at != column);
@@ -397,21 +396,21 @@ fn labels(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
 
 fn help(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     let rate = if shown.has_rate {
-        ["+  −    the rate a quarter up, a fifth down", "0       the rate that was asked for"]
+        ["+  −    increase the rate by 25 %, decrease it by 20 %", "0       reset to the requested rate"]
             .map(Line::from)
             .to_vec()
     } else {
-        vec![Line::from("The rate is what the plan's users make of it.")]
+        vec![Line::from("The users of the plan determine the rate.")]
     };
-    let mut lines = vec![shown.head("Keys"), Line::from("p       pause, go on")];
+    let mut lines = vec![shown.head("Keys"), Line::from("p       pause or resume")];
     lines.extend(rate);
     lines.extend(
         [
-            "q       end: users finish the samples they are in",
-            "Ctrl-C  the same; once more: end at once",
-            "?       this, or not",
+            "q       stop: users finish their current samples",
+            "Ctrl-C  like q; a second time: stop immediately",
+            "?       show or hide this help",
             "",
-            "Each change is written into the run's directory.",
+            "Changes are recorded in the run directory.",
         ]
         .map(Line::from),
     );

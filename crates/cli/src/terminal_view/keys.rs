@@ -1,30 +1,30 @@
-//! What keys mean.
+//! Keys of the terminal view.
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// What a person at the terminal wants.
+/// A command of the user at the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// `p`: pause, or go on.
+    /// `p`: pause or resume.
     Pause,
-    /// `+`: faster.
+    /// `+`: increase the rate.
     Faster,
-    /// `-`: slower.
+    /// `-`: decrease the rate.
     Slower,
-    /// `0`: the rate that was asked for.
-    AsAsked,
-    /// `q`: end, users finish their samples.
+    /// `0`: reset the rate to the requested one.
+    ResetRate,
+    /// `q`: stop; users finish their samples.
     Stop,
-    /// Ctrl-C, which a terminal in raw mode does not make a signal of.
+    /// Ctrl-C, which sends no signal while the terminal is in raw mode.
     Interrupt,
-    /// `?`: what the keys do, or no longer.
+    /// `?`: show or hide the help.
     Help,
     /// The size of the terminal has changed.
     Resized,
 }
 
 impl Key {
-    /// What an event means; `None`: nothing.
+    /// The command of an event; `None` if it has none.
     pub(super) fn of(event: &Event) -> Option<Key> {
         match event {
             Event::Resize(..) => Some(Key::Resized),
@@ -35,7 +35,7 @@ impl Key {
                     KeyCode::Char('p' | 'P' | ' ') => Some(Key::Pause),
                     KeyCode::Char('+' | '=') | KeyCode::Up => Some(Key::Faster),
                     KeyCode::Char('-' | '_' | '−') | KeyCode::Down => Some(Key::Slower),
-                    KeyCode::Char('0') => Some(Key::AsAsked),
+                    KeyCode::Char('0') => Some(Key::ResetRate),
                     KeyCode::Char('q' | 'Q') => Some(Key::Stop),
                     KeyCode::Char('?' | 'h') => Some(Key::Help),
                     _ => None,
@@ -51,12 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_mean_what_the_help_says() {
+    fn keys_have_the_meaning_described_in_the_help() {
         let of = |code, modifiers| Key::of(&Event::Key(KeyEvent::new(code, modifiers)));
         let plain = |c| of(KeyCode::Char(c), KeyModifiers::NONE);
         assert_eq!(
             ['p', '+', '-', '0', 'q', '?'].map(plain),
-            [Key::Pause, Key::Faster, Key::Slower, Key::AsAsked, Key::Stop, Key::Help].map(Some)
+            [Key::Pause, Key::Faster, Key::Slower, Key::ResetRate, Key::Stop, Key::Help].map(Some)
         );
         assert_eq!(of(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));
         assert_eq!(of(KeyCode::Char('q'), KeyModifiers::CONTROL), None);

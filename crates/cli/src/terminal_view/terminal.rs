@@ -1,4 +1,4 @@
-//! Taking the terminal, and giving it back.
+//! Switches the terminal to the full-screen view and restores it.
 
 use std::io::{self, IsTerminal as _, Stderr};
 use std::sync::Arc;
@@ -18,30 +18,30 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::keys::Key;
 
-/// Smallest terminal that has room for everything.
+/// Minimum size of the terminal for all parts of the view.
 const COLUMNS_MIN: u16 = 100;
 const ROWS_MIN: u16 = 28;
 
-/// How long the thread that reads keys may take to see that it is to end.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval at which the thread that reads keys checks whether it must end.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The terminal is ours.
+/// Whether the terminal shows the full-screen view.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Why the terminal cannot show a screen; `None` when it can.
+/// Why the terminal cannot show the full-screen view; `None` if it can.
 pub(crate) fn reason_against() -> Option<String> {
     if !io::stderr().is_terminal() {
-        return Some("standard error is no terminal".into());
+        return Some("standard error is not a terminal".into());
     }
     if std::env::var_os("TERM").is_none_or(|term| term == "dumb") {
-        return Some("the terminal is a dumb one (TERM)".into());
+        return Some("the terminal does not support it (TERM is unset or dumb)".into());
     }
     if std::env::var_os("CI").is_some_and(|ci| !ci.is_empty()) {
         return Some("CI is set".into());
     }
     #[cfg(unix)]
     {
-        // Who is in the background and touches the terminal is stopped by the system.
+        // The operating system stops a background process that changes the terminal.
         let in_front = rustix::termios::tcgetpgrp(io::stderr());
         if in_front.is_ok_and(|group| group != rustix::process::getpgrp()) {
             return Some("the program runs in the background".into());
@@ -49,14 +49,14 @@ pub(crate) fn reason_against() -> Option<String> {
     }
     match ratatui::crossterm::terminal::size() {
         Ok((columns, rows)) if columns >= COLUMNS_MIN && rows >= ROWS_MIN => None,
-        Ok((columns, rows)) => {
-            Some(format!("the terminal has {columns} by {rows} characters, not {COLUMNS_MIN} by {ROWS_MIN}"))
-        }
-        Err(error) => Some(format!("the size of the terminal is not known: {error}")),
+        Ok((columns, rows)) => Some(format!(
+            "the terminal has {columns} by {rows} characters; {COLUMNS_MIN} by {ROWS_MIN} are needed"
+        )),
+        Err(error) => Some(format!("the size of the terminal is unknown: {error}")),
     }
 }
 
-/// The terminal while it shows the run.
+/// The terminal while it shows the full-screen view.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stderr>>,
     ending: Arc<AtomicBool>,
@@ -64,23 +64,23 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal.
-    pub(crate) fn take() -> io::Result<(Screen, UnboundedReceiver<Key>)> {
-        give_back_on_panic();
+    /// Switches the terminal to the full-screen view.
+    pub(crate) fn enter() -> io::Result<(Screen, UnboundedReceiver<Key>)> {
+        restore_on_panic();
         TAKEN.store(true, Ordering::SeqCst);
-        // From here on every way out gives it back.
+        // From here on the terminal is restored on every path.
         let taken = enable_raw_mode()
             .and_then(|()| execute!(io::stderr(), EnterAlternateScreen))
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stderr())));
-        let terminal = taken.inspect_err(|_| give_back())?;
+        let terminal = taken.inspect_err(|_| restore())?;
         let (send, keys) = unbounded_channel();
         let ending = Arc::new(AtomicBool::new(false));
         let is_ending = Arc::clone(&ending);
         let reader = std::thread::Builder::new().name("keys".into()).spawn(move || {
             while !is_ending.load(Ordering::Relaxed) {
-                match ratatui::crossterm::event::poll(LOOK) {
+                match ratatui::crossterm::event::poll(POLL_INTERVAL) {
                     Ok(false) => {}
-                    // A terminal that is gone has no keys; the run goes on.
+                    // The run continues if the terminal is gone.
                     Err(_) => return,
                     Ok(true) => {
                         let Ok(event) = ratatui::crossterm::event::read() else { return };
@@ -93,11 +93,11 @@ impl Screen {
                 }
             }
         });
-        let reader = reader.inspect_err(|_| give_back())?;
+        let reader = reader.inspect_err(|_| restore())?;
         Ok((Screen { terminal, ending, reader: Some(reader) }, keys))
     }
 
-    /// Draws; false when the terminal is not ours any more.
+    /// Draws the view; returns false if the terminal has been restored or is gone.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> bool {
         TAKEN.load(Ordering::SeqCst) && self.terminal.draw(draw).is_ok()
     }
@@ -106,33 +106,33 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::Relaxed);
-        // What it has read is not left to the shell. After a panic the terminal hands out whole lines only, and the thread may wait
-        // for the end of one for ever: then it ends with the program.
+        // Joins the thread, so that it does not consume input of the shell. After a panic the terminal is in line mode, and the
+        // thread may block until the end of a line; then it ends with the process.
         if let Some(reader) = self.reader.take()
             && TAKEN.load(Ordering::SeqCst)
         {
             let _ = reader.join();
         }
-        give_back();
+        restore();
     }
 }
 
-/// Gives the terminal back, if it is taken.
-pub(crate) fn give_back() {
+/// Restores the terminal if it shows the full-screen view.
+pub(crate) fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // A terminal that is gone needs nothing.
+        // Errors are ignored: the terminal may be gone.
         let _ = execute!(io::stderr(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
 }
 
-/// Has a panic, on whatever thread, give the terminal back before its words are printed.
-fn give_back_on_panic() {
+/// Installs a panic hook that restores the terminal before the message is printed.
+fn restore_on_panic() {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
+            restore();
             before(info);
         }));
     });
@@ -144,27 +144,27 @@ mod tests {
 
     use super::*;
 
-    /// Set in the process that takes a terminal and panics.
+    /// Environment variable of the child process that panics in a terminal.
     const PANICS: &str = "BUSYHOUR_TEST_PANICS_IN_A_TERMINAL";
 
-    const NAME: &str = "terminal_view::terminal::tests::a_panic_is_told_on_the_terminal_as_it_was";
+    const NAME: &str = "terminal_view::terminal::tests::the_terminal_is_restored_before_a_panic_message";
 
-    /// A thread of a run panics while the screen is shown; what the program draws afterwards goes nowhere.
-    fn panic_beside_the_screen() {
-        let (mut screen, _keys) = Screen::take().unwrap();
-        // A word: of blanks nothing is sent.
+    /// Panics in a thread while the full-screen view is shown. Later drawing must have no effect.
+    fn panic_while_the_screen_is_shown() {
+        let (mut screen, _keys) = Screen::enter().unwrap();
+        // Draws a word, because nothing is sent for blanks.
         assert!(screen.draw(|frame| frame.render_widget("screenful", frame.area())));
         assert!(std::thread::spawn(|| panic!("words of a panic")).join().is_err());
         assert!(!screen.draw(|frame| frame.render_widget("overwritten", frame.area())));
     }
 
-    /// The process is this test once more, in a terminal that `script` (of util-linux) makes.
+    /// Runs this test again as a child process in a terminal that `script` (of util-linux) creates.
     #[test]
-    fn a_panic_is_told_on_the_terminal_as_it_was() {
+    fn the_terminal_is_restored_before_a_panic_message() {
         if std::env::var_os(PANICS).is_some() {
-            return panic_beside_the_screen();
+            return panic_while_the_screen_is_shown();
         }
-        let room = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let program = std::env::current_exe().unwrap();
         let line = format!(
             "stty rows 40 cols 120; stty -a > before; '{}' --exact {NAME} --nocapture --test-threads 1; echo $? > code; stty -a > after",
@@ -172,28 +172,31 @@ mod tests {
         );
         let made = Command::new("script")
             .args(["--quiet", "--flush", "--command", &line, "/dev/null"])
-            .current_dir(room.path())
+            .current_dir(dir.path())
             .env(PANICS, "1")
             .env("TERM", "xterm-256color")
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null())
             .output();
         let Ok(made) = made else {
-            #[allow(clippy::print_stderr, reason = "who runs the tests must learn that this one did not")]
+            #[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
             {
-                eprintln!("NOT CHECKED: there is no `script` of util-linux, so no terminal was made");
+                eprintln!("SKIPPED: `script` of util-linux is missing, which creates the terminal");
             }
             return;
         };
         let shown = String::from_utf8_lossy(&made.stdout);
-        let read = |name: &str| std::fs::read_to_string(room.path().join(name)).unwrap();
+        let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
         assert_eq!(read("code").trim(), "0", "{shown}");
-        assert_eq!(read("before"), read("after"), "the terminal is as it was");
+        assert_eq!(read("before"), read("after"), "the state of the terminal is restored");
         let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text:?} is not in {shown:?}"));
         let (enter, leave) = ("\x1b[?1049h", "\x1b[?1049l");
         assert!(place(enter) < place("screenful"), "{shown:?}");
         assert!(place("screenful") < place(leave), "{shown:?}");
-        assert!(place(leave) < place("words of a panic"), "the screen would have hidden them: {shown:?}");
+        assert!(
+            place(leave) < place("words of a panic"),
+            "the message is printed after the screen is closed: {shown:?}"
+        );
         assert_eq!((shown.matches(enter).count(), shown.matches(leave).count()), (1, 1), "{shown:?}");
         assert!(!shown.contains("overwritten"), "{shown:?}");
     }

@@ -1,4 +1,4 @@
-//! `busyhour arrivals`: whatever form a log has, the same tables; whatever is wrong with it, it is said where.
+//! Tests `busyhour arrivals`: the same tables for every format of a log, and errors with their position.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 
 use crate::program::Room;
 
-/// Rows of a log in the order of their ends: start, elapsed, label, thread. Arrivals every 50 ms on average.
+/// Rows of a log (start, elapsed, label, thread) in the order of their ends, with arrivals every 50 ms on average.
 fn rows() -> Vec<(u64, u64, &'static str, u32)> {
     let mut state = 11_u64;
     let mut random = |below: u64| {
@@ -52,7 +52,7 @@ fn xml() -> String {
 }
 
 #[test]
-fn every_form_gives_the_same_tables() {
+fn every_format_yields_the_same_tables() {
     let room = Room::new();
     room.file("plain", ten_columns());
     let names =
@@ -116,7 +116,7 @@ fn every_form_gives_the_same_tables() {
 }
 
 #[test]
-fn many_logs_have_a_line_each_and_the_bad_ones_are_said() {
+fn several_logs_have_a_line_each_and_unreadable_ones_are_reported() {
     let room = Room::new();
     room.file("a.jtl", ten_columns());
     room.file("b.jtl", xml());
@@ -143,7 +143,7 @@ fn many_logs_have_a_line_each_and_the_bad_ones_are_said() {
       cause: No such file or directory (os error 2)
     "#);
     let lines = |name: &str| ended.stdout.lines().filter(|line| line.starts_with(name)).count();
-    // The plain line, and one in each of the four tables.
+    // The one-line summary, and a row in each of the four tables.
     assert_eq!((lines("a.jtl"), lines("b.jtl"), lines("page")), (5, 5, 0));
     room.type_in("arrivals words.csv").expect(3);
     room.type_in("arrivals a.jtl --label Gone").expect(3).says(&["no sample has the label \"Gone\"", "Home"]);
@@ -161,11 +161,11 @@ fn a_log_that_was_cut_off_is_read_with_a_warning() {
     let mut text = ten_columns();
     text.insert_str(0, "17000000,not a row\n");
     text.truncate(text.len() - 5);
-    // The first row tells what columns there are: it must be whole.
+    // The first row determines the columns, so it must be complete.
     let text = ten_columns().lines().next().unwrap_or_default().to_owned() + "\n" + &text;
     room.file("cut.jtl", text);
     let ended = room.type_in("arrivals --json cut.jtl").expect(0);
-    let ended = ended.says(&["1 of its rows cannot be read", "line 2", "it ends within a row"]);
+    let ended = ended.says(&["skipped 1 row that cannot be read", "line 2", "the log ends within a row"]);
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let log = &json["logs"][0];
     assert_eq!((&log["bad_rows"], &log["cut_off"], &log["selected"]), (&1.into(), &true.into(), &600.into()));
@@ -173,7 +173,7 @@ fn a_log_that_was_cut_off_is_read_with_a_warning() {
 }
 
 #[test]
-fn plots_are_files_of_their_own() {
+fn plots_are_written_to_separate_files() {
     let room = Room::new();
     room.file("log.jtl", ten_columns());
     let line = "arrivals log.jtl --by-threads 1,5,10,20 --plot plots/new";
@@ -186,10 +186,10 @@ fn plots_are_files_of_their_own() {
 }
 
 #[test]
-fn the_published_tables_come_out_of_the_program() {
+fn the_tables_of_the_published_log_equal_the_published_ones() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let Ok(expected) = std::fs::read_to_string(shared.join("oracles/wgt/expected_1830.txt")) else {
-        // Shown by `cargo test -- --nocapture`, and when the test fails.
+        // Visible with `cargo test -- --nocapture`, and when the test fails.
         let words = b"SKIPPED: the published log and its tables are not here\n";
         std::io::Write::write_all(&mut std::io::stderr(), words).unwrap();
         return;

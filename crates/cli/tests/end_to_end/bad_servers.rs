@@ -1,4 +1,4 @@
-//! Servers that refuse, reset, stall, lie and ramble: samples fail as JMeter records them, and the run goes on.
+//! Tests servers that refuse, reset, stall or send invalid responses: samples fail as in JMeter, and the run continues.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::{ClosedPort, Server, answer};
 
-/// Runs one user through a bad request and a good one; gives both rows.
+/// Runs one user with a request that fails and one that succeeds; returns both rows.
 fn behind(
     behaviour: impl Fn(&mut TcpStream) -> bool + Send + Sync + 'static,
     more: &str,
@@ -39,7 +39,7 @@ fn failed(row: &BTreeMap<String, String>, class: &str, message: &str) {
 }
 
 #[test]
-fn nobody_listens() {
+fn a_refused_connection_fails_the_sample() {
     let closed = ClosedPort::new();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("2", "2", &get("nobody", "/"))));
@@ -55,10 +55,10 @@ fn nobody_listens() {
 }
 
 #[test]
-fn the_connection_is_reset() {
+fn a_reset_connection_fails_the_sample() {
     let [bad, _] = behind(
         |stream| {
-            // Closing without waiting for what is on its way resets.
+            // Closing a socket with unread data sends a reset.
             let _ = rustix::net::sockopt::set_socket_linger(&*stream, Some(std::time::Duration::ZERO));
             false
         },
@@ -68,16 +68,16 @@ fn the_connection_is_reset() {
 }
 
 #[test]
-fn the_connection_is_closed_without_a_word() {
+fn a_connection_closed_without_a_response_fails_the_sample() {
     let [bad, _] = behind(|_| false, "");
     assert_eq!(bad["responseCode"], "Non HTTP response code: org.apache.http.NoHttpResponseException");
     assert!(bad["responseMessage"].ends_with(" failed to respond"), "{bad:?}");
 }
 
 #[test]
-fn the_server_stalls() {
+fn a_response_timeout_fails_the_sample() {
     let timeout = text("HTTPSampler.response_timeout", "200");
-    // A parked thread may wake for no reason: it goes on parking.
+    // Parking can end spuriously, so it is repeated.
     let forever = |stream: &mut TcpStream| loop {
         std::thread::park();
         let _ = stream.flush();
@@ -88,7 +88,7 @@ fn the_server_stalls() {
 }
 
 #[test]
-fn the_server_stalls_in_the_middle_of_a_body() {
+fn a_timeout_in_the_middle_of_a_body_fails_the_sample() {
     let timeout = text("HTTPSampler.response_timeout", "200");
     let half = |stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
@@ -101,7 +101,7 @@ fn the_server_stalls_in_the_middle_of_a_body() {
 }
 
 #[test]
-fn the_answer_is_garbage() {
+fn an_invalid_response_fails_the_sample() {
     let garbage = |stream: &mut TcpStream| {
         let _ = stream.write_all(&[0xff, 0, b'\n', 7].repeat(100));
         false
@@ -112,7 +112,7 @@ fn the_answer_is_garbage() {
 }
 
 #[test]
-fn the_headers_never_end() {
+fn endless_headers_fail_the_sample() {
     let endless = |stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
         let line = b"X-More: and more and more and more and more and more and more\r\n".repeat(100);
@@ -125,7 +125,7 @@ fn the_headers_never_end() {
 }
 
 #[test]
-fn one_header_never_ends() {
+fn an_endless_header_fails_the_sample() {
     let endless = |stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nX-More: ");
         while stream.write_all(&[b'x'; 10_000]).is_ok() {}
@@ -136,7 +136,7 @@ fn one_header_never_ends() {
 }
 
 #[test]
-fn the_body_is_cut_off() {
+fn a_truncated_body_fails_the_sample() {
     let cut = |stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
         false
@@ -151,7 +151,7 @@ fn the_body_is_cut_off() {
 }
 
 #[test]
-fn a_chunk_is_cut_off() {
+fn a_truncated_chunk_fails_the_sample() {
     let cut = |stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf");
         false
@@ -162,13 +162,13 @@ fn a_chunk_is_cut_off() {
 }
 
 #[test]
-fn compressed_rubbish_is_no_text() {
+fn an_invalid_compressed_body_fails_the_sample() {
     let server = Server::start(|stream, _| {
         let text = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\nrubbish";
         stream.write_all(text.as_bytes()).is_ok()
     });
     let room = Room::new();
-    // Something has to look at the body.
+    // The body is decompressed only if an element uses it.
     let extractor = text("BoundaryExtractor.lboundary", "a")
         + &text("BoundaryExtractor.rboundary", "b")
         + &text("BoundaryExtractor.refname", "x");
@@ -179,7 +179,7 @@ fn compressed_rubbish_is_no_text() {
 }
 
 #[test]
-fn a_name_nobody_knows() {
+fn an_unknown_host_fails_the_sample() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
     let ended =
@@ -217,7 +217,7 @@ fn a_hundred_thousand_stacked_encodings_are_a_failed_sample_and_a_caveat() {
     assert_eq!(limits, [("encodings stacked in Content-Encoding".to_owned(), 3)].into_iter().collect());
 }
 
-/// A response that goes on, byte by byte, for as long as somebody reads it.
+/// Sends a response byte by byte until the client closes the connection.
 fn trickle(stream: &mut TcpStream) -> bool {
     let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
     while stream.write_all(b"1\r\nx\r\n").is_ok() {

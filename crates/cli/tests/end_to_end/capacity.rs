@@ -1,4 +1,4 @@
-//! `model fit` and `model compare`: what is known about a system is found in its logs, and what was entered wrongly is told.
+//! Tests `model fit` and `model compare`: parameters are estimated from logs, and input errors are reported.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program::Room;
 
-/// Random numbers that are the same everywhere.
+/// Reproducible random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -22,8 +22,7 @@ impl Dice {
     }
 }
 
-/// A minute of users who think for half a second and then wait in one line for a server that takes 10 ms on average:
-/// the JTL of its every request. The knee is at 51 users.
+/// The JTL of users with a think time of half a second and one server with a mean service time of 10 ms. The knee is at 51 users.
 fn log(users: usize, seed: u64, seconds: f64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let (think_ms, service_ms) = (500.0, 10.0);
@@ -31,7 +30,7 @@ fn log(users: usize, seed: u64, seconds: f64) -> String {
     let mut server_free = 0.0_f64;
     let mut rows = Vec::new();
     loop {
-        // The line is served in the order of arrivals.
+        // The queue is served in the order of arrivals.
         let (user, at) = ready.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         if at > seconds * 1e3 {
             break;
@@ -73,7 +72,7 @@ fn repository() -> &'static Path {
 }
 
 #[test]
-fn a_model_is_fitted_to_logs_predicts_and_is_judged() {
+fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
     let room = Room::new();
     let files = logs(&room, &[10, 25, 40, 55, 75, 100]);
     let line = format!(
@@ -94,7 +93,7 @@ fn a_model_is_fitted_to_logs_predicts_and_is_judged() {
     let page = room.read("capacity.html");
     assert!(page.contains("data-page=\"capacity\"") && page.contains("users-100.jtl"));
 
-    // A load between them, near the knee, which nobody has fitted to.
+    // A load near the knee that was not used for the fit.
     room.file("held-out.jtl", log(48, 4_711, 60.0));
     for model in ["model.toml", "fit.json"] {
         let kept = room.type_in(&format!("model compare {model} held-out.jtl --json")).expect(0);
@@ -104,16 +103,16 @@ fn a_model_is_fitted_to_logs_predicts_and_is_judged() {
         let off = |of: &str| point[of]["off"].as_f64().unwrap().abs();
         assert!(off("throughput") < 0.10 && off("response") < 0.25, "{point}");
     }
-    // Fitted numbers have the digits that are known of them.
+    // Fitted parameters are rounded to their significant digits.
     let model = room.read("model.toml");
     for line in model.lines().filter(|line| line.starts_with("service") || line.starts_with("think")) {
         let digits = line.chars().filter(char::is_ascii_digit).count();
         assert!(digits <= 10, "{line}");
     }
-    // And `model solve` reads what was written.
+    // The written model can be solved.
     room.type_in("model solve model.toml").expect(0);
 
-    // Half the service time is another system.
+    // A system with half the service time is rejected.
     let station = "[[station]]\nname = \"server\"\nservice = \"5ms\"\n";
     room.file(
         "wrong.toml",
@@ -128,7 +127,7 @@ fn a_model_is_fitted_to_logs_predicts_and_is_judged() {
 }
 
 #[test]
-fn the_seed_studys_data_and_its_mistakes() {
+fn errors_in_the_data_of_the_seed_study_are_found() {
     let room = Room::new();
     let study = repository().join("plans/models/seed-study");
     let file = |name: &str| study.join(name).display().to_string();
@@ -136,7 +135,7 @@ fn the_seed_studys_data_and_its_mistakes() {
     assert_snapshot!("seed_study_config_3", fitted.stdout);
     let refused = room.run(["model", "fit", &file("as-entered.csv")]).expect(3);
     assert_snapshot!("seed_study_as_entered", refused.stderr);
-    // The measurements have no standard errors of their own: with 3 % the study's response times reject even the right model.
+    // The measurements have no standard errors. With 3 %, the response times reject even the correct model.
     let model = repository().join("plans/models/seed-study.toml").display().to_string();
     let unjudged = room.run(["model", "compare", &model, &file("config-3.csv")]).expect(0);
     assert!(unjudged.stdout.contains("Not judged"), "{}", unjudged.stdout);
@@ -146,7 +145,7 @@ fn the_seed_studys_data_and_its_mistakes() {
 }
 
 #[test]
-fn the_scalability_law_has_a_peak() {
+fn the_scalability_law_is_fitted_with_its_peak() {
     let room = Room::new();
     // A Sun SPARCcenter 2000 in SPEC SDM 91 (Gunther, "Guerrilla Capacity Planning", table 5.3).
     room.file("sdm91.csv", "users,throughput_per_s\n1,64.9\n18,995.9\n36,1652.4\n72,1853.2\n108,1828.9\n144,1775.0\n216,1702.2\n");
@@ -154,17 +153,17 @@ fn the_scalability_law_has_a_peak() {
     assert!(fitted.stdout.contains("Peak: 97 (75 to 125) users"), "{}", fitted.stdout);
     assert!(fitted.stdout.contains("0.0277") && !fitted.stdout.contains("left out"), "{}", fitted.stdout);
     let ended = room.type_in("model fit sdm91.csv --model usl -o model.toml").expect(2);
-    assert!(ended.stderr.contains("no network of queues"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("not a queueing network"), "{}", ended.stderr);
 }
 
 #[test]
-fn what_cannot_be_used_is_told_with_its_place() {
+fn invalid_measurements_are_reported_with_their_position() {
     let room = Room::new();
     room.file("bad.csv", "users,throughput_per_s\n10,5\n20,many\n");
     room.file("open.csv", "users,throughput_per_s\n");
     for (line, code, said) in [
-        ("model fit bad.csv", 3, "bad.csv:3:4: column throughput_per_s: \"many\" is no number"),
-        ("model fit open.csv", 3, "there is no measurement below the first line"),
+        ("model fit bad.csv", 3, "bad.csv:3:4: column throughput_per_s: \"many\" is not a number"),
+        ("model fit open.csv", 3, "there is no measurement after the first line"),
         ("model fit nowhere.jtl", 3, "nowhere.jtl"),
         ("model fit", 2, "required"),
         ("model fit bad.csv -o model.txt", 2, "ends in .toml (model), .html (page) or .json"),
@@ -176,10 +175,10 @@ fn what_cannot_be_used_is_told_with_its_place() {
 }
 
 #[test]
-fn recorded_utilization_counts_before_anything_else() {
+fn recorded_utilization_is_preferred() {
     let room = Room::new();
     let files = logs(&room, &[10, 30, 45]);
-    // The server is busy for 10 ms of each request: its utilization second by second follows the throughput.
+    // The server is busy for 10 ms per request, so its utilization in each second follows from the throughput.
     for (users, share) in [(10, 0.196), (30, 0.584), (45, 0.86)] {
         let rows: String = (0..60).map(|second| format!("{second},{:.1}\n", share * 100.0)).collect();
         room.file(&format!("cpu-{users}.csv"), format!("seconds,server_percent\n{rows}"));
@@ -191,15 +190,15 @@ fn recorded_utilization_counts_before_anything_else() {
     assert!((demand_s / 0.01 - 1.0).abs() < 0.05, "{demand_s}");
     let ended = room.type_in(&format!("model fit {files} --cpu cpu-10.csv --cpu cpu-30.csv")).expect(2);
     assert!(
-        ended.stderr.contains("--cpu is given 2 times for 3 runs: once for each, or once for all"),
+        ended.stderr.contains("--cpu is given 2 times for 3 runs: give it once for each run"),
         "{}",
         ended.stderr
     );
 }
 
-/// A run of three steps of the same system: one file, a load for each number of users.
+/// A run with three steps is one file with a load for each number of users.
 #[test]
-fn steps_of_one_run_are_loads() {
+fn the_steps_of_a_run_are_separate_loads() {
     let room = Room::new();
     let mut rows = Vec::new();
     for (step, users) in [15, 35, 60, 90].into_iter().enumerate() {

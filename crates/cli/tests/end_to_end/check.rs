@@ -1,11 +1,11 @@
-//! `busyhour check`: whatever the file is, there is a verdict and a place.
+//! Tests `busyhour check`: every file yields a verdict, with positions.
 
 use insta::assert_snapshot;
 
 use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::Room;
 
-/// Plans and no plans: name, contents, and what must be said about each, besides its name and a place in it.
+/// Damaged plans and other files: name, contents, and texts that the message must contain in addition to its name and a position.
 fn bad_files() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
     let head = "<?xml version=\"1.0\"?>\n<jmeterTestPlan version=\"1.2\">\n<hashTree>\n";
     let test_plan = "<TestPlan guiclass=\"TestPlanGui\" testclass=\"TestPlan\" testname=\"P\">\n";
@@ -18,7 +18,7 @@ fn bad_files() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         "<?xml version=\"1.0\"?>\n<!DOCTYPE b [\n{entities}]>\n<jmeterTestPlan version=\"1.2\"><hashTree>\
          <TestPlan testname=\"&e9;\"/><hashTree/></hashTree></jmeterTestPlan>"
     );
-    // A sequence without pattern, always the same.
+    // A reproducible random sequence.
     let mut state = 7_u32;
     let rubbish = std::iter::repeat_with(|| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -55,14 +55,14 @@ fn bad_files() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
 }
 
 #[test]
-fn no_file_is_too_bad_to_be_looked_at() {
+fn every_damaged_file_yields_a_verdict() {
     let room = Room::new();
     for (name, contents, texts) in bad_files() {
         room.file(name, contents);
         let ended = room.run(["check", name]).expect(3);
         let ended = ended.prints(&[&format!("{name}: NOT SUPPORTED"), "error[", name]).prints(&texts);
         assert!(ended.stdout.len() < 150_000, "{name}: the findings are too many to read");
-        // The same file is not run either, and says why in the same words.
+        // `run` refuses the file with the same message.
         let ended = room.run(["run", name]).expect(3);
         ended.says(&texts).says(&["no request was sent"]);
     }
@@ -70,7 +70,7 @@ fn no_file_is_too_bad_to_be_looked_at() {
 }
 
 #[test]
-fn files_that_cannot_be_read() {
+fn unreadable_files_are_reported() {
     let room = Room::new();
     std::fs::create_dir(room.path().join("folder.jmx")).unwrap();
     room.type_in("check folder.jmx").expect(3).prints(&["folder.jmx", "directory"]);
@@ -92,7 +92,7 @@ fn unsupported() -> String {
 }
 
 #[test]
-fn everything_unsupported_is_listed_with_its_place() {
+fn all_unsupported_elements_are_listed_with_their_position() {
     let room = Room::new();
     room.file("plan.jmx", unsupported());
     let ended = room.type_in("check plan.jmx").expect(3);
@@ -145,7 +145,7 @@ fn everything_unsupported_is_listed_with_its_place() {
 }
 
 #[test]
-fn the_outline_says_which_groups_are_open() {
+fn the_outline_marks_open_groups() {
     let room = Room::new();
     let schedule =
         "<stringProp name=\"OpenModelThreadGroup.schedule\">rate(5/sec)\n random_arrivals(2 s)</stringProp>";
@@ -179,14 +179,14 @@ fn many_files_have_a_total() {
 }
 
 #[test]
-fn likely_mistakes_are_warned_of() {
+fn likely_mistakes_raise_warnings() {
     let room = Room::new();
     let arguments = "<elementProp name=\"HTTPSampler.Arguments\" elementType=\"Arguments\"/>\n\
         <boolProp name=\"HTTPSampler.auto_redirects\">&gt;true</boolProp>\n";
     let sampler = get_with("a", "/${hots}/${_BeanShell(1)}", arguments, "");
     room.file("plan.jmx", plan(&group("1", "1", &sampler)));
     room.file("some.properties", "USERS=7\n");
-    // The properties are read as JMeter reads them.
+    // The properties are read as in JMeter.
     room.type_in("check -q some.properties plan.jmx").expect(0).prints(&[
         "plan.jmx: supported",
         "warning[unknown-property]",
@@ -199,7 +199,7 @@ fn likely_mistakes_are_warned_of() {
 }
 
 #[test]
-fn json_says_the_same() {
+fn json_contains_the_same_findings() {
     let room = Room::new();
     room.file("good.jmx", plan(&group("1", "1", &get("a", "/"))));
     room.file("unsupported.jmx", unsupported());
@@ -231,7 +231,7 @@ fn json_says_the_same() {
 }
 
 #[test]
-fn listeners_nobody_knows_are_accepted() {
+fn unknown_listeners_are_accepted() {
     let room = Room::new();
     let listeners = element("com.example.FancyVisualizer", "Fancy", "", "")
         + &element("BackendListener", "Influx", "", "");
@@ -244,7 +244,7 @@ fn listeners_nobody_knows_are_accepted() {
 }
 
 #[test]
-fn files_and_lines_that_are_left_out_are_told() {
+fn skipped_files_and_lines_are_reported() {
     let room = Room::new();
     let level = text("TargetLevel", "1") + &text("Hold", "1") + &text("LogFilename", "starts.log");
     let crowd =
@@ -259,7 +259,7 @@ fn files_and_lines_that_are_left_out_are_told() {
 }
 
 #[test]
-fn a_missing_data_file_is_named() {
+fn a_missing_data_file_is_reported() {
     let room = Room::new();
     let rows =
         element("CSVDataSet", "Users", &(text("filename", "nowhere.csv") + &text("variableNames", "x")), "");
@@ -273,7 +273,7 @@ fn a_missing_data_file_is_named() {
 }
 
 #[test]
-fn what_is_supported_can_be_listed() {
+fn supported_elements_are_listed() {
     let room = Room::new();
     room.type_in("check --supported").expect(0).prints(&[
         "| Thread Group |",

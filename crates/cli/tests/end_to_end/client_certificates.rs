@@ -1,4 +1,4 @@
-//! Servers that want to know who is there: client certificates out of Java's key stores.
+//! Tests client certificates from Java's key stores.
 
 use busyhour_standin::StandIn;
 
@@ -7,7 +7,7 @@ use crate::program::{Room, rows};
 
 const STORE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/tests/keystores/four.p12");
 
-/// A room with a plan that asks for something under TLS.
+/// A directory with a plan that sends a request over TLS.
 fn room() -> Room {
     let room = Room::new();
     let secure = plan(&group("1", "1", &get("a", "/certificate")));
@@ -18,7 +18,7 @@ fn room() -> Room {
 }
 
 #[test]
-fn who_has_a_key_is_let_in_and_who_has_none_is_not() {
+fn requests_with_a_client_certificate_succeed_and_others_fail() {
     let server = StandIn::start_demanding_certificates().unwrap();
     let room = room();
     let line = format!("run plan.jmx -JPORT={} -f -l out.jtl", server.tls_port());
@@ -34,7 +34,7 @@ fn who_has_a_key_is_let_in_and_who_has_none_is_not() {
 }
 
 #[test]
-fn a_store_that_cannot_be_used_is_refused_before_the_run() {
+fn an_unusable_key_store_is_refused_before_the_run() {
     let room = room();
     for (store, why) in [
         (format!("{STORE} -Djavax.net.ssl.keyStorePassword=other"), "the password is wrong"),

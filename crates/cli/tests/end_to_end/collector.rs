@@ -1,7 +1,7 @@
-//! What an OpenTelemetry Collector makes of a run that is sent to it by OTLP.
+//! Tests the OTLP export with an OpenTelemetry Collector.
 //!
-//! The collector is `otelcol` on the PATH, or what `BUSYHOUR_OTELCOL` names; without one this test says so and checks
-//! nothing. It hands on what it has decoded as JSON.
+//! The collector is `otelcol` on the PATH, or the path in `BUSYHOUR_OTELCOL`. Without one, the test is skipped with a message. The
+//! collector forwards the decoded metrics as JSON.
 
 use std::process::{Command, Stdio};
 
@@ -12,15 +12,15 @@ use crate::export::database;
 use crate::program::{Room, Running, wait_for};
 use crate::servers::Server;
 
-/// Names that versions of the collector have for its exporter.
+/// Names of the exporter in different versions of the collector.
 const EXPORTERS: [&str; 2] = ["otlp_http", "otlphttp"];
 
-/// A collector that hands on to a port, and the address at which it listens; `None` where there is no collector.
+/// Starts a collector that forwards to a port; returns it with its address, or `None` if there is no collector.
 fn collector(room: &Room, sink: u16) -> Option<(Running, String)> {
     let program = std::env::var_os("BUSYHOUR_OTELCOL").unwrap_or_else(|| "otelcol".into());
     let there = Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !there.is_ok_and(|status| status.success()) {
-        #[allow(clippy::print_stderr, reason = "who runs the tests must learn that this one did not")]
+        #[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
         {
             eprintln!(
                 "NOT CHECKED: there is no OpenTelemetry Collector (otelcol on the PATH, or BUSYHOUR_OTELCOL), so nothing \
@@ -54,7 +54,7 @@ fn collector(room: &Room, sink: u16) -> Option<(Running, String)> {
     panic!("the collector has none of the exporters {EXPORTERS:?}");
 }
 
-/// Whole numbers of 64 bits are texts in JSON.
+/// Parses a number; 64-bit integers are strings in JSON.
 fn number(value: &Value) -> f64 {
     value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_else(|| panic!("{value} is no number"))
 }
@@ -68,7 +68,7 @@ fn attribute<'v>(of: &'v Value, name: &str) -> &'v str {
     found.unwrap_or_else(|| panic!("no {name} in {of}"))["value"]["stringValue"].as_str().unwrap()
 }
 
-/// The metrics that one second of the run came to.
+/// The metrics of one second of the run.
 struct Second(Vec<Value>);
 
 impl Second {
@@ -93,7 +93,7 @@ impl Second {
     }
 }
 
-/// Every time lies in a bucket, and the buckets are those that the shortest and the longest lie in.
+/// Checks that all times are in buckets, and that the minimum and the maximum are in the outermost buckets.
 fn check_histogram(point: &Value, samples: f64) {
     assert_eq!(number(&point["count"]), samples, "{point}");
     assert_eq!(number(&point["scale"]), 4.0, "{point}");
@@ -103,7 +103,7 @@ fn check_histogram(point: &Value, samples: f64) {
     let offset = point["positive"].get("offset").map_or(0.0, number);
     let bound = |bucket: f64| 2_f64.powf((offset + bucket) / 16.0);
     let (min, max, sum) = (number(&point["min"]), number(&point["max"]), number(&point["sum"]));
-    // A time counts by the lower edge of its band in the run's own histograms, in whole microseconds.
+    // A time counts in the run's histograms as the lower edge of its band, in whole microseconds.
     let counted = |s: f64| s * 0.999 - 1e-6;
     assert!(bound(counts.len() as f64) >= counted(max) && bound(counts.len() as f64 - 1.0) < max, "{point}");
     assert!(zero > 0.0 || (bound(0.0) < min && bound(1.0) >= counted(min)), "{point}");
@@ -165,7 +165,7 @@ fn a_collector_decodes_every_metric_of_a_run() {
                 stamps.push(number(&point["timeUnixNano"]));
                 if metric["gauge"].is_null() {
                     let start = number(&point["startTimeUnixNano"]);
-                    // The run's start is known in whole milliseconds.
+                    // The start of the run is given in whole milliseconds.
                     assert!((before_ns - 1e6..after_ns).contains(&start), "{point}");
                 }
             }
@@ -198,7 +198,7 @@ fn a_collector_decodes_every_metric_of_a_run() {
     assert!(number(&users["asDouble"]) >= 1.0);
 }
 
-/// What the server answers to so many requests.
+/// Number of bytes that the server sends for this number of requests.
 fn server_bytes(requests: f64) -> f64 {
     requests * "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".len() as f64
 }

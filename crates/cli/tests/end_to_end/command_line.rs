@@ -1,4 +1,4 @@
-//! Busyhour's own command line: exit codes, flags, files.
+//! Tests Busyhour's command line: exit codes, flags, files.
 
 use busyhour_standin::StandIn;
 
@@ -7,7 +7,7 @@ use crate::program::{Room, rows};
 use crate::servers::Server;
 
 #[test]
-fn what_cannot_be_understood_is_2() {
+fn an_invalid_command_line_exits_with_2() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
     for (line, said) in [
@@ -31,7 +31,7 @@ fn what_cannot_be_understood_is_2() {
 }
 
 #[test]
-fn results_are_0_whatever_the_samples_say() {
+fn failed_samples_do_not_change_the_exit_code() {
     let server = StandIn::start().unwrap();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "2", &get("missing", "/status/404"))));
@@ -56,14 +56,14 @@ fn results_are_0_whatever_the_samples_say() {
         (manifest["seed"].as_u64(), manifest["properties"]["PORT"].as_str()),
         (Some(7), Some(port.as_str()))
     );
-    // A directory is not used twice: the first run is not lost.
+    // A run directory is never overwritten.
     let again = room.run(["run", "plan.jmx", "-J", &format!("PORT={port}"), "--dir", "here"]).expect(1);
     again.says(&["here holds a run already"]);
     assert_eq!(server.take_record().len(), 2);
 }
 
 #[test]
-fn results_are_appended_unless_forced() {
+fn results_are_appended_unless_overwriting_is_requested() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
@@ -82,7 +82,7 @@ fn results_are_appended_unless_forced() {
 }
 
 #[test]
-fn a_plan_may_be_run_without_what_is_not_supported() {
+fn unsupported_elements_can_be_skipped() {
     let server = StandIn::start().unwrap();
     let room = Room::new();
     let steps = element("FTPSampler", "Files", "", "") + &get("a", "/a");
@@ -114,7 +114,7 @@ fn properties_come_from_files_and_flags() {
 }
 
 #[test]
-fn certificates_are_looked_at_when_asked_for() {
+fn certificates_are_verified_on_request() {
     let server = StandIn::start().unwrap();
     let room = Room::new();
     let secure = plan(&group("1", "1", &get("a", "/a")));
@@ -132,17 +132,17 @@ fn certificates_are_looked_at_when_asked_for() {
 }
 
 #[test]
-fn a_plan_of_many_samplers_is_read_in_a_moment() {
+fn a_plan_with_many_samplers_is_read_in_linear_time() {
     let room = Room::new();
     let many = (0..3_000).map(|n| get(&format!("request {n}"), "/${__P(x)}")).collect::<String>();
     room.file("plan.jmx", plan(&group("1", "1", &many)));
-    // In quadratic time this takes half a minute.
+    // In quadratic time this would take half a minute.
     let ended = room.type_in("check plan.jmx").expect(0);
     assert!(ended.stdout.lines().count() > 3_000);
 }
 
 #[test]
-fn a_port_in_use() {
+fn a_port_in_use_is_reported() {
     let server = Server::quick();
     let room = Room::new();
     let ended = room.type_in(&format!("demo-server ticket-monster --port {}", server.port())).expect(1);
@@ -150,7 +150,7 @@ fn a_port_in_use() {
 }
 
 #[test]
-fn numbers_that_are_none_are_said() {
+fn invalid_numbers_in_a_plan_are_reported() {
     let room = Room::new();
     let timeout = text("HTTPSampler.response_timeout", "soon");
     let timer = element("ConstantTimer", "Pause", &text("ConstantTimer.delay", "1s"), "");
@@ -163,7 +163,7 @@ fn numbers_that_are_none_are_said() {
 }
 
 #[test]
-fn help_is_a_result() {
+fn help_is_printed_to_standard_output() {
     let room = Room::new();
     for line in
         ["--help", "run --help", "check --help", "demo --help", "demo-server --help", "help run", "--version"]
@@ -180,7 +180,7 @@ fn help_fits_into_80_columns_and_examples_can_be_copied() {
     let help = room.run(["--help"]).expect(0).stdout;
     let verbs =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // Words that go on are further in.
+    // Continuation lines are indented further.
     let verbs =
         verbs.filter(|line| !line.starts_with("    ")).filter_map(|line| line.split_whitespace().next());
     let verbs: Vec<String> = verbs.map(str::to_owned).collect();
@@ -199,7 +199,7 @@ fn help_fits_into_80_columns_and_examples_can_be_copied() {
 }
 
 #[test]
-fn a_url_without_its_scheme_is_told() {
+fn a_url_without_a_scheme_is_reported() {
     let room = Room::new();
     for target in ["127.0.0.1:8971", "localhost/a", "127.0.0.1:8971 --for 5s"] {
         let url = target.split(' ').next().unwrap();

@@ -1,4 +1,4 @@
-//! `compare` and `trend`: what changed is found, what did not is not, and what cannot be compared is refused.
+//! Tests `compare` and `trend`: changes are found without false alarms, and runs that cannot be compared are refused.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::plans::{get, group, plan};
 use crate::program::{Ended, Room};
 
-/// Random numbers that are the same everywhere.
+/// Reproducible random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -19,25 +19,25 @@ impl Dice {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// About normal: mean 0, standard deviation 1.
+    /// Approximately standard normal.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.roll()).sum::<f64>() - 6.0
     }
 }
 
-/// What a made log is like.
+/// Parameters of a generated log.
 #[derive(Clone, Copy)]
 struct Made {
     seed: u64,
-    /// When the run began, in s since 1970.
+    /// Start of the run, in s since 1970.
     start_s: u64,
-    /// Times of "Search" are multiplied by this.
+    /// Factor of the times of "Search".
     search: f64,
-    /// One request in so many fails.
+    /// Number of requests per failed request.
     fails: Option<u64>,
     labels: &'static [&'static str],
     users: u64,
-    /// From run to run all times differ by so much, relatively.
+    /// Relative standard deviation of times between runs.
     between: f64,
 }
 
@@ -51,7 +51,7 @@ const MADE: Made = Made {
     between: 0.01,
 };
 
-/// Two minutes of about 30 requests a second, whose times go up and down together from second to second.
+/// Two minutes with about 30 requests per second, whose times are correlated within each second.
 fn log(made: &Made) -> String {
     let mut dice = Dice(made.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let of_run = 1.0 + made.between * dice.normal();
@@ -77,7 +77,7 @@ fn log(made: &Made) -> String {
     text
 }
 
-/// Logs of several runs called `name`-1 and so on.
+/// Writes the logs of several runs, called `name`-1 and so on.
 fn logs(room: &Room, name: &str, runs: u64, made: &Made) -> String {
     let files: Vec<String> = (1..=runs)
         .map(|run| {
@@ -135,10 +135,10 @@ fn a_slower_label_is_found_and_fails() {
         assert!(low < 1.5 && 1.5 < high, "{measure} {ratio}");
     }
     assert_eq!(found["base"]["runs"].as_array().unwrap().len(), 5);
-    // The other way round it is faster, which fails only where any difference does.
+    // With both sides exchanged it is faster, which fails only if any difference does.
     room.type_in(&format!("compare {new} -- {base}")).expect(0).prints(&["faster: Total, Search"]);
     room.type_in(&format!("compare --fail-on any {new} -- {base}")).expect(8);
-    // Everything is the same again with the same seed.
+    // The same seed yields the same result.
     let again = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
     assert_eq!(json(&again), found);
     let csv = room.type_in(&format!("compare --csv --fail-on none {base} -- {new}")).expect(0).stdout;
@@ -191,7 +191,7 @@ fn xml(log: &str) -> String {
     text + "</testResults>\n"
 }
 
-/// Every second row, each part with the names of the columns.
+/// Splits a log into two parts with every second row, each with the header line.
 fn parts(log: &str) -> [String; 2] {
     let (names, rows) = log.split_once('\n').unwrap();
     [0, 1].map(|part| {
@@ -201,7 +201,7 @@ fn parts(log: &str) -> [String; 2] {
 }
 
 #[test]
-fn results_of_every_form_are_compared_alike() {
+fn results_of_every_format_yield_the_same_comparison() {
     use std::io::Write as _;
     let room = Room::new();
     let (base, new) = (log(&MADE), log(&Made { seed: 2, search: 1.5, ..MADE }));
@@ -225,12 +225,12 @@ fn results_of_every_form_are_compared_alike() {
     let plain = compared("before.jtl after.jtl");
     assert_eq!(plain.2, 20);
     assert_eq!(compared("before.jtl.gz after.xml.zst"), plain);
-    // What two generators wrote is one run; their users are not each other's.
+    // The files of two generators are one run with the users of both.
     let (total, _, users) = compared("--allow-unlike one.jtl,two.jtl after.jtl");
     let mean = |effects: &Value| effects[0]["base"].as_f64().unwrap();
     assert!((mean(&total) / mean(&plain.0) - 1.0).abs() < 1e-9, "{total} {}", plain.0);
     assert_eq!(users, 40, "all twenty names are in each file");
-    // A directory's packed files are runs as well.
+    // Compressed files in a directory are runs, too.
     std::fs::create_dir(room.path().join("nightly")).unwrap();
     for file in ["before.jtl.gz", "after.xml.zst", "one.jtl"] {
         std::fs::copy(room.path().join(file), room.path().join("nightly").join(file)).unwrap();
@@ -240,9 +240,9 @@ fn results_of_every_form_are_compared_alike() {
 }
 
 #[test]
-fn ramps_are_left_out_of_each_run() {
+fn ramps_are_excluded_from_each_run() {
     let room = Room::new();
-    // In the first half minute a third of the requests, and they take four times as long.
+    // In the first half minute there are a third of the requests, with four times the response time.
     let ramped = |seed: u64| {
         let rows = (0..3_600_u64).filter(|slot| *slot >= 900 || slot % 3 == 0).map(|slot| {
             let start_ms = MADE.start_s * 1_000 + slot * 100 / 3;
@@ -274,7 +274,7 @@ fn ramps_are_left_out_of_each_run() {
 }
 
 #[test]
-fn rows_that_cannot_be_read_are_told() {
+fn skipped_rows_are_reported() {
     let room = Room::new();
     room.file("before.jtl", log(&MADE));
     room.file("after.jtl", log(&Made { seed: 2, ..MADE }) + "what,is,this\nnot a row at all\n");
@@ -284,7 +284,7 @@ fn rows_that_cannot_be_read_are_told() {
 }
 
 #[test]
-fn unlike_runs_are_refused_unless_allowed() {
+fn different_runs_are_refused_unless_allowed() {
     let room = Room::new();
     room.file("before.jtl", log(&MADE));
     room.file("labels.jtl", log(&Made { labels: &["Home", "Search", "Pay"], ..MADE }));
@@ -302,7 +302,7 @@ fn unlike_runs_are_refused_unless_allowed() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said() {
+fn runs_that_cannot_be_compared_are_reported() {
     let room = Room::new();
     room.file("before.jtl", log(&MADE));
     room.file("empty.jtl", "timeStamp,elapsed,label\n");
@@ -314,7 +314,7 @@ fn what_cannot_be_compared_is_said() {
             2,
             "options go before the runs: busyhour compare -o",
         ),
-        ("compare before.jtl ./before.jtl -- before.jtl", 2, "named twice"),
+        ("compare before.jtl ./before.jtl -- before.jtl", 2, "given twice"),
         ("compare before.jtl none.jtl", 3, "none.jtl"),
         ("compare before.jtl empty.jtl", 3, "empty.jtl"),
         ("compare before.jtl before.jtl --window 500,600", 3, "starts in the window"),
@@ -330,7 +330,7 @@ fn what_cannot_be_compared_is_said() {
 }
 
 #[test]
-fn runs_are_planned() {
+fn the_number_of_runs_is_planned() {
     let room = Room::new();
     let runs = logs(&room, "run", 4, &Made { between: 0.05, ..MADE });
     let ended = room.type_in(&format!("compare --power 5% {runs}")).expect(0);
@@ -344,11 +344,11 @@ fn runs_are_planned() {
 }
 
 #[test]
-fn the_run_that_made_it_slower_is_found() {
+fn the_run_with_a_regression_is_found() {
     let room = Room::new();
     std::fs::create_dir(room.path().join("nightly")).unwrap();
     for run in 0..30_u64 {
-        // Names do not tell the order: times do.
+        // Runs are ordered by time, not by name.
         let name = format!("nightly/{:02}.jtl", (run * 7) % 30);
         let search = if run < 20 { 1.0 } else { 1.4 };
         let start_s = MADE.start_s + run * 86_400;
@@ -382,7 +382,7 @@ fn a_history_that_is_too_short_is_not_judged() {
     room.type_in(&format!("trend --false-alarms 0% {runs}")).expect(2).says(&["--false-alarms"]);
 }
 
-/// A probe that answers after `delay`, with its port.
+/// Starts a probe that responds after `delay`; returns it with its port.
 struct Probe(Child, String);
 
 impl Probe {
@@ -410,7 +410,7 @@ impl Drop for Probe {
 }
 
 #[test]
-fn runs_of_a_slowed_down_server_are_told_from_runs_of_the_same() {
+fn runs_of_a_slower_server_are_distinguished_from_runs_of_the_same_server() {
     let room = Room::new();
     let plan: PathBuf = room.file("plan.jmx", plan(&group("8", "40", &get("Home", "/"))));
     let plan = plan.display().to_string();
@@ -424,12 +424,12 @@ fn runs_of_a_slowed_down_server_are_told_from_runs_of_the_same() {
     }
     run("c1", &slow, &plan);
     run("c2", &slow, &plan);
-    // An answer takes 20 ms by the probe's own timer, so that nothing else can make up half of it, save a stalled machine.
+    // A response takes 20 ms by the probe's timer, so that other delays are small in comparison.
     let same = room.type_in("compare --json --fail-on none --margin 50% a1 a2 -- b1 b2").expect(0);
     assert_ne!(effect(&json(&same), "Total", "p50")["verdict"], "worse");
     assert_eq!(effect(&json(&same), "Total", "p50")["method"], "runs");
-    // How much the runs differ is the machine's matter, and with it whether the difference is claimed: that is tested with
-    // seeded files. Here it is that runs are measured as they were.
+    // The variation between runs depends on the machine, and so does the verdict, which is tested with generated logs. Here only the
+    // measured values are checked.
     let slower = json(&room.type_in("compare --json --fail-on none a1 a2 -- c1 c2").expect(0));
     for label in ["Home", "Total"] {
         let median = effect(&slower, label, "p50");
@@ -437,7 +437,7 @@ fn runs_of_a_slowed_down_server_are_told_from_runs_of_the_same() {
     }
     let service = room.type_in("compare --json --fail-on none --clock service a1 c1").expect(0);
     assert_eq!(json(&service)["settings"]["clock"], "service");
-    // Another plan is another question.
+    // Runs of another plan cannot be compared.
     let other = room.file("other.jmx", crate::plans::plan(&group("8", "40", &get("Home", "/other"))));
     run("d1", &quick, &other.display().to_string());
     room.type_in("compare a1 d1").expect(3).says(&["the plans differ", "--allow-unlike"]);

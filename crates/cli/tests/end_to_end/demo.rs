@@ -1,4 +1,4 @@
-//! The demo, as somebody who has just built the program sees it.
+//! Tests the demo.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
@@ -24,13 +24,13 @@ fn the_demo_runs_and_leaves_nothing_running() {
     assert!(report.contains("Add booking") && report.contains("</html>"));
     let totals = room.run_dir().replay().unwrap().totals;
     assert!(totals.total.samples > 50 && totals.total.errors == 0);
-    // The shop is gone: nobody listens where it was open.
+    // The shop has ended: its port refuses connections.
     let (_, rest) = ended.stderr.split_once("http://127.0.0.1:").unwrap();
     let port: u16 = rest.split('/').next().unwrap().parse().unwrap();
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
 }
 
-/// Ends a demo in its midst; gives the port of its shop.
+/// Ends a demo with a signal during the run; returns the port of its shop.
 fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
     let room = Room::new();
     let running = room.start(["demo", "--seconds", "1000", "--users", "3", "--rate", "30"]);
@@ -59,7 +59,7 @@ fn the_shop_does_not_outlive_a_demo_that_is_killed() {
 }
 
 #[test]
-fn the_shop_alone() {
+fn the_shop_can_be_started_without_the_demo() {
     let room = Room::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
         .args(["demo-server", "ticket-monster", "--port", "0", "--small"])

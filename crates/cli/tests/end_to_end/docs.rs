@@ -1,4 +1,4 @@
-//! What the pages of the documentation tell people to type can be typed.
+//! Tests that the commands in the documentation work.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::plans::{get, group, plan};
 use crate::program::Room;
 use crate::servers::{ClosedPort, Server};
 
-/// The blocks of a page in fences of this language, one after another.
+/// The contents of all fenced code blocks of a page in this language.
 fn blocks(page: &str, language: &str) -> String {
     let mut out = String::new();
     let mut inside = false;
@@ -33,8 +33,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs every command on a page in a room that has what they name. Whatever they find, none is misunderstood or refused.
-fn type_what_stands_on(name: &str) {
+/// Runs every command on a page in a directory with the files that they use. None of them may be refused.
+fn run_commands_of_page(name: &str) {
     let (room, server, nobody) = (Room::new(), Server::quick(), ClosedPort::new());
     let page = page(name);
     let labels = get("checkout", "/") + &get("IndexPage", "/index");
@@ -60,7 +60,7 @@ fn type_what_stands_on(name: &str) {
     }
     let mut typed = 0;
     for line in blocks(&page, "").lines().filter(|line| line.starts_with("busyhour ")) {
-        // Where the page has the ports of servers that are not here, nobody listens; ours takes any that is free.
+        // Ports of servers on the page are replaced by one that refuses connections, ports to listen on by a free one.
         let mut line = line.replace("127.0.0.1:9646", "127.0.0.1:0");
         for port in ["9090", "4318", "8086", "2003"] {
             line = line.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{}", nobody.port()));
@@ -87,24 +87,24 @@ fn type_what_stands_on(name: &str) {
 }
 
 #[test]
-fn the_commands_on_the_page_of_exports() {
-    type_what_stands_on("export.md");
+fn the_commands_on_the_page_on_exports_work() {
+    run_commands_of_page("export.md");
 }
 
 #[test]
-fn the_commands_on_the_page_of_thresholds() {
-    type_what_stands_on("thresholds.md");
+fn the_commands_on_the_page_on_thresholds_work() {
+    run_commands_of_page("thresholds.md");
 }
 
 #[test]
-fn the_commands_on_the_page_of_comparisons() {
-    type_what_stands_on("comparing-runs.md");
+fn the_commands_on_the_page_on_comparisons_work() {
+    run_commands_of_page("comparing-runs.md");
 }
 
-/// What a page shows of a command, `$ busyhour …` and its output below it, is what the command prints now. A line in
-/// parentheses stands for all that follows.
+/// The output below each `$ busyhour …` on the page must equal the output of the command. A line in parentheses represents the
+/// rest of the output.
 #[test]
-fn what_the_page_of_models_shows_is_what_is_printed() {
+fn the_outputs_on_the_page_on_models_are_current() {
     let page = page("capacity-models.md");
     let mut shown = 0;
     for block in page.split("```\n$ busyhour ").skip(1) {

@@ -1,4 +1,4 @@
-//! A run that did not do its work does not end with exit code 0.
+//! Tests that a run that did not complete does not exit with 0.
 
 use busyhour_record::RunEnd;
 
@@ -10,7 +10,7 @@ fn port(server: &Server) -> String {
     format!("-JPORT={}", server.port())
 }
 
-/// A data set of a file; `filename` may hold variables.
+/// A CSV Data Set Config; `filename` may contain variables.
 fn data(filename: &str) -> String {
     let properties = text("filename", filename)
         + &text("variableNames", "a")
@@ -20,7 +20,7 @@ fn data(filename: &str) -> String {
 }
 
 #[test]
-fn a_number_of_users_that_is_none_is_refused_with_its_place() {
+fn an_invalid_number_of_users_is_refused_with_its_position() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("${__P(USERS,2)}", "1", &get("a", "/"))));
@@ -33,7 +33,7 @@ fn a_number_of_users_that_is_none_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_run_without_a_request_says_so() {
+fn a_run_without_requests_has_its_own_exit_code() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("0", "1", &get("a", "/"))));
@@ -45,7 +45,7 @@ fn a_run_without_a_request_says_so() {
 }
 
 #[test]
-fn a_data_file_that_a_property_names_and_that_is_missing() {
+fn a_missing_data_file_given_by_a_property_is_reported() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &(data("${__P(DATA,nowhere)}/users.csv") + &get("a", "/")))));
@@ -61,7 +61,7 @@ fn a_data_file_that_a_property_names_and_that_is_missing() {
 }
 
 #[test]
-fn an_error_that_stops_the_test_is_no_success_and_a_planned_stop_is() {
+fn a_stop_by_an_error_fails_and_a_planned_stop_succeeds() {
     let room = Room::new();
     let nobody = ClosedPort::new();
     let on_error = |action: &str| {
@@ -88,17 +88,17 @@ fn an_error_that_stops_the_test_is_no_success_and_a_planned_stop_is() {
 }
 
 #[test]
-fn a_property_that_nothing_reads_is_told() {
+fn an_unused_property_raises_a_warning() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("${__P(USERS,1)}", "1", &get("a", "/"))));
     let ended = room.run(["run", "plan.jmx", "-JUSER=3", "-JUSERS=2", &port(&server)]).expect(0);
-    // Before the run, with what the plan reads.
+    // The warning before the run lists the properties that the plan reads.
     let before =
         "warning: the plan does not read the property USER of -J\n  hint: the plan reads HOST, PORT, USERS\n";
     assert!(ended.stderr.starts_with(before), "{}", ended.all());
     assert_eq!(ended.stderr.matches("of -J").count(), 1, "{}", ended.all());
-    // A script can read any property: whether it does is known after the run.
+    // A script can read any property, so the warning is printed after the run.
     let script = element(
         "JSR223PreProcessor",
         "Look",

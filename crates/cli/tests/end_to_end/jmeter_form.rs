@@ -1,4 +1,4 @@
-//! JMeter's own command line.
+//! Tests JMeter's command line.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::plans::{get, group, plan};
 use crate::program::{Ended, Room, rows};
 use crate::servers::{ClosedPort, Server, answer};
 
-/// A room with a plan, a server, and a way to type at both.
+/// A directory with a plan, and a server.
 struct Bench {
     room: Room,
     server: StandIn,
@@ -34,7 +34,7 @@ impl Bench {
 }
 
 #[test]
-fn a_line_as_people_type_it() {
+fn a_typical_command_line_works() {
     let bench = Bench::new("/${__P(x)}/${__P(y)}");
     bench.room.file("user.properties", "y=from-a-file\n");
     let ended =
@@ -55,7 +55,7 @@ fn a_line_as_people_type_it() {
 }
 
 #[test]
-fn long_flags() {
+fn long_flags_work() {
     let bench = Bench::new("/");
     let port = bench.server.port();
     let line = format!(
@@ -74,7 +74,7 @@ fn is_a_dashboard(dir: &Path, samples: u64) {
     let statistics = std::fs::read(dir.join("statistics.json")).unwrap();
     let statistics: serde_json::Value = serde_json::from_slice(&statistics).unwrap();
     assert_eq!(statistics["Total"]["sampleCount"].as_u64(), Some(samples));
-    // The pages that JMeter's dashboard has lead to sections of the one page.
+    // The pages of JMeter's dashboard redirect to sections of the page.
     for page in ["OverTime", "ResponseTimes", "Throughput", "CustomsGraphs"] {
         let path = dir.join(format!("content/pages/{page}.html"));
         let page = std::fs::read_to_string(&path).unwrap();
@@ -98,13 +98,13 @@ fn missing_additional_property_files_are_a_warning_as_in_jmeter() {
 }
 
 #[test]
-fn dashboards_of_a_run_and_of_a_file() {
+fn dashboards_are_written_for_a_run_and_for_a_file() {
     let bench = Bench::new("/");
     bench.run("-l out.jtl -e -o report").expect(0).prints(&["report/index.html", "report/statistics.json"]);
     is_a_dashboard(&bench.room.path().join("report"), 2);
     bench.room.type_in("-g out.jtl -o again").expect(0).prints(&["again/index.html"]);
     is_a_dashboard(&bench.room.path().join("again"), 2);
-    // JMeter refuses these, too.
+    // JMeter refuses these command lines, too.
     bench.room.type_in("-g out.jtl -o again").expect(2).says(&["again"]);
     bench.run("-l out.jtl -e -o third").expect(2).says(&["out.jtl is not empty", "-f"]);
     bench.run("-l other.jtl -e").expect(2).says(&["-o"]);
@@ -116,7 +116,7 @@ fn dashboards_of_a_run_and_of_a_file() {
 }
 
 #[test]
-fn flags_that_cannot_be_used_say_why() {
+fn unsupported_flags_are_refused_with_a_reason() {
     let bench = Bench::new("/");
     for (more, said) in [
         ("-r", "remote servers are not supported"),
@@ -146,7 +146,7 @@ fn flags_that_cannot_be_used_say_why() {
 }
 
 #[test]
-fn a_proxy_from_the_command_line() {
+fn a_proxy_can_be_given_on_the_command_line() {
     let heads = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&heads);
     let proxy = Server::start(move |stream, head| {
@@ -160,7 +160,7 @@ fn a_proxy_from_the_command_line() {
         stream.write_all(text.as_bytes()).is_ok()
     });
     let bench = Bench::new("/through");
-    // Nobody listens at the origin: only the proxy can have answered.
+    // The origin refuses connections, so the response must come from the proxy.
     let nowhere = ClosedPort::new();
     let origin = format!("-JHOST=localhost -JPORT={}", nowhere.port());
     bench.run(&format!("{origin} -H 127.0.0.1 -P {} -u me -a secret -l out.jtl", proxy.port())).expect(0);
@@ -168,10 +168,10 @@ fn a_proxy_from_the_command_line() {
     assert!(heads.lock().unwrap().iter().all(|head| head[0] == asked));
     let rows_of = |name: &str| rows(&bench.room.read(name));
     assert_eq!(rows_of("out.jtl").iter().filter(|row| row["responseCode"] == "200").count(), 2);
-    // Without the password the proxy's answer is the result.
+    // Without the password the sample contains the proxy's response.
     bench.run(&format!("{origin} -H 127.0.0.1 -P {} -l closed.jtl", proxy.port())).expect(0);
     assert!(rows_of("closed.jtl").iter().all(|row| row["responseCode"] == "407"));
-    // Some hosts are reached without it.
+    // Some hosts are reached without the proxy.
     bench.run(&format!("-l direct.jtl -H 127.0.0.1 -P {} -N 127.0.0.1|localhost", nowhere.port())).expect(0);
     assert_eq!(bench.targets(), ["/through", "/through"]);
 }
@@ -185,7 +185,7 @@ fn without_a_name_the_summariser_is_off() {
 }
 
 #[test]
-fn the_summariser_speaks_at_intervals() {
+fn the_summariser_prints_at_intervals() {
     let server = Server::start(|stream, _| {
         std::thread::sleep(std::time::Duration::from_millis(600));
         answer(stream)

@@ -1,4 +1,4 @@
-//! Plans and responses that ask for more work than a core can do: they are refused or given up, and the run says so.
+//! Tests limits: plans and responses that require too much work are refused or fail, and the run has a caveat.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::Server;
 
-/// A server that answers everything with this page.
+/// A server that responds to all requests with this page.
 fn server(page: String) -> Server {
     Server::start(move |stream, _| {
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
@@ -15,7 +15,7 @@ fn server(page: String) -> Server {
 }
 
 #[test]
-fn work_that_is_given_up_is_a_caveat() {
+fn an_exceeded_limit_raises_a_caveat() {
     let server = server(format!("{}{}", "<div>".repeat(20_000), "a".repeat(50_000)));
     let room = Room::new();
     let css = [
@@ -51,7 +51,7 @@ fn work_that_is_given_up_is_a_caveat() {
 }
 
 #[test]
-fn plans_that_nest_without_end_are_looked_at() {
+fn deeply_nested_plans_are_checked() {
     let nested = |open: &str, inner: &str, close: &str, count: usize| {
         format!("{}{inner}{}", open.repeat(count), close.repeat(count))
     };

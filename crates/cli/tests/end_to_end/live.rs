@@ -1,4 +1,4 @@
-//! The live page of a real run: its events, its orders, and what of them stands in the record.
+//! Tests the live page of a real run: its events, its commands, and the record of the changes.
 
 use busyhour_record::{ChangedFrom, LoadChange, RunEnd};
 use busyhour_standin::{LiveEvents, LivePage};
@@ -8,12 +8,12 @@ use crate::plans::{get, group, plan};
 use crate::program::{Room, Running, wait_for};
 use crate::servers::Server;
 
-/// The page whose address a run has printed.
+/// The live page of a run.
 fn page_of(running: &Running) -> LivePage {
     let url = wait_for("the page's address", || {
         let said = running.stderr();
         let (_, rest) = said.split_once("live page: ")?;
-        // The whole line has been written.
+        // Waits until the line is complete.
         rest.split_once('\n').map(|(url, _)| url.to_owned())
     });
     LivePage::at(&url).unwrap()
@@ -24,7 +24,7 @@ fn ordered(page: &LivePage, body: &str) {
     assert!(answer.starts_with("HTTP/1.1 200 "), "{body}: {answer}");
 }
 
-/// What stands beside the plots, of the first event for which `is_it` says so.
+/// Waits for the first event for which `is_it` is true; returns its state.
 fn until(events: &mut LiveEvents, what: &str, is_it: impl Fn(&str, &Value) -> bool) -> Value {
     loop {
         let next = events.next_event().unwrap();
@@ -42,7 +42,7 @@ fn completed(tell: &Value) -> u64 {
 }
 
 #[test]
-fn the_page_of_a_run_shows_and_changes_it_and_all_of_that_is_recorded() {
+fn changes_from_the_page_take_effect_and_are_recorded() {
     let server = Server::quick();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/", server.port());
@@ -64,7 +64,7 @@ fn the_page_of_a_run_shows_and_changes_it_and_all_of_that_is_recorded() {
     until(&mut events, "the rate is another", |_, tell| tell["factor"] == 2.5);
     ordered(&page, r#"{"order":"pause"}"#);
     until(&mut events, "it is paused", |_, tell| tell["state"] == "paused");
-    // Within a second of the pause nothing arrives any more, and seconds still come.
+    // At most a second after the pause there are no arrivals, but events continue.
     until(&mut events, "nothing is offered", |name, tell| {
         name != "tell" && tell["words"]["offered-now"] == "0"
     });
@@ -94,14 +94,14 @@ fn the_page_of_a_run_shows_and_changes_it_and_all_of_that_is_recorded() {
     assert!(outcome.arrivals.unwrap().not_offered > 0);
     let report = std::fs::read_to_string(room.run_dir().report_path()).unwrap();
     assert!(report.contains("the load was paused") && report.contains("\"marks\":[{"));
-    // The same is made again from the directory.
+    // The same report can be made from the run directory.
     let dir = room.run_dir().path().display().to_string();
     room.run(["report", &dir, "-o", "again.html"]).expect(0).prints(&["the load went on (from the page)"]);
     assert!(room.read("again.html").contains("the load was paused"));
 }
 
 #[test]
-fn users_with_work_of_their_own_are_paused_and_their_rate_is_not_the_pages() {
+fn closed_loads_can_be_paused_but_their_rate_cannot_be_changed() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("2", "-1", &get("get", "/"))));
@@ -126,13 +126,13 @@ fn users_with_work_of_their_own_are_paused_and_their_rate_is_not_the_pages() {
 }
 
 #[test]
-fn other_machines_are_let_in_only_when_that_was_said() {
+fn listening_on_other_addresses_requires_an_option() {
     let room = Room::new();
     let url = "http://127.0.0.1:1/";
     room.run(["run", url, "--live=0.0.0.0:0"]).expect(2).says(&["--live-remote allows it"]);
     room.run(["run", url, "--live=nowhere"]).expect(2).says(&["--live: nowhere is no address"]);
     room.run(["run", url, "--view", "screen"])
         .expect(2)
-        .says(&["--view screen: standard error is no terminal"]);
+        .says(&["--view screen: standard error is not a terminal"]);
     room.run(["run", url, "--live-remote"]).expect(2).says(&["--live"]);
 }

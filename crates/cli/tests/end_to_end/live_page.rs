@@ -1,7 +1,7 @@
-//! The live page in a real browser: it follows a real run, its buttons change it, and nothing moves. Without a Chromium
-//! these tests say so and check nothing.
+//! Tests the live page in a real browser: it shows a run, its buttons change the run, and its layout is stable. Without Chromium
+//! these tests are skipped with a message.
 //!
-//! With `BUSYHOUR_KEEP_PAGES=DIR` pictures of the page are kept there, to be looked at.
+//! With `BUSYHOUR_KEEP_PAGES=DIR` screenshots of the page are stored in that directory.
 
 use std::path::PathBuf;
 
@@ -11,17 +11,17 @@ use crate::program::{Room, wait_for};
 use crate::servers::Server;
 use devtools::{Browser, Screen};
 
-// The browser is driven as that of the report's tests.
+// Shares the browser driver with the tests of the report.
 #[allow(dead_code)]
 #[path = "../../../report/tests/browser/devtools.rs"]
 mod devtools;
 
-/// Adds up what moves without anybody having touched the page, and remembers what it was.
+/// Records layout shifts without user input.
 const WATCH_SHIFTS: &str = "window.shifts = 0; window.moved = []; new PerformanceObserver(list => { for (const entry of list.getEntries()) \
     if (!entry.hadRecentInput) { window.shifts += entry.value; for (const { node } of entry.sources) \
     window.moved.push(node?.outerHTML?.slice(0, 120) ?? node?.textContent) } }).observe({ type: 'layout-shift', buffered: true })";
 
-/// The rows of figures that become higher when their numbers become long. The page is left as it was.
+/// Finds rows of figures whose height changes with long numbers. Restores the page.
 const ROWS_THAT_GROW: &str = "[...document.querySelectorAll('.live-figures tbody tr')].filter(row => { \
     const cells = [...row.querySelectorAll('td')], words = cells.map(cell => cell.textContent); \
     const height = words => { cells.forEach((cell, i) => cell.textContent = words[i]); return row.offsetHeight }; \
@@ -39,8 +39,8 @@ fn press(browser: &mut Browser, id: &str) {
     browser.evaluate(&format!("document.getElementById('{id}').click()"));
 }
 
-/// What is wrong with the page as it stands.
-fn complaints(browser: &mut Browser) -> Vec<String> {
+/// Problems of the current page.
+fn problems(browser: &mut Browser) -> Vec<String> {
     let mut found = browser.errors();
     for (what, expression) in [
         ("nothing sticks out", "document.documentElement.scrollWidth <= innerWidth"),
@@ -71,9 +71,9 @@ fn picture(browser: &mut Browser, name: &str) {
 #[test]
 fn the_page_follows_a_run_and_its_buttons_work() {
     let Some(chromium) = devtools::installed() else {
-        #[allow(clippy::print_stderr, reason = "who runs the tests must learn that this one did not")]
+        #[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
         {
-            eprintln!("NOT CHECKED: there is no chromium on this machine, so no page was opened");
+            eprintln!("SKIPPED: there is no Chromium on this machine");
         }
         return;
     };
@@ -97,7 +97,7 @@ fn the_page_follows_a_run_and_its_buttons_work() {
         );
         browser.evaluate(&format!("window.before = {completed}"));
         wait_until(&mut browser, &format!("{completed} > window.before"));
-        assert_eq!(complaints(&mut browser), Vec::<String>::new(), "{width}");
+        assert_eq!(problems(&mut browser), Vec::<String>::new(), "{width}");
         assert_eq!(browser.evaluate(ROWS_THAT_GROW), serde_json::json!([]), "{width}");
         picture(&mut browser, &format!("live-{width}"));
     }
@@ -117,7 +117,7 @@ fn the_page_follows_a_run_and_its_buttons_work() {
     assert_eq!(browser.evaluate("document.body.dataset.state"), "running");
     press(&mut browser, "stop");
     press(&mut browser, "stop-now");
-    // Somebody asks once more before the answer is there.
+    // A second command is sent before the first response.
     browser.evaluate("document.getElementById('confirm-stop').showModal()");
     wait_until(&mut browser, "document.body.dataset.state === 'ended'");
     assert_eq!(browser.evaluate("document.getElementById('confirm-stop').open"), false);
@@ -127,8 +127,8 @@ fn the_page_follows_a_run_and_its_buttons_work() {
     assert_eq!(browser.evaluate(&is_shown("at-end")), true);
     wait_until(&mut browser, "document.getElementById('live-changes').children.length === 4");
     picture(&mut browser, "live-ended");
-    // That a refused order is told as an error by the browser, too, is as it should be.
-    let found = complaints(&mut browser);
+    // The browser logs a refused command as an error, which is expected.
+    let found = problems(&mut browser);
     assert!(found.iter().all(|complaint| complaint.contains("409")), "{found:?}");
     running.end().expect(4);
     let changes: Vec<LoadChange> = room.manifest().events.iter().map(|event| event.change).collect();

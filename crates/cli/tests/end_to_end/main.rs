@@ -1,5 +1,5 @@
-//! The real binary, end to end: its command lines, its exit codes, what it says, and what it makes of bad input and of
-//! faults of servers and of the system.
+//! End-to-end tests of the real binary: command lines, exit codes, messages, invalid input, and errors of servers and of the
+//! operating system.
 
 #![cfg(unix)]
 

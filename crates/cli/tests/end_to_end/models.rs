@@ -1,4 +1,4 @@
-//! `busyhour model`: capacity models in files.
+//! Tests `busyhour model`: capacity models in files.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn example(name: &str) -> String {
     format!("{}/../../plans/models/{name}.toml", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Its text, for rooms of their own: then messages name no directory.
+/// Copies an example to the directory of the test, so that messages do not contain other directories.
 fn copy(room: &Room, name: &str) {
     room.file(&format!("{name}.toml"), std::fs::read_to_string(example(name)).unwrap());
 }
@@ -66,13 +66,13 @@ fn methods_can_be_chosen() {
     assert_eq!(x("auto"), ("3.1275".into(), true));
     assert_eq!(x("exact"), ("3.1275".into(), true));
     assert_eq!(x("schweitzer"), ("2.9905".into(), false));
-    // Near the exact one, as PDQ is to Schweitzer's.
+    // Approximations are near the exact solution.
     let (linearizer, pdq) = (x("linearizer").0, x("pdq").0);
     assert!(linearizer.starts_with("3.1") && pdq.starts_with("2.99"), "{linearizer} {pdq}");
 }
 
 #[test]
-fn what_is_too_large_for_an_exact_solution_is_said() {
+fn a_note_is_printed_for_a_long_exact_solution() {
     let room = Room::new();
     let classes: String =
         (0..8).map(|at| format!("[[class]]\nname = \"c{at}\"\nusers = 50\nthink = \"{at}s\"\n")).collect();
@@ -88,7 +88,7 @@ fn what_is_too_large_for_an_exact_solution_is_said() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_said() {
+fn unsolvable_models_are_reported() {
     let room = Room::new();
     room.file(
         "full.toml",
@@ -115,9 +115,9 @@ fn what_cannot_be_solved_is_said() {
     assert!(ended.stderr.contains("cannot read the model nowhere.toml"));
 }
 
-/// Files of Java Modelling Tools stand wherever a model is named.
+/// Files of Java Modelling Tools can be used as models.
 #[test]
-fn models_of_another_program_are_read_and_written() {
+fn models_of_java_modelling_tools_are_read_and_written() {
     let room = Room::new();
     copy(&room, "two-classes");
     let wanted = room.type_in("model solve two-classes.toml --json -").expect(0).stdout;
@@ -154,7 +154,7 @@ fn models_of_another_program_are_read_and_written() {
 }
 
 #[test]
-fn parameters_vary() {
+fn parameters_are_varied() {
     let room = Room::new();
     copy(&room, "seed-study");
     let line = "model what-if seed-study.toml --vary class.users.users=50..250:50 --plot";
@@ -170,7 +170,7 @@ fn parameters_vary() {
     let x = |at: usize| points[at]["solution"]["classes"][0]["throughput_per_s"].as_f64().unwrap();
     assert!(x(3) < x(4) && x(4) <= x(5) && x(0) < x(3), "more servers, more throughput");
 
-    // A point without equilibrium is a row that says so.
+    // A point without a steady state is a row with that text.
     room.file(
         "open.toml",
         "version = 1\n[[class]]\nname = \"c\"\nrate = \"12/s\"\n[[station]]\nname = \"db\"\nservice = \"100ms\"\n",
@@ -181,9 +181,9 @@ fn parameters_vary() {
     assert!(ended.stderr.contains("there is no \"class.d\" in the model"), "{}", ended.stderr);
 }
 
-/// What varies is drawn on a page, a second model beside the first.
+/// The page contains plots of both models.
 #[test]
-fn what_varies_is_a_page_with_another_model_beside() {
+fn a_what_if_page_compares_two_models() {
     let room = Room::new();
     copy(&room, "web-shop");
     let text = room
@@ -212,10 +212,10 @@ fn what_varies_is_a_page_with_another_model_beside() {
     }
 }
 
-/// The seed study's two servers with 150 users: figures of the field for each strategy, within a band that a short
-/// simulation keeps.
+/// The seed study's two servers with 150 users: published figures for each strategy, within the accuracy of a short
+/// simulation.
 #[test]
-fn strategies_stand_side_by_side() {
+fn strategies_are_compared() {
     let room = Room::new();
     copy(&room, "seed-study-two-servers");
     let line = "model what-if seed-study-two-servers.toml --precision 2% --json - --vary \
@@ -242,7 +242,7 @@ fn a_model_is_written_for_jmt() {
     copy(&room, "two-classes");
     let text = room.type_in("model export two-classes.toml --to jsimg").expect(0).stdout;
     assert_snapshot!("jsimg", text);
-    // Well-formed, and every place that is named is a node.
+    // The file is well-formed, and all references are to existing nodes.
     let mut reader = quick_xml::Reader::from_str(&text);
     let (mut nodes, mut named) = (Vec::new(), Vec::new());
     loop {
@@ -273,7 +273,7 @@ fn a_model_is_written_for_jmt() {
 }
 
 #[test]
-fn a_model_is_written_as_it_was_read() {
+fn exporting_a_model_in_its_own_notation_preserves_it() {
     let room = Room::new();
     for name in ["web-shop", "two-classes", "seed-study-two-servers"] {
         copy(&room, name);
@@ -284,7 +284,7 @@ fn a_model_is_written_as_it_was_read() {
 }
 
 #[test]
-fn the_schema_is_the_one_in_docs() {
+fn the_schema_in_docs_is_current() {
     let printed = Room::new().type_in("model schema").expect(0).stdout;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capacity-models.schema.json");
     let written = std::fs::read_to_string(path).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions that begin by schedule, on any plan and without one.
+//! Tests open loads for plans and URLs.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::plans::{element, get, get_with, group, named_group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::Server;
 
-/// The arrivals in the record of the room's run, by their time in the schedule.
+/// The recorded arrivals of the run, ordered by intended start.
 fn arrivals(room: &Room) -> Vec<ArrivalRecord> {
     let mut all = Vec::new();
     let reader = SamplesReader::open(&room.run_dir().samples_path()).unwrap();
@@ -18,7 +18,7 @@ fn arrivals(room: &Room) -> Vec<ArrivalRecord> {
 }
 
 #[test]
-fn a_url_gets_the_arrivals_that_were_asked_for() {
+fn a_url_receives_the_requested_arrivals() {
     let server = Server::quick();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/a?b=1", server.port());
@@ -37,7 +37,7 @@ fn a_url_gets_the_arrivals_that_were_asked_for() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_schedule_on_any_number_of_cores() {
+fn the_same_seed_yields_the_same_schedule_on_any_number_of_cores() {
     let server = Server::quick();
     let url = format!("http://127.0.0.1:{}/?n=${{__Random(1,1000000)}}", server.port());
     let run = |more: &[&str]| {
@@ -57,7 +57,7 @@ fn the_same_seed_is_the_same_schedule_on_any_number_of_cores() {
 }
 
 #[test]
-fn any_plan_takes_arrivals_and_groups_share_them_by_weight() {
+fn arrivals_apply_to_any_plan_and_are_divided_between_groups_by_weight() {
     let server = Server::quick();
     let room = Room::new();
     let set_up = element(
@@ -94,12 +94,12 @@ fn any_plan_takes_arrivals_and_groups_share_them_by_weight() {
     assert_eq!(labels["prepare"], 1, "setUp groups run once");
     assert_eq!(labels["list"], labels["show"], "a session is one pass through the body");
     assert_eq!(labels["list"] + labels["buy"], 500);
-    // A binomial share of 3/4: four standard errors are 8 %.
+    // Four standard errors of a binomial share of 3/4 are 8 %.
     assert!((335..=415).contains(&labels["list"]), "{labels:?}");
 }
 
 #[test]
-fn timers_that_set_a_rate_are_refused_or_left_out() {
+fn timers_that_set_a_rate_are_refused_or_skipped() {
     let server = Server::quick();
     let room = Room::new();
     for class in
@@ -121,7 +121,7 @@ fn timers_that_set_a_rate_are_refused_or_left_out() {
 }
 
 #[test]
-fn a_group_can_say_its_arrivals_itself() {
+fn a_group_can_define_its_arrivals() {
     let server = Server::quick();
     let room = Room::new();
     let below = get_with("get", "/", "", "");
@@ -140,7 +140,7 @@ fn a_group_can_say_its_arrivals_itself() {
 }
 
 #[test]
-fn a_timer_that_sets_a_rate_is_refused_in_every_group_whose_arrivals_the_command_line_makes() {
+fn a_timer_that_sets_a_rate_is_refused_in_every_group_with_arrivals_from_the_command_line() {
     let room = Room::new();
     let timer = element(
         "ConstantThroughputTimer",
@@ -158,14 +158,14 @@ fn a_timer_that_sets_a_rate_is_refused_in_every_group_whose_arrivals_the_command
         .says(&["sets a rate of its own"]);
     let arrivals = text("busyhour.arrivals", "even(9/s) for 1s");
     room.file("plan.jmx", plan(&element("ThreadGroup", "Open", &arrivals, &(timer + &get("get", "/")))));
-    // The flag belongs to the arrivals of the command line.
+    // The option applies only to arrivals from the command line.
     let refused =
         room.run(["run", "plan.jmx"]).expect(3).says(&["sets a rate of its own", "take the arrivals out"]);
     assert!(!refused.stderr.contains("--ignore-rate-timers"), "{}", refused.stderr);
 }
 
 #[test]
-fn a_weight_for_a_group_that_is_not_there_is_no_weight() {
+fn a_weight_for_an_unknown_group_is_refused() {
     let room = Room::new();
     room.file("plan.jmx", plan(&(named_group("Buy", "1", "1", &get("get", "/")))));
     let line =
@@ -191,7 +191,7 @@ fn jmeters_open_model_keeps_its_fixed_count() {
 }
 
 #[test]
-fn what_is_dropped_is_counted_and_shown() {
+fn discarded_arrivals_are_counted_and_reported() {
     let gate = crate::servers::Gate::default();
     let server = {
         let gate = gate.clone();
@@ -248,7 +248,7 @@ fn few_users_serve_a_slow_load_on_one_core() {
 }
 
 #[test]
-fn sessions_that_send_nothing_are_told() {
+fn sessions_without_requests_raise_a_caveat() {
     let server = Server::quick();
     let room = Room::new();
     let never = "<stringProp name=\"IfController.condition\">false</stringProp>\
@@ -261,7 +261,7 @@ fn sessions_that_send_nothing_are_told() {
 }
 
 #[test]
-fn a_body_is_made_as_curl_makes_it() {
+fn bodies_are_built_as_by_curl() {
     let server = Server::quick();
     let room = Room::new();
     room.file("body.txt", "b=2&\r\nc=3\n");
@@ -273,7 +273,7 @@ fn a_body_is_made_as_curl_makes_it() {
 }
 
 #[test]
-fn mistakes_are_pointed_at() {
+fn errors_in_a_schedule_have_a_position() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("get", "/"))));
     let cases: [(&[&str], &[&str]); 11] = [
@@ -305,7 +305,7 @@ fn mistakes_are_pointed_at() {
 }
 
 #[test]
-fn a_log_is_replayed_with_its_own_gaps() {
+fn a_log_is_replayed_with_its_gaps() {
     let server = Server::quick();
     let room = Room::new();
     room.file(
@@ -320,7 +320,7 @@ fn a_log_is_replayed_with_its_own_gaps() {
 }
 
 #[test]
-fn closed_users_of_a_url_think_and_the_plan_is_left_for_jmeter() {
+fn users_of_a_url_have_think_times_and_the_plan_is_stored_for_jmeter() {
     let server = Server::quick();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/x", server.port());
@@ -330,8 +330,7 @@ fn closed_users_of_a_url_think_and_the_plan_is_left_for_jmeter() {
         .expect(0)
         .prints(&["20 users", "PUT /x"]);
     let rows = rows(&room.read("out.jtl"));
-    // 20 users at 50 ms each for a second are 400 requests, give or take five standard deviations, or fewer on a
-    // machine that is busy with other things.
+    // 20 users at 50 ms each for a second send 400 requests, within five standard deviations, or fewer on a busy machine.
     assert!((100..=500).contains(&rows.len()), "{}", rows.len());
     let plan = std::fs::read_to_string(room.run_dir().plan_path()).unwrap();
     assert!(
@@ -340,7 +339,7 @@ fn closed_users_of_a_url_think_and_the_plan_is_left_for_jmeter() {
 }
 
 #[test]
-fn shares_of_passes_are_counted_over_sessions() {
+fn percentages_of_throughput_controllers_are_counted_over_sessions() {
     let server = Server::quick();
     let room = Room::new();
     let percent = text("ThroughputController.percentThroughput", "25")

@@ -1,4 +1,4 @@
-//! `plan-load`, `users`, and the probe: what a load will be, stands for, and was.
+//! Tests `plan-load`, `users` and the probe.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use insta::assert_snapshot;
 use crate::program::Room;
 
 #[test]
-fn a_rate_is_planned() {
+fn users_and_think_times_are_planned_for_a_rate() {
     let ended = Room::new().type_in("plan-load --rate 20 --response 50ms").expect(0);
     assert_snapshot!(ended.stdout, @r"
     20/s with a response time R of 0.05 s: Q = λR = 1.00 requests in the system
@@ -44,7 +44,7 @@ fn a_rate_is_planned() {
 }
 
 #[test]
-fn the_published_pairs_are_planned() {
+fn planned_pairs_equal_the_published_ones() {
     let ended =
         Room::new().type_in("plan-load --rate 20 --demands 0.05,0.04,0.03 --users 200,1000").expect(0);
     assert_snapshot!(ended.stdout, @r"
@@ -73,7 +73,7 @@ fn the_published_pairs_are_planned() {
 }
 
 #[test]
-fn a_plan_is_json_too_and_the_seed_decides() {
+fn a_plan_can_be_json_and_depends_only_on_the_seed() {
     let room = Room::new();
     let plan = |seed: &str| {
         let line = format!(
@@ -91,7 +91,7 @@ fn a_plan_is_json_too_and_the_seed_decides() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_refused_with_the_way_out() {
+fn infeasible_rates_are_refused_with_a_hint() {
     let room = Room::new();
     for (line, said) in [
         ("plan-load --rate 20", "--response"),
@@ -108,7 +108,7 @@ fn what_cannot_be_planned_is_refused_with_the_way_out() {
 
 const MAP: &str = "[[page]]\nname = \"Home\"\nobjects = [\"home\", \"logo\"]\n[[page]]\nname = \"Search\"\nobjects = [\"search\"]\n";
 
-/// Ten pages in 10 s, of two kinds.
+/// A log with ten pages of two kinds in 10 s.
 fn log() -> String {
     let mut text = String::from("timeStamp,elapsed,label,responseCode,success,threadName\n");
     for page in 0..10 {
@@ -123,7 +123,7 @@ fn log() -> String {
 }
 
 #[test]
-fn real_users_are_told() {
+fn real_users_are_estimated() {
     let room = Room::new();
     room.file("map.toml", MAP);
     room.file("run.jtl", log());
@@ -177,7 +177,7 @@ fn real_users_are_told() {
 }
 
 #[test]
-fn real_users_of_what_is_not_known_are_not_made_up() {
+fn real_users_are_not_estimated_without_data() {
     let room = Room::new();
     room.file("map.toml", format!("{MAP}[[page]]\nname = \"Help\"\nobjects = [\"help\"]\n"));
     room.file("run.jtl", log());
@@ -242,7 +242,7 @@ fn run_1830_has_the_published_users() {
     ");
 }
 
-/// A probe, where it listens, and what it says after that.
+/// Starts a probe; returns it with its address and its output.
 pub(crate) fn start_probe(room: &Room, how: &[&str]) -> (Child, String, BufReader<ChildStdout>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
         .args(["demo-server", "probe", "--port", "0", "--stamps", "stamps.txt"])
@@ -261,7 +261,7 @@ pub(crate) fn start_probe(room: &Room, how: &[&str]) -> (Child, String, BufReade
 }
 
 #[test]
-fn the_probe_says_what_came() {
+fn the_probe_prints_statistics() {
     let room = Room::new();
     let (mut child, address, mut out) = start_probe(&room, &["--until-stdin-closes"]);
     for _ in 0..4 {
@@ -282,7 +282,7 @@ fn the_probe_says_what_came() {
 }
 
 #[test]
-fn a_signal_ends_the_probe_and_loses_nothing() {
+fn a_signal_ends_the_probe_without_loss_of_data() {
     let room = Room::new();
     let (mut child, _, mut out) = start_probe(&room, &[]);
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)
@@ -295,7 +295,7 @@ fn a_signal_ends_the_probe_and_loses_nothing() {
 }
 
 #[test]
-fn the_servers_have_flags_of_their_own() {
+fn options_of_the_other_server_are_refused() {
     let room = Room::new();
     room.type_in("demo-server probe --port 0 --full").expect(2).says(&["not for the probe"]);
     room.type_in("demo-server --port 0 --stall 2s@10s").expect(2).says(&["demo-server probe"]);

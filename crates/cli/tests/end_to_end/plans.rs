@@ -1,4 +1,4 @@
-//! Test plans in few words.
+//! Builds test plans.
 
 /// A string property.
 pub(crate) fn text(name: &str, value: &str) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn element(class: &str, name: &str, properties: &str, below: &str) ->
     )
 }
 
-/// A whole plan of these groups.
+/// A complete plan with these groups.
 pub(crate) fn plan(groups: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\">\n\
@@ -22,12 +22,12 @@ pub(crate) fn plan(groups: &str) -> String {
     )
 }
 
-/// A thread group without ramp-up; `loops` -1 is for ever.
+/// A thread group without ramp-up; `loops` -1 means infinite.
 pub(crate) fn group(users: &str, loops: &str, below: &str) -> String {
     named_group("Group", users, loops, below)
 }
 
-/// The same with a name.
+/// A thread group with a name.
 pub(crate) fn named_group(name: &str, users: &str, loops: &str, below: &str) -> String {
     let properties = format!(
         "{}{}{}<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">\n\
@@ -40,12 +40,12 @@ pub(crate) fn named_group(name: &str, users: &str, loops: &str, below: &str) -> 
     element("ThreadGroup", name, &properties, below)
 }
 
-/// A GET; host and port come from the properties HOST and PORT.
+/// A GET request; host and port come from the properties HOST and PORT.
 pub(crate) fn get(name: &str, path: &str) -> String {
     get_with(name, path, "", "")
 }
 
-/// The same with more properties, and elements below it.
+/// A GET request with additional properties and child elements.
 pub(crate) fn get_with(name: &str, path: &str, more: &str, below: &str) -> String {
     let properties = [
         text("HTTPSampler.domain", "${__P(HOST,127.0.0.1)}"),

@@ -1,4 +1,4 @@
-//! What a run directory reveals: to other users of the machine, and to readers of its files.
+//! Tests the privacy of run directories: permissions, and secrets in files.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -28,10 +28,10 @@ fn only_the_owner_can_read_a_run_directory() {
         files += 1;
     }
     assert!(files >= 6, "{files} files");
-    // Files that the user named are made as other programs make them.
+    // Files given by the user have default permissions.
     assert_eq!(mode(&room.path().join("out.jtl")), mode(&room.path().join("plan.jmx")));
     assert_eq!(mode(&room.path().join("dashboard/index.html")), mode(&room.path().join("plan.jmx")));
-    // A directory that was there keeps its mode; its files are private all the same.
+    // An existing directory keeps its mode; its files are private.
     std::fs::create_dir(room.path().join("there")).unwrap();
     let before = mode(&room.path().join("there"));
     room.run(["run", "plan.jmx", "-J", &port, "--dir", "there"]).expect(0);
@@ -40,7 +40,7 @@ fn only_the_owner_can_read_a_run_directory() {
 }
 
 #[test]
-fn secrets_of_the_command_line_are_in_no_file() {
+fn secrets_on_the_command_line_are_not_stored() {
     let server = StandIn::start().unwrap();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/a?user=bob&token=SECRET1", server.port());
@@ -64,7 +64,7 @@ fn secrets_of_the_command_line_are_in_no_file() {
     for file in ["run.json", "summary.json", "report.html", "run.log", "samples.jtl"] {
         let text = room.read(&format!("hidden/{file}"));
         for secret in ["SECRET1", "SECRET2", "SECRET3", "SECRET4"] {
-            // The results file has the URL that was requested, as JMeter's has.
+            // As in JMeter, the results file contains the requested URL.
             assert!(
                 !text.contains(secret) || (file, secret) == ("samples.jtl", "SECRET1"),
                 "{file}: {secret}"

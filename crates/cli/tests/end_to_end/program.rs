@@ -1,4 +1,4 @@
-//! Running the program and looking at what it leaves behind.
+//! Runs the program and inspects its results.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use busyhour_record::{Manifest, RunDir};
 
-/// Nothing here takes nearly so long, unless it hangs.
+/// Timeout for operations that hang; all others are much faster.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until `condition` gives something; fails when it does not within [`PATIENCE`].
+/// Waits until `condition` returns a value; panics after [`PATIENCE`].
 pub(crate) fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
@@ -22,7 +22,7 @@ pub(crate) fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) 
     }
 }
 
-/// A directory to run in, gone at the end.
+/// A temporary working directory.
 pub(crate) struct Room(tempfile::TempDir);
 
 impl Room {
@@ -34,7 +34,7 @@ impl Room {
         self.0.path()
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::write(&path, contents).unwrap();
@@ -45,24 +45,24 @@ impl Room {
         std::fs::read_to_string(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Runs the program here and waits for its end.
+    /// Runs the program in this directory and waits for its end.
     pub(crate) fn run<I: AsRef<str>>(&self, arguments: impl IntoIterator<Item = I>) -> Ended {
         self.start(arguments).end()
     }
 
-    /// The same with a command line as one would type it; no argument holds a blank.
+    /// Like `run`, with arguments separated by blanks.
     pub(crate) fn type_in(&self, line: &str) -> Ended {
         self.run(line.split_whitespace())
     }
 
-    /// Starts the program here.
+    /// Starts the program in this directory.
     pub(crate) fn start<I: AsRef<str>>(&self, arguments: impl IntoIterator<Item = I>) -> Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_busyhour"));
         command.args(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
         self.start_command(command)
     }
 
-    /// Starts a command here, its output going to files.
+    /// Starts a command in this directory, with its output redirected to files.
     pub(crate) fn start_command(&self, mut command: Command) -> Running {
         let out = tempfile::tempdir().unwrap();
         let file = |name: &str| File::create(out.path().join(name)).unwrap();
@@ -77,7 +77,7 @@ impl Room {
         Running { child, out }
     }
 
-    /// The one run directory under `busyhour-runs`.
+    /// The only run directory in `busyhour-runs`.
     pub(crate) fn run_dir(&self) -> RunDir {
         let runs = self.path().join("busyhour-runs");
         let all: Vec<_> = std::fs::read_dir(runs).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -86,7 +86,7 @@ impl Room {
     }
 
     pub(crate) fn has_run_dir(&self) -> bool {
-        // The directory around it is made a moment earlier.
+        // The parent directory is created shortly before.
         std::fs::read_dir(self.path().join("busyhour-runs")).is_ok_and(|mut entries| entries.next().is_some())
     }
 
@@ -95,7 +95,7 @@ impl Room {
     }
 }
 
-/// The program under way; killed when it is still there at the end of a test.
+/// A running program, which is killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
     out: tempfile::TempDir,
@@ -110,7 +110,7 @@ impl Running {
         String::from_utf8_lossy(&std::fs::read(self.out.path().join("err")).unwrap()).into_owned()
     }
 
-    /// Waits until standard error holds `text`.
+    /// Waits until standard error contains `text`.
     pub(crate) fn wait_for_stderr(&self, text: &str) {
         wait_for(text, || self.stderr().contains(text).then_some(()));
     }
@@ -148,7 +148,7 @@ impl Drop for Running {
     }
 }
 
-/// What the program left behind.
+/// The output and exit code of the program.
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
@@ -156,19 +156,19 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Both streams, for messages of failing tests.
+    /// Both output streams, for messages of failed tests.
     pub(crate) fn all(&self) -> String {
         format!("[{}]\n--- stdout\n{}--- stderr\n{}", self.status, self.stdout, self.stderr)
     }
 
-    /// Fails unless the exit code is `code`.
+    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.status.code(), Some(code), "{}", self.all());
         self
     }
 
-    /// Fails unless standard error holds every one of `texts`.
+    /// Asserts that standard error contains all of `texts`.
     #[track_caller]
     pub(crate) fn says(self, texts: &[&str]) -> Self {
         for text in texts {
@@ -177,7 +177,7 @@ impl Ended {
         self
     }
 
-    /// Fails unless standard output holds every one of `texts`.
+    /// Asserts that standard output contains all of `texts`.
     #[track_caller]
     pub(crate) fn prints(self, texts: &[&str]) -> Self {
         for text in texts {
@@ -187,7 +187,7 @@ impl Ended {
     }
 }
 
-/// Rows of a JTL file, the header left out: column name to value. No value in these tests holds a line end.
+/// Rows of a JTL file as maps from column name to value. Values must not contain line ends.
 pub(crate) fn rows(jtl: &str) -> Vec<std::collections::BTreeMap<String, String>> {
     let mut lines = jtl.lines().map(fields);
     let header = lines.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Timers that hand out starts from a schedule.
+//! Tests timers with a schedule.
 
 use busyhour_arrivals::PreciseSchedule;
 use busyhour_record::{Nanos, SamplesReader};
@@ -7,7 +7,7 @@ use crate::plans::{element, get, group, plan, text};
 use crate::program::Room;
 use crate::servers::Server;
 
-/// Intended and actual starts in the record of the room's run, by intention.
+/// Intended and actual starts of the run, ordered by intended start.
 fn starts(room: &Room) -> Vec<(Nanos, Nanos)> {
     let mut all = Vec::new();
     let reader = SamplesReader::open(&room.run_dir().samples_path()).unwrap();
@@ -22,7 +22,7 @@ fn precise(settings: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn the_precise_timers_starts_are_intended_whenever_their_users_come() {
+fn intended_starts_of_the_precise_timer_do_not_depend_on_users() {
     let server = Server::quick();
     let timer = precise(&[
         ("throughput", "${__P(rate)}"),
@@ -44,7 +44,7 @@ fn the_precise_timers_starts_are_intended_whenever_their_users_come() {
     assert!(starts.iter().all(|(intended, start)| start >= intended), "{starts:?}");
 }
 
-/// A Throughput Shaping Timer with these rows; cells have names that say nothing, as the plugin writes them.
+/// A Throughput Shaping Timer with these rows; cells have arbitrary names, as written by the plugin.
 fn shaping(name: &str, rows: &[[&str; 3]]) -> String {
     let cell = |value: &&str| text("49", value);
     let row = |cells: &[&str; 3]| {
@@ -59,11 +59,11 @@ fn shaping(name: &str, rows: &[[&str; 3]]) -> String {
 }
 
 #[test]
-fn the_shaping_timer_gives_each_second_its_rate_and_ends_the_run() {
+fn the_shaping_timer_sets_the_rate_of_each_second_and_ends_the_run() {
     let server = Server::quick();
     let room = Room::new();
     let timer = shaping("shape", &[["${__P(rate)}", "40", "1"], ["100", "20", "1"]]);
-    // More users than starts: each start has its user from the beginning, and none is given up on a slow machine.
+    // There are more users than starts, so that none is skipped on a slow machine.
     room.file("plan.jmx", plan(&group("150", "-1", &(timer + &get("get", "/")))));
     let port = format!("-JPORT={}", server.port());
     room.run(["run", "plan.jmx", &port, "-Jrate=80"]).expect(0).prints(&["140 requests", "no errors"]);
@@ -76,14 +76,14 @@ fn the_shaping_timer_gives_each_second_its_rate_and_ends_the_run() {
 }
 
 #[test]
-fn starts_that_no_user_was_free_for_are_counted_and_shown() {
+fn starts_without_a_free_user_are_counted_and_reported() {
     let server = Server::quick();
     let room = Room::new();
     let think = element("ConstantTimer", "think", &text("ConstantTimer.delay", "1300"), "");
     let below = shaping("shape", &[["50", "50", "1"]]) + &think + &get("get", "/");
     room.file("plan.jmx", plan(&group("1", "-1", &below)));
     let port = format!("-JPORT={}", server.port());
-    // One start in the first second, and one in the second one at most.
+    // One start in the first second, and at most one in the second second.
     let ended = room.run(["run", "plan.jmx", &port]).expect(0);
     ended.prints(&["shape: skipped ", "Give the thread group more users"]);
     let notes = room.manifest().notes;
@@ -91,7 +91,7 @@ fn starts_that_no_user_was_free_for_are_counted_and_shown() {
 }
 
 #[test]
-fn the_table_of_the_command_line_replaces_the_plans() {
+fn the_table_on_the_command_line_replaces_that_of_the_plan() {
     let server = Server::quick();
     let room = Room::new();
     let timer = shaping("shape", &[["9", "9", "3600"]]);
@@ -105,7 +105,7 @@ fn the_table_of_the_command_line_replaces_the_plans() {
 }
 
 #[test]
-fn a_shaping_timer_that_cannot_be_is_refused() {
+fn an_invalid_shaping_timer_is_refused() {
     let room = Room::new();
     let check = |rows: &[[&str; 3]], path: &str| {
         room.file("plan.jmx", plan(&group("1", "1", &(shaping("shape", rows) + &get("get", path)))));

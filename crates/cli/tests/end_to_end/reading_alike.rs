@@ -1,4 +1,4 @@
-//! `judge` and `export` read what `report` reads, by the same options.
+//! Tests that `judge` and `export` read the same input as `report` with the same options.
 
 use std::process::{Command, Stdio};
 
@@ -9,8 +9,7 @@ use crate::program::Room;
 use crate::report::{NAMES, rows, with_input};
 use crate::servers::Server;
 
-/// Without names of columns, in an order that JMeter does not write by default: label, code, elapsed and stamp are where
-/// these properties have them.
+/// Properties for a file without header line, whose columns are not in JMeter's default order.
 const COLUMNS: [&str; 8] = [
     "jmeter.save.saveservice.response_message=false",
     "jmeter.save.saveservice.thread_name=false",
@@ -22,10 +21,10 @@ const COLUMNS: [&str; 8] = [
     "jmeter.save.saveservice.connect_time=false",
 ];
 
-/// `rows` as such a configuration writes them.
+/// `rows` as written with this configuration.
 fn unnamed(rows: &str) -> String {
     let row = |row: &str| {
-        // A label may hold commas: what is behind it is counted from the end.
+        // A label may contain commas, so the columns after it are counted from the end.
         let cells: Vec<&str> = row.rsplitn(9, ',').collect();
         let [users, _sent, bytes, _failure, success, _thread, _message, code, head] = cells[..] else {
             panic!("{row}")
@@ -35,7 +34,7 @@ fn unnamed(rows: &str) -> String {
     rows.lines().map(row).collect()
 }
 
-/// The number of requests that a summary, or a table of seconds, has.
+/// The number of requests in the summary and in the table of seconds.
 fn requests(room: &Room, reading: &[&str]) -> (u64, u64) {
     let report = [&["report"], reading, &["--json", "-"]].concat();
     let summary: Value = serde_json::from_str(&room.run(report).expect(0).stdout).unwrap();
@@ -44,7 +43,7 @@ fn requests(room: &Room, reading: &[&str]) -> (u64, u64) {
     (samples, total(&csv))
 }
 
-/// The samples of all requests in a table of seconds.
+/// The number of all samples in a table of seconds.
 fn total(csv: &str) -> u64 {
     let totals = csv.lines().filter(|line| line.contains(",total,"));
     let samples = totals.map(|line| {
@@ -54,8 +53,8 @@ fn total(csv: &str) -> u64 {
     samples.sum()
 }
 
-/// The lines of a table of seconds, sorted, as labels stand in the order in which they were met; without the column of users,
-/// who are those of both generators where there are two, and without the last, CoV, which is of what had been read by then.
+/// The sorted lines of a table of seconds, because the order of labels may differ. Without the column of users, which are added up
+/// for two generators, and without the CoV, which depends on the order of reading.
 fn without_users(csv: &str) -> Vec<String> {
     let row = |line: &str| {
         let cells = line.split(',').enumerate().filter(|(at, _)| ![8, 25].contains(at));
@@ -67,12 +66,12 @@ fn without_users(csv: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_report_reads_is_judged_and_exported_by_the_same_options() {
+fn judge_and_export_read_the_same_input_as_report() {
     let room = Room::new();
     let rows = rows();
     let all = rows.lines().count() as u64;
     room.file("named.jtl", format!("{NAMES}{rows}"));
-    // What two generators of one test wrote.
+    // The results of two generators of one test.
     let part = |which: usize| {
         let lines = rows.lines().enumerate().filter(|(at, _)| at % 2 == which);
         lines.map(|(_, line)| format!("{line}\n")).collect::<String>()
@@ -92,7 +91,7 @@ fn what_report_reads_is_judged_and_exported_by_the_same_options() {
             [&["judge"], reading, &["--threshold", &hits, "--threshold", "p95 of Home < 2s"]].concat();
         room.run(judge).expect(0).prints(&["Thresholds: kept"]);
     }
-    // Without the properties nobody knows what the columns are.
+    // Without the properties the columns are unknown.
     room.run(["judge", "unnamed.jtl", "--threshold", &hits])
         .expect(3)
         .says(&["cannot read unnamed.jtl", "-J NAME=VALUE"]);
@@ -107,7 +106,7 @@ fn what_report_reads_is_judged_and_exported_by_the_same_options() {
 }
 
 #[test]
-fn a_part_of_the_time_is_the_same_part_for_all() {
+fn a_window_selects_the_same_samples_in_all_commands() {
     let room = Room::new();
     room.file("results.jtl", format!("{NAMES}{}", rows()));
     for part in [&["--window", "60,120"][..], &["--steady", "auto"]] {
@@ -148,14 +147,14 @@ fn standard_input_and_pipes_are_read_like_files() {
 }
 
 #[test]
-fn several_run_directories_are_those_of_one_test() {
+fn several_run_directories_are_merged_as_one_test() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", plan(&group("2", "5", &get("home", "/"))));
     let port = format!("-JPORT={}", server.port());
     for dir in ["one", "two"] {
         room.run(["run", "plan.jmx", &port, "--dir", dir, "--threshold", "hits of home = 10"]).expect(0);
     }
-    // Each was judged by itself; together they have twice as many.
+    // Together they have twice as many requests as each of them.
     room.run(["judge", "one", "two"]).expect(6).prints(&["1 of 1 not kept", "hits of home = 10  20"]);
     assert_eq!(total(&room.run(["export", "one", "two", "--to", "csv"]).expect(0).stdout), 20);
     room.run(["export", "one", "two/samples.jtl", "--to", "parquet", "-o", "both.parquet"])
@@ -172,7 +171,7 @@ fn a_run_that_was_cut_off_is_judged_with_a_warning() {
     room.run(["run", "plan.jmx", &port, "--dir", "here", "--threshold", "errors < 1%"]).expect(0);
     let judged = room.type_in("judge here").expect(0);
     assert!(!judged.stderr.contains("warning"), "{}", judged.stderr);
-    // What a killed run leaves does not say how it ended.
+    // The directory of a killed run contains no outcome.
     let mut manifest: Value = serde_json::from_str(&room.read("here/run.json")).unwrap();
     assert!(manifest.as_object_mut().unwrap().remove("outcome").is_some());
     room.file("here/run.json", manifest.to_string());

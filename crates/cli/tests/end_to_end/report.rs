@@ -1,4 +1,4 @@
-//! `busyhour report`: whatever form results have, the same report; whatever is wrong with them, it is said where.
+//! Tests `busyhour report`: the same report for every format of results, and errors with their position.
 
 use std::process::{Command, Stdio};
 
@@ -10,7 +10,7 @@ use crate::servers::Server;
 
 pub(crate) const NAMES: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage,bytes,sentBytes,allThreads\n";
 
-/// Ten minutes of a test with a ramp of two minutes up and one down, 20 users at its height: the rows.
+/// The rows of a test of ten minutes with a ramp-up of two minutes, a ramp-down of one minute, and at most 20 users.
 pub(crate) fn rows() -> String {
     let mut state = 5_u64;
     let mut random = move |below: u64| {
@@ -39,7 +39,7 @@ pub(crate) fn rows() -> String {
             rows.push((start + elapsed, row));
         }
     }
-    // As JMeter writes them: in the order of their ends.
+    // As in JMeter, in the order of their ends.
     rows.sort();
     rows.into_iter().map(|(_, row)| row).collect()
 }
@@ -67,13 +67,13 @@ fn a_report_of_a_result_file() {
     assert_eq!(counted.iter().sum::<u64>(), samples);
 }
 
-/// How many requests ended in a slice.
+/// Number of requests that ended in a slice.
 fn ended_in(column: &serde_json::Value) -> u64 {
     column.as_array().unwrap().iter().map(|band| band[1].as_u64().unwrap()).sum()
 }
 
 #[test]
-fn ramps_are_left_out_of_tables_and_verdict() {
+fn ramps_are_excluded_from_tables_and_verdict() {
     let room = Room::new();
     room.file("results.jtl", format!("{NAMES}{}", rows()));
     let steady = room.type_in("report results.jtl --steady auto --json -").expect(0);
@@ -87,11 +87,11 @@ fn ramps_are_left_out_of_tables_and_verdict() {
         summary["series"]["started"].as_array().unwrap().iter().filter_map(|n| n.as_u64()).collect();
     let (counted, all) = (summary["total"]["samples"].as_u64().unwrap(), started.iter().sum::<u64>());
     assert_eq!(counted + left_out, all, "what is left out is counted");
-    // 20 a second start while the load is steady.
+    // 20 requests per second start while the load is steady.
     let rate = summary["total"]["rate_per_s"].as_f64().unwrap();
     assert!((rate - 20.0).abs() < 0.5, "{rate}");
     assert_eq!(summary["arrivals"][0]["observed"]["arrivals"].as_u64(), Some(counted));
-    // The same part, asked for.
+    // The same part as an explicit window.
     let line = format!("report results.jtl --window {from},{to} --json -");
     let asked: serde_json::Value = serde_json::from_str(&room.type_in(&line).expect(0).stdout).unwrap();
     assert_eq!((&asked["total"], &asked["window"]["how"]), (&summary["total"], &"asked".into()));
@@ -108,14 +108,14 @@ pub(crate) fn with_input(room: &Room, arguments: &[&str], input: &str) -> std::p
 }
 
 #[test]
-fn every_form_gives_the_same_table() {
+fn every_format_yields_the_same_table() {
     let room = Room::new();
     let rows = rows();
     room.file("named", format!("{NAMES}{rows}"));
     let expected = room.type_in("report named").expect(0).stdout;
     let same = |told: &str, name: &str| {
         let words = told.replacen(name, "named", 1);
-        // The first line names the file.
+        // The first line contains the name of the file.
         assert_eq!(words, expected, "{name}");
     };
     let columns = [
@@ -144,13 +144,13 @@ fn every_form_gives_the_same_table() {
     let output = with_input(&room, &["report", "-"], "named");
     assert!(output.status.success());
     same(&String::from_utf8_lossy(&output.stdout), "standard input");
-    // A part that is looked for takes a second reading.
+    // Detecting the steady part requires a second pass.
     let output = with_input(&room, &["report", "-", "--steady", "auto"], "named");
     assert!(output.status.success());
     let steady = room.type_in("report named --steady auto").expect(0).stdout;
     assert_eq!(String::from_utf8_lossy(&output.stdout).replacen("standard input", "named", 1), steady);
 
-    // Two generators' files: the same samples, label by label.
+    // The files of two generators have the same samples per label.
     let (one, two): (Vec<_>, Vec<_>) = rows.lines().enumerate().partition(|(at, _)| at % 3 == 0);
     for (name, part) in [("one", one), ("two", two)] {
         let lines: String = part.into_iter().flat_map(|(_, line)| [line, "\n"]).collect();
@@ -167,7 +167,7 @@ fn every_form_gives_the_same_table() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_with_its_place() {
+fn unreadable_rows_are_reported_with_their_position() {
     let room = Room::new();
     room.file("empty", "");
     room.file("page", "<html></html>");
@@ -198,7 +198,7 @@ fn what_cannot_be_read_is_said_with_its_place() {
     ] {
         room.type_in(line).expect(2);
     }
-    // A part of it is better than nothing, as long as the report says that it is a part.
+    // The readable part is reported with a caveat.
     let ended = room.type_in("report damaged").expect(0);
     ended.prints(&[
         "1 row of damaged could not be read; the first: line 3, column elapsed: \"x\" is no length",
@@ -207,7 +207,7 @@ fn what_cannot_be_read_is_said_with_its_place() {
 }
 
 #[test]
-fn jmeters_own_form_goes_through_the_same_reader() {
+fn jmeters_command_line_uses_the_same_reader() {
     let room = Room::new();
     room.file("results.jtl", format!("{NAMES}{}", rows()));
     room.type_in("-g results.jtl -o dashboard")
@@ -221,7 +221,7 @@ fn jmeters_own_form_goes_through_the_same_reader() {
     room.type_in("-g missing.jtl -o other").expect(3).says(&["cannot read missing.jtl", "No such file"]);
 }
 
-/// Moments chosen by a seed: how many requests more.
+/// Seeded random numbers of further requests before the kill.
 struct Moments(u64);
 
 impl Moments {
@@ -244,7 +244,7 @@ fn a_run_killed_at_any_moment_gives_its_report() {
         let running = endless(&room, &server);
         let reached = |count: usize| wait_for("requests", || (server.requests() >= count).then_some(()));
         reached(1 + moments.next(3_000));
-        // What has been answered by now reaches the disk while the run goes on, nobody having asked for it.
+        // Completed requests are written to disk during the run.
         let answered = server.requests().saturating_sub(4) as u64;
         let dir = room.run_dir();
         let on_disk = || dir.replay().map_or(0, |replay| replay.totals.total.samples);
@@ -267,7 +267,7 @@ fn a_run_killed_at_any_moment_gives_its_report() {
 }
 
 #[test]
-fn a_run_killed_at_its_very_beginning_is_read_or_refused_in_words() {
+fn a_run_killed_at_its_beginning_is_read_or_refused_with_a_message() {
     let server = Server::quick();
     for _ in 0..3 {
         let room = Room::new();
@@ -285,7 +285,7 @@ fn a_run_killed_at_its_very_beginning_is_read_or_refused_in_words() {
     }
 }
 
-/// A minute of a group that fills a shop, and nine of one that is measured; both have a label of one name.
+/// A log with one minute of a group that fills a shop, and nine minutes of a measured group; they share a label.
 fn groups() -> String {
     let mut rows = String::from(NAMES);
     for second in 0..600u64 {
@@ -299,7 +299,7 @@ fn groups() -> String {
     rows
 }
 
-/// The ends of the interquartile range, within the histograms' 0.1 %.
+/// The quartiles, rounded to the histogram's accuracy of 0.1 %.
 fn quartiles(times: &serde_json::Value) -> [String; 2] {
     ["p25", "p75"].map(|name| format!("{:.1}", times[name].as_f64().unwrap()))
 }
@@ -332,7 +332,7 @@ fn results_are_split_by_thread_group() {
 }
 
 #[test]
-fn a_part_without_the_injection_mixes_nothing() {
+fn a_window_without_the_first_group_raises_no_caveat() {
     let room = Room::new();
     room.file("results.jtl", groups());
     let ended = room.type_in("report results.jtl --window 60,600 --json -").expect(0);
@@ -346,7 +346,7 @@ fn a_part_without_the_injection_mixes_nothing() {
 }
 
 #[test]
-fn labels_of_any_length_are_shortened_but_in_json() {
+fn long_labels_are_shortened_except_in_json() {
     let room = Room::new();
     let label = |n: u32| format!("item {n} {} end {n}", "x".repeat(20_000));
     let row = |n: u32| {
@@ -364,7 +364,7 @@ fn labels_of_any_length_are_shortened_but_in_json() {
 }
 
 #[test]
-fn only_users_that_make_load_are_counted() {
+fn only_users_that_generate_load_are_counted() {
     let server = Server::quick();
     let room = Room::new();
     let idle = crate::plans::named_group("Idle", "1", "0", &get("never", "/"));
@@ -378,7 +378,7 @@ fn only_users_that_make_load_are_counted() {
     assert!(!ended.stdout.contains("5 users"), "{}", ended.stdout);
     let page = room.read("here/report.html");
     assert!(page.contains("<span class=\"much\">3 users</span>"), "what was asked");
-    // A record tells its groups as the run did.
+    // The record contains the same groups as the run.
     let again = room.type_in("report here --by-group").expect(0).stdout;
     let table =
         |text: &str| text.split_once("Thread group First").map(|(_, rest)| rest.lines().take(4).count());

@@ -1,4 +1,4 @@
-//! What a person reads.
+//! Tests the output of runs.
 
 use insta::assert_snapshot;
 
@@ -6,7 +6,7 @@ use crate::plans::{get, group, plan};
 use crate::program::Room;
 use crate::servers::Server;
 
-/// Numbers become `#`, so that what is left does not depend on the machine; runs of blanks become one.
+/// Replaces numbers by `#` and several blanks by one, so that the text does not depend on the machine.
 fn redacted(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -20,11 +20,11 @@ fn redacted(text: &str) -> String {
     out.replace("#,#", "#").replace("#.#", "#")
 }
 
-/// Without what depends on how fast the machine is: caveats, the second clock where it differs, the verdict on arrivals.
+/// Removes lines that depend on the speed of the machine: caveats, service times if they differ, the verdict on arrivals.
 fn without_chance(text: &str) -> String {
     let chance = |part: &&str| part.starts_with("Caveats") || part.trim_start().starts_with("service time");
     let text = text.split("\n\n").filter(|part| !chance(part)).collect::<Vec<_>>().join("\n\n");
-    // The second clock, where it differs, has both named.
+    // Service times are listed only if they differ from response times.
     let text = text.replace(" (from the intended start)", "");
     let verdict = |line: &str| if line.starts_with("Arrivals: ") { "Arrivals: …" } else { line }.to_owned();
     text.lines().map(verdict).collect::<Vec<_>>().join("\n")
@@ -45,7 +45,7 @@ fn shown(arguments: &str) -> (String, String) {
 }
 
 #[test]
-fn the_result_of_a_run() {
+fn the_result_of_a_run_is_printed() {
     let (out, err) = shown("run plan.jmx PORT --dir here");
     assert_snapshot!(out, @r"
     Plan: # s, # users, # requests, #/s, # errors
@@ -69,7 +69,7 @@ fn the_result_of_a_run() {
 }
 
 #[test]
-fn the_result_in_jmeters_manner() {
+fn the_result_with_jmeters_command_line_is_printed() {
     let (out, err) = shown("-n -t plan.jmx PORT -Jjmeterengine.nongui.port=0");
     let out: Vec<_> = out.lines().filter(|line| !line.starts_with("Starting")).collect();
     assert_snapshot!(out.join("\n"), @r"

@@ -1,4 +1,4 @@
-//! The same plan with the same seed makes the same random choices, on however many cores.
+//! Tests that random choices depend only on the plan and the seed, not on the number of cores.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::plans::{element, get, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::Server;
 
-/// What each user asked for, in order.
+/// The requests of each user, in order.
 fn choices(more: &str) -> BTreeMap<String, Vec<String>> {
     let server = Server::quick();
     let room = Room::new();
@@ -40,7 +40,7 @@ fn choices(more: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn cores_do_not_change_what_users_do() {
+fn random_choices_do_not_depend_on_the_number_of_cores() {
     let one = choices("--seed 7 --cores 1");
     assert_eq!(one, choices("--seed 7 --cores 2"));
     assert_ne!(one, choices("--seed 8 --cores 1"));

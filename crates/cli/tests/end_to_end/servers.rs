@@ -1,14 +1,14 @@
-//! Servers that behave as a test asks.
+//! Configurable test servers.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// What a server does with a connection once a request's head is there (its lines); false ends the conversation.
+/// Handles a request, given the lines of its head; returns false to end the connection.
 type Behaviour = dyn Fn(&mut TcpStream, &[String]) -> bool + Send + Sync;
 
-/// A server on a free loopback port, one thread per connection; what is still open ends with the test process.
+/// A server on a free loopback port with one thread per connection. Open connections end with the test process.
 pub(crate) struct Server {
     port: u16,
     requests: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ impl Server {
         Self { port, requests, stopping }
     }
 
-    /// Answers 200 and two bytes to everything, at once.
+    /// Responds immediately to all requests with status 200 and two bytes.
     pub(crate) fn quick() -> Self {
         Self::start(|stream, _| answer(stream))
     }
@@ -47,7 +47,7 @@ impl Server {
         self.port
     }
 
-    /// Requests whose heads came so far.
+    /// Number of requests so far.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
@@ -56,7 +56,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stopping.store(true, Ordering::SeqCst);
-        // It sleeps in accept().
+        // The thread is blocked in accept().
         drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
     }
 }
@@ -80,12 +80,12 @@ fn converse(mut stream: TcpStream, behaviour: &Behaviour, requests: &AtomicUsize
     }
 }
 
-/// A small answer; whether it was sent.
+/// Sends a small response; returns whether it was sent.
 pub(crate) fn answer(stream: &mut TcpStream) -> bool {
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_ok()
 }
 
-/// Where requests wait until a test lets them on.
+/// Blocks requests until a test opens it.
 #[derive(Clone, Default)]
 pub(crate) struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -103,7 +103,7 @@ impl Gate {
     }
 }
 
-/// A port where nobody listens, and nobody will as long as this lives: it is bound, but not open.
+/// A port that refuses connections and is reserved while this exists, because it is bound but not listening.
 pub(crate) struct ClosedPort(socket2::Socket);
 
 impl ClosedPort {

@@ -1,14 +1,14 @@
-//! `model simulate`: models in motion.
+//! Tests `model simulate`.
 
 use serde_json::Value;
 
 use crate::program::Room;
 
-/// M/M/1 with three quarters of the server busy.
+/// M/M/1 with a utilization of 75 %.
 const QUEUE: &str = "version = 1\nname = \"One queue\"\n\n[[class]]\nname = \"jobs\"\nrate = \"75/s\"\n\n\
     [[station]]\nname = \"server\"\nservice = \"10ms\"\n";
 
-/// Two servers of two classes, one with little room.
+/// Two servers with two classes, one of them with a small capacity.
 const SHOP: &str = "version = 1\nname = \"Shop\"\n\n[[class]]\nname = \"buyers\"\nusers = 30\nthink = \"1s\"\npriority = 1\n\n\
     [[class]]\nname = \"robots\"\nrate = \"10/s\"\n\n\
     [[station]]\nname = \"web\"\nscheduling = \"priority-preemptive\"\nservice = \"erlang(15ms, 3)\"\n\n\
@@ -21,9 +21,9 @@ fn room_with(model: &str) -> Room {
 }
 
 #[test]
-fn a_model_is_simulated_and_the_result_shown() {
+fn the_result_of_a_simulation_is_printed() {
     let ended = room_with(SHOP).type_in("model simulate model.toml --precision 5% --seed 3").expect(0);
-    // The last digits of times may differ between systems, and with them all that follows: the words must not.
+    // The last digits may differ between platforms, but the text must not.
     let lines: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let first_words = |from: usize, count: usize| -> Vec<String> {
         lines[from..].iter().map(|words| words[..count.min(words.len())].join(" ")).collect()
@@ -35,13 +35,13 @@ fn a_model_is_simulated_and_the_result_shown() {
     assert_eq!(first_words(8, 2), stations, "{}", ended.stdout);
     let heading = "X per s U % Q R ms residence ms p95 ms lost per s lost %";
     assert!(lines[8].join(" ").ends_with(heading), "{}", ended.stdout);
-    // Each row has eight values, all but the web's losses with intervals.
+    // Each row has eight values; all except the losses of the class web have intervals.
     let intervals = |at: usize| lines[at].iter().filter(|word| **word == "±").count();
     assert_eq!((9..15).map(intervals).collect::<Vec<_>>(), [6, 6, 6, 8, 8, 8], "{}", ended.stdout);
 }
 
 #[test]
-fn the_result_is_data_too() {
+fn the_result_can_be_json() {
     let room = room_with(QUEUE);
     let line = "model simulate model.toml --precision 3% --confidence 99% --json";
     let ended = room.type_in(&format!("{line} - --cores 1")).expect(0);
@@ -53,13 +53,13 @@ fn the_result_is_data_too() {
     assert!(number("low") < 0.04 && number("high") > 0.04 && number("confidence") == 0.99, "{response}");
     assert_eq!(response["method"], "spectral");
     assert_eq!(found["stations"][0]["total"]["lost_per_s"], Value::Null);
-    // The same seed on other cores.
+    // The same seed on a different number of cores.
     room.type_in(&format!("{line} found.json --cores 2")).expect(0);
     let again: Value = serde_json::from_str(&room.read("found.json")).unwrap();
     assert_eq!(found, again);
 }
 
-/// Half the arrivals are lost on average where one finds room for one.
+/// With a capacity of one and as many arrivals as service completions, half of the arrivals are lost.
 const LOSSES: &str = "version = 1\nname = \"Losses\"\n[[class]]\nname = \"calls\"\nrate = \"10/s\"\n\
     [[station]]\nname = \"line\"\nservice = \"100ms\"\ncapacity = 1\nwhen-full = \"drop\"\n";
 
@@ -81,7 +81,7 @@ fn losses_have_the_same_names_and_units_solved_and_simulated() {
     }
 }
 
-/// M/G/1 with a service whose third moment is infinite.
+/// M/G/1 whose service time has an infinite third moment.
 const HEAVY: &str = "version = 1\nname = \"Heavy\"\n[[class]]\nname = \"jobs\"\nrate = \"0.5/s\"\n\
     [[station]]\nname = \"server\"\nservice = \"pareto(1s, shape=2.3)\"\n";
 
@@ -107,7 +107,7 @@ fn a_mean_without_a_variance_has_no_interval() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn measures_without_valid_intervals_are_reported() {
     let room = room_with(QUEUE);
     let ended = room.type_in("model simulate model.toml --precision 0.5% --events-max 100k").expect(0);
     let said = &ended.stdout;
@@ -117,11 +117,11 @@ fn what_is_not_known_is_said() {
 }
 
 #[test]
-fn without_a_steady_state_it_fails() {
+fn a_model_without_a_steady_state_fails() {
     let room = room_with(&QUEUE.replace("75/s", "120/s"));
     let ended = room.type_in("model simulate model.toml --events-max 300k").expect(9);
     assert!(ended.stdout.contains("station server: Q still changed at the end"), "{}", ended.stdout);
-    // Two stations with room for one, and three users: they block each other.
+    // Three users at two stations with capacity one block each other.
     let station = |name: &str| {
         format!(
             "[[station]]\nname = \"{name}\"\nservice = \"10ms\"\ncapacity = 1\nwhen-full = \"block\"\n\n\
@@ -139,7 +139,7 @@ fn without_a_steady_state_it_fails() {
 }
 
 #[test]
-fn ctrl_c_shows_what_there_is() {
+fn ctrl_c_prints_the_results_so_far() {
     let room = room_with(QUEUE);
     let running =
         room.start(["model", "simulate", "model.toml", "--precision", "0.0001%", "--events-max", "1000G"]);
@@ -151,13 +151,13 @@ fn ctrl_c_shows_what_there_is() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_named() {
+fn invalid_settings_are_reported() {
     let room = room_with(QUEUE);
     for (arguments, said) in [
         ("--confidence 0", "the confidence must be between 0 and 1"),
         ("--precision 0%", "the precision is greater than 0"),
         ("--replications 0", "1 to 10,000 replications"),
-        ("--events-max many", "no count such as 500k or 20M"),
+        ("--events-max many", "is not a count such as 500k or 20M"),
     ] {
         let ended = room.type_in(&format!("model simulate model.toml {arguments}")).expect(2);
         assert!(ended.stderr.contains(said), "{arguments}: {}", ended.stderr);

@@ -1,4 +1,4 @@
-//! Being asked to stop, and being killed.
+//! Tests stop requests and killed runs.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::servers::{Gate, Server, answer};
 
 const USERS: usize = 3;
 
-/// A server that holds its answers back until the gate opens, and a run for ever whose users all wait there.
+/// A server that delays its responses until the gate opens, and an endless run whose users all wait for it.
 struct Held {
     room: Room,
     server: Server,
@@ -20,7 +20,7 @@ struct Held {
     running: Running,
 }
 
-/// The first `free` requests are answered at once.
+/// Starts a run; the first `free` requests receive immediate responses.
 fn held(free: usize, arguments: &[&str]) -> Held {
     let gate = Gate::default();
     let at_server = gate.clone();
@@ -41,7 +41,7 @@ fn held(free: usize, arguments: &[&str]) -> Held {
 
 const RUN: [&str; 2] = ["run", "plan.jmx"];
 
-/// After a graceful stop: every request the server got is in the record, and none failed.
+/// Asserts that after a graceful stop every request is recorded and none failed.
 fn is_whole(room: &Room, server: &Server) {
     let jtl = room.run_dir().jtl_path();
     let rows = rows(&std::fs::read_to_string(jtl).unwrap());
@@ -67,11 +67,11 @@ fn ctrl_c_lets_users_finish_their_samples() {
 }
 
 #[test]
-fn who_waits_at_a_synchronizing_timer_is_let_go() {
+fn users_blocked_in_a_synchronizing_timer_are_released() {
     let server = Server::quick();
     let room = Room::new();
     let timer = element("SyncTimer", "meet", &(text("groupSize", "3") + &text("timeoutInMs", "0")), "");
-    // Two users come, and the third never does.
+    // Two users wait for a third one, which does not exist.
     room.file(
         "plan.jmx",
         plan(&group("2", "1", &(get("first", "/") + &get_with("second", "/", "", &timer)))),
@@ -84,11 +84,11 @@ fn who_waits_at_a_synchronizing_timer_is_let_go() {
 }
 
 #[test]
-fn sigterm_does_the_same() {
+fn sigterm_lets_users_finish_their_samples() {
     gracefully(Signal::TERM);
 }
 
-/// After a stop at once: what was done before is there, and what was discarded is counted.
+/// Asserts that after an immediate stop completed requests are recorded and discarded ones are counted.
 fn is_cut(room: &Room, done: usize) {
     let outcome = room.manifest().outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::Aborted);
@@ -103,7 +103,7 @@ fn is_cut(room: &Room, done: usize) {
 }
 
 #[test]
-fn ctrl_c_twice_ends_at_once() {
+fn a_second_ctrl_c_ends_the_run_immediately() {
     let Held { room, running, .. } = held(10, &RUN);
     running.signal(Signal::INT);
     running.wait_for_stderr("repeat to stop now");
@@ -112,7 +112,7 @@ fn ctrl_c_twice_ends_at_once() {
     is_cut(&room, 10);
 }
 
-/// Starts with JMeter's command line and gives the port on which it waits for orders.
+/// Starts a run with JMeter's command line; returns it with its stop port.
 fn with_stop_port() -> (Held, u16) {
     let free = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let (port, max) = (format!("-Jjmeterengine.nongui.port={free}"), "-Jjmeterengine.nongui.maxport=65535");
@@ -132,7 +132,7 @@ fn order(port: u16, words: &str) {
 }
 
 #[test]
-fn the_stop_port_takes_shutdown() {
+fn the_stop_port_accepts_shutdown() {
     let (Held { room, server, gate, running }, port) = with_stop_port();
     order(port, "Shutdown");
     running.wait_for_stderr("stopping");
@@ -142,7 +142,7 @@ fn the_stop_port_takes_shutdown() {
 }
 
 #[test]
-fn the_stop_port_takes_stop_test_now() {
+fn the_stop_port_accepts_stop_test_now() {
     let (Held { room, running, .. }, port) = with_stop_port();
     order(port, "StopTestNow");
     running.end().expect(4);
@@ -152,7 +152,7 @@ fn the_stop_port_takes_stop_test_now() {
 #[test]
 fn a_killed_run_can_be_read() {
     let Held { room, running, .. } = held(1_000, &RUN);
-    // The record goes to disk every second; what was done before is there then.
+    // The record is written to disk every second.
     let dir = room.run_dir();
     wait_for("a segment on disk", || {
         dir.replay().is_ok_and(|replay| replay.totals.total.samples == 1_000).then_some(())
@@ -169,7 +169,7 @@ fn a_killed_run_can_be_read() {
     let report = || room.run(["report".to_owned(), dir.path().display().to_string()]).expect(0);
     let told = report().prints(&["the run was cut off", "the record ends at", "in the last second before"]);
     assert!(!told.stdout.contains("ended later"), "{}", told.all());
-    // The results file may have been written further than the record.
+    // The results file may contain later samples than the record.
     let (_, last) = jtl.trim_end().rsplit_once('\n').unwrap();
     let (stamp, rest) = last.split_once(',').unwrap();
     let later = stamp.parse::<u64>().unwrap() + 3_600_000;
@@ -177,7 +177,7 @@ fn a_killed_run_can_be_read() {
     report().prints(&["samples.jtl has 1 sample that ended later", "busyhour report"]);
 }
 
-/// A run that would take an hour, and never sends a second request.
+/// A plan that would take an hour and sends only one request.
 fn long(kind: &str) -> String {
     let hour = text("ConstantTimer.delay", "3600000");
     let first = get("first", "/");
@@ -207,13 +207,13 @@ fn long(kind: &str) -> String {
 }
 
 #[test]
-fn waiting_users_stop_at_once() {
+fn waiting_users_stop_immediately() {
     let server = Server::quick();
     for kind in ["timer", "action", "ramp-up", "delay", "spin"] {
         let room = Room::new();
         room.file("plan.jmx", plan(&long(kind)));
         let running = room.start(["run", "plan.jmx", &format!("-JPORT={}", server.port())]);
-        // From here on signals are heard, wherever the run has got to.
+        // From here on signals are handled in every phase of the run.
         wait_for("the run directory", || room.has_run_dir().then_some(()));
         running.signal(Signal::INT);
         let ended = running.end().expect(4);

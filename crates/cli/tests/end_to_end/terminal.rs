@@ -1,6 +1,6 @@
-//! The screen of a run in a real terminal, which is left as it was found.
+//! Tests the terminal view in a real terminal, whose state must be restored.
 //!
-//! The terminal is one that `script` (of util-linux) makes; without it these tests say so and check nothing.
+//! `script` (of util-linux) creates the terminal; without it the tests are skipped with a message.
 
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use crate::servers::Server;
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 
-/// A run in a terminal of its own.
+/// A run in a terminal.
 struct Terminal {
     room: Room,
     _server: Server,
@@ -22,7 +22,7 @@ struct Terminal {
     screen: Arc<Mutex<Vec<u8>>>,
 }
 
-/// Starts a run for ever; `None` where there is no `script`.
+/// Starts an endless run; `None` if `script` is missing.
 fn started() -> Option<Terminal> {
     if !Command::new("script")
         .arg("--version")
@@ -30,9 +30,9 @@ fn started() -> Option<Terminal> {
         .status()
         .is_ok_and(|status| status.success())
     {
-        #[allow(clippy::print_stderr, reason = "who runs the tests must learn that this one did not")]
+        #[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
         {
-            eprintln!("NOT CHECKED: there is no `script` of util-linux, so no terminal was made");
+            eprintln!("SKIPPED: `script` of util-linux is missing, which creates the terminal");
         }
         return None;
     }
@@ -80,7 +80,7 @@ impl Terminal {
         keyboard.flush().unwrap();
     }
 
-    /// Waits for the end, and looks at what is left.
+    /// Waits for the end, and checks that the terminal is restored.
     fn ends_restored(mut self, code: &str) -> Manifest {
         wait_for("the end of the run", || self.room.path().join("after").exists().then_some(()));
         wait_for("the end of the terminal", || self.script.try_wait().unwrap());
@@ -101,15 +101,15 @@ impl Drop for Terminal {
 }
 
 #[test]
-fn keys_change_the_run_and_the_terminal_is_left_as_it_was() {
+fn keys_change_the_run_and_the_terminal_is_restored() {
     let Some(mut terminal) = started() else { return };
     terminal.wait_for_text("Busiest labels");
     terminal.press("+");
-    terminal.wait_for_text("1.25 times the rate asked for");
+    terminal.wait_for_text("1.25 times the requested rate");
     terminal.press("p");
     terminal.wait_for_text("paused");
     terminal.press("p?");
-    // Of unchanged places, blanks among them, nothing is sent: a single word is.
+    // Unchanged cells, such as blanks, are not sent, so only a single word can be expected.
     terminal.wait_for_text("directory.");
     terminal.press("q");
     let manifest = terminal.ends_restored("4");
@@ -126,7 +126,7 @@ fn keys_change_the_run_and_the_terminal_is_left_as_it_was() {
 }
 
 #[test]
-fn ctrl_c_in_the_terminal_ends_the_run_and_gives_it_back() {
+fn ctrl_c_in_the_terminal_ends_the_run_and_restores_the_terminal() {
     let Some(mut terminal) = started() else { return };
     terminal.wait_for_text("Busiest labels");
     terminal.press("\x03");
@@ -134,7 +134,7 @@ fn ctrl_c_in_the_terminal_ends_the_run_and_gives_it_back() {
 }
 
 #[test]
-fn a_signal_ends_the_run_and_gives_the_terminal_back() {
+fn a_signal_ends_the_run_and_restores_the_terminal() {
     let Some(terminal) = started() else { return };
     terminal.wait_for_text("Busiest labels");
     let pid = terminal.room.read("pid").trim().parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();

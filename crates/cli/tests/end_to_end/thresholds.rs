@@ -1,4 +1,4 @@
-//! Thresholds: what they say, which code the program ends with, what stops it, and the files.
+//! Tests thresholds: messages, exit codes, stopping, and files.
 
 use std::io::Write as _;
 
@@ -9,12 +9,12 @@ use crate::plans::{get, group, plan};
 use crate::program::{Ended, Room};
 use crate::servers::Server;
 
-/// Two users, 25 passes each over two requests.
+/// A plan with two users and 25 iterations of two requests each.
 fn hundred() -> String {
     plan(&group("2", "25", &(get("home", "/") + &get("cart", "/cart"))))
 }
 
-/// A server that answers 503 to everything.
+/// A server that responds to all requests with 503.
 fn busy() -> Server {
     Server::start(|stream, _| stream.write_all(b"HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nno").is_ok())
 }
@@ -25,7 +25,7 @@ fn run(room: &Room, server: &Server, more: &[&str]) -> Ended {
 }
 
 #[test]
-fn thresholds_that_are_kept_are_told_in_every_form() {
+fn passed_thresholds_are_reported_in_every_format() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", hundred());
     room.file(
@@ -63,7 +63,7 @@ fn thresholds_that_are_kept_are_told_in_every_form() {
         "{markdown}"
     );
 
-    // Judged again from what was written: by the run's own thresholds, and from its log.
+    // The written results are judged again: with the stored thresholds, and from the log.
     let dir = room.run_dir().path().display().to_string();
     room.run(["judge", &dir]).expect(0).prints(&["Thresholds: kept", "all there: hits = 100"]);
     let jtl = room.run_dir().jtl_path().display().to_string();
@@ -73,7 +73,7 @@ fn thresholds_that_are_kept_are_told_in_every_form() {
 }
 
 #[test]
-fn a_threshold_that_is_not_kept_is_the_exit_code_6() {
+fn a_failed_threshold_exits_with_6() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", hundred());
     let more = ["--threshold", "hits < 100", "--threshold", "p95 of typo < 1s", "--threshold", "errors = 0"];
@@ -93,7 +93,7 @@ fn a_threshold_that_is_not_kept_is_the_exit_code_6() {
 }
 
 #[test]
-fn a_broken_threshold_stops_a_run_that_would_last_for_ever() {
+fn a_failed_threshold_stops_an_endless_run() {
     let (room, server) = (Room::new(), busy());
     room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
     run(&room, &server, &["--fail-if", "rc5xx of home>0 for 1s", "--threshold", "errors of home < 1%"])
@@ -104,14 +104,14 @@ fn a_broken_threshold_stops_a_run_that_would_last_for_ever() {
     let outcome = manifest.outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::StoppedByThreshold);
     assert_eq!(outcome.stopped_by.as_ref(), manifest.thresholds.last());
-    // It was the ordinary stop: users finished what they were in.
+    // The stop is graceful: users finish their samples.
     assert_eq!(room.run_dir().replay().unwrap().totals.total.samples, server.requests() as u64);
     let dir = room.run_dir().path().display().to_string();
     room.run(["judge", &dir]).expect(6).prints(&["it stopped the run"]);
 }
 
 #[test]
-fn a_run_can_be_stopped_without_having_failed() {
+fn a_threshold_can_stop_a_run_without_failing_it() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
     run(&room, &server, &["--threshold", "hits>0 for 1s, stop as non-failed"])
@@ -121,11 +121,11 @@ fn a_run_can_be_stopped_without_having_failed() {
 }
 
 #[test]
-fn a_stall_is_seen_by_the_clock_that_begins_at_the_intended_start() {
+fn a_stall_is_visible_in_response_times_from_the_intended_start() {
     let room = Room::new();
     let how = ["--stall", "1500ms@1ms", "--until-stdin-closes"];
     let (mut child, address, _out) = crate::planning::start_probe(&room, &how);
-    // Most of the arrivals of two seconds wait for the end of the stall.
+    // Most arrivals of two seconds wait until the end of the stall.
     let url = format!("http://{address}/");
     let load = ["run", &url, "--arrivals", "even(50/s) for 2s"];
     let thresholds = ["--threshold", "p50 < 100ms", "--threshold", "max < 60s"];
@@ -135,7 +135,7 @@ fn a_stall_is_seen_by_the_clock_that_begins_at_the_intended_start() {
 }
 
 #[test]
-fn jmeters_command_line_takes_thresholds_too() {
+fn jmeters_command_line_accepts_thresholds() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", hundred());
     let port = format!("-JPORT={}", server.port());
@@ -175,8 +175,8 @@ fn jmeters_command_line_takes_thresholds_too() {
     assert_eq!(server.requests(), requests, "nothing was sent");
 }
 
-/// A minute of `rate` requests a second of three labels whose gaps are exponential; stamps in whole ms, rows in the order of
-/// their ends.
+/// A log with a minute of `rate` requests per second with exponential gaps and three labels; times in whole ms, rows in the order
+/// of their ends.
 fn poisson(rate: f64) -> String {
     let mut state = 1_u64;
     let mut roll = || {
@@ -204,7 +204,7 @@ fn poisson(rate: f64) -> String {
 }
 
 #[test]
-fn a_result_file_is_judged_in_every_form() {
+fn result_files_of_every_format_are_judged() {
     let room = Room::new();
     room.file("results.jtl", poisson(50.0));
     room.file(
@@ -222,7 +222,7 @@ fn a_result_file_is_judged_in_every_form() {
 }
 
 #[test]
-fn arrivals_of_a_result_file_are_judged_as_far_as_its_stamps_tell() {
+fn arrivals_of_a_result_file_are_judged_as_far_as_its_resolution_allows() {
     let room = Room::new();
     room.file("results.jtl", poisson(100.0));
     let near_one = ["--threshold", "arrivals-cov > 0.93", "--threshold", "arrivals-cov < 1.07"];
@@ -230,7 +230,7 @@ fn arrivals_of_a_result_file_are_judged_as_far_as_its_stamps_tell() {
     room.run(["judge", "results.jtl"].iter().chain(&near_one).chain(&windows)).expect(0);
     room.run(["judge", "results.jtl", "--threshold", "arrivals-cov < 0.5"]).expect(6);
     room.run(["judge", "results.jtl", "--fail-if", "arrivals-cov > 0.5 for 5s"]).expect(6);
-    // Two thousand in a second share its thousand stamps: what varies is the clock.
+    // Two thousand arrivals per second cannot be resolved in whole milliseconds.
     room.file("busy.jtl", poisson(2_000.0));
     let ended = room.run(["judge", "busy.jtl"].iter().chain(&near_one[2..])).expect(6);
     let ended = ended.prints(&["✗ arrivals-cov < 1.07  nothing to measure"]);
@@ -238,7 +238,7 @@ fn arrivals_of_a_result_file_are_judged_as_far_as_its_stamps_tell() {
 }
 
 #[test]
-fn mistakes_are_told_before_the_first_request() {
+fn invalid_thresholds_are_reported_before_the_first_request() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", hundred());
     room.file("bad.toml", "require = [\n  \"p95 of cart < 800\",\n]\n");
@@ -258,15 +258,15 @@ fn mistakes_are_told_before_the_first_request() {
 }
 
 #[test]
-fn the_schema_of_the_docs_is_that_of_the_program() {
+fn the_schema_in_docs_is_current() {
     let printed = Room::new().run(["judge", "--schema"]).expect(0).stdout;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/thresholds.schema.json");
     let written = std::fs::read_to_string(path).unwrap();
-    assert_eq!(written, printed, "make it anew: busyhour judge --schema > docs/thresholds.schema.json");
+    assert_eq!(written, printed, "update it: busyhour judge --schema > docs/thresholds.schema.json");
 }
 
 #[test]
-fn a_threshold_on_an_unknown_label_names_the_labels_there_are() {
+fn the_message_for_an_unknown_label_lists_the_labels() {
     let room = Room::new();
     room.file("results.jtl", poisson(50.0));
     let ended = room.run(["judge", "results.jtl", "--threshold", "p95 of typo < 1s"]).expect(6);

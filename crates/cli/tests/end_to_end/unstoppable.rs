@@ -1,4 +1,4 @@
-//! The stop works whatever blocks: a core, a pipe without a reader, a pipe that is not read, standard output.
+//! Tests that a run can be stopped while something blocks: a core, a pipe without a reader, a full pipe, standard output.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -20,7 +20,7 @@ fn port(server: &Server) -> String {
     format!("-JPORT={}", server.port())
 }
 
-/// A data set whose file is a pipe that nobody writes: whoever opens it blocks its thread.
+/// A CSV Data Set Config whose file is a pipe without a writer, so that opening it blocks the thread.
 fn blocking_data() -> String {
     let properties = text("filename", "data.pipe")
         + &text("variableNames", "a")
@@ -29,7 +29,7 @@ fn blocking_data() -> String {
     element("CSVDataSet", "Data", &properties, "")
 }
 
-/// Sends the stop signal, and again once the first has been answered.
+/// Sends the stop signal twice, the second time after the response to the first.
 fn stop_twice(running: &Running) {
     running.signal(Signal::INT);
     running.wait_for_stderr("repeat to stop now");
@@ -37,11 +37,11 @@ fn stop_twice(running: &Running) {
 }
 
 #[test]
-fn a_blocked_core_is_left_behind_and_the_rest_is_kept() {
+fn a_blocked_core_is_abandoned_and_other_results_are_stored() {
     let server = Server::quick();
     let room = Room::new();
     make_pipe(&room, "data.pipe");
-    // The first user of the second group blocks the core on which it is; the first group's users are on both.
+    // The first user of the second group blocks its core; the users of the first group are on both cores.
     let blocked = named_group("Blocked", "1", "1", &(blocking_data() + &get("never", "/never")));
     room.file("plan.jmx", plan(&(named_group("Free", "2", "-1", &get("free", "/")) + &blocked)));
     let running = room.start(["run", "plan.jmx", "--cores", "2", "-l", "out.jtl", &port(&server)]);
@@ -64,7 +64,7 @@ fn a_blocked_core_is_left_behind_and_the_rest_is_kept() {
 }
 
 #[test]
-fn a_grace_period_ends_by_itself() {
+fn the_grace_period_ends_without_a_second_signal() {
     let gate = Gate::default();
     let at_server = gate.clone();
     let server = Server::start(move |stream, _| {
@@ -82,7 +82,7 @@ fn a_grace_period_ends_by_itself() {
 }
 
 #[test]
-fn a_pipe_without_a_reader_does_not_swallow_signals() {
+fn signals_are_handled_while_a_pipe_has_no_reader() {
     let server = Server::quick();
     for option in ["-l", "-j"] {
         let room = Room::new();
@@ -99,11 +99,11 @@ fn a_pipe_without_a_reader_does_not_swallow_signals() {
 }
 
 #[test]
-fn a_pipe_that_is_not_read_costs_its_rows_and_not_the_end() {
+fn a_full_pipe_loses_rows_but_does_not_block_the_end() {
     let server = Server::quick();
     let room = Room::new();
     make_pipe(&room, "pipe");
-    // Opened for both, the pipe has a reader, which never reads.
+    // The pipe is opened for reading and writing, so it has a reader that never reads.
     let _reader = File::options().read(true).write(true).open(room.path().join("pipe")).unwrap();
     room.file("plan.jmx", plan(&group("4", "-1", &get("a", "/"))));
     let running = room.start(["run", "plan.jmx", "-l", "pipe", "--grace", "1s", &port(&server)]);
@@ -126,12 +126,12 @@ fn a_pipe_that_is_not_read_costs_its_rows_and_not_the_end() {
 }
 
 #[test]
-fn a_standard_output_that_takes_nothing_does_not_hold_up_the_stop() {
+fn a_blocked_standard_output_does_not_delay_the_stop() {
     let server = Server::quick();
     let room = Room::new();
     make_pipe(&room, "out");
     let out = File::options().read(true).write(true).open(room.path().join("out")).unwrap();
-    // It is full from the beginning: this thread writes more than it holds, and waits for ever.
+    // The pipe is full from the beginning, because this thread writes more than its capacity.
     let mut filler = out.try_clone().unwrap();
     std::thread::spawn(move || filler.write_all(&vec![0; 1 << 20]));
     room.file("plan.jmx", plan(&group("1", "-1", &get("a", "/"))));
@@ -159,7 +159,7 @@ fn a_standard_output_that_takes_nothing_does_not_hold_up_the_stop() {
 }
 
 #[test]
-fn sighup_stops_and_sigusr1_asks_for_progress() {
+fn sighup_stops_the_run_and_sigusr1_prints_progress() {
     let server = Server::quick();
     let room = Room::new();
     let hour = element("ConstantTimer", "Pause", &text("ConstantTimer.delay", "3600000"), "");
@@ -175,7 +175,7 @@ fn sighup_stops_and_sigusr1_asks_for_progress() {
 }
 
 #[test]
-fn a_stopped_process_says_that_it_did_not_run() {
+fn a_suspended_process_raises_a_stall_caveat() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("2", "-1", &get("a", "/"))));
@@ -183,7 +183,7 @@ fn a_stopped_process_says_that_it_did_not_run() {
     wait_for("a second of the run", || (room.has_run_dir() && server.requests() > 100).then_some(()));
     running.signal(Signal::STOP);
     let requests = server.requests();
-    // The length of the stop is what is measured; its bound below is far from it.
+    // The reported length must be at least the length of the suspension.
     std::thread::sleep(std::time::Duration::from_millis(900));
     running.signal(Signal::CONT);
     wait_for("more requests", || (server.requests() > requests + 100).then_some(()));

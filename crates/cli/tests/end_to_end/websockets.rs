@@ -1,4 +1,4 @@
-//! What becomes of a WebSocket when its user is through.
+//! Tests the end of WebSockets.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::servers::{Gate, Server, answer};
 const OPEN: &str = "eu.luminis.jmeter.wssampler.OpenWebSocketSampler";
 const WRITE: &str = "eu.luminis.jmeter.wssampler.SingleWriteWebSocketSampler";
 
-/// A way to a server; `over` opens when the client has closed its end.
+/// A TCP relay to a server; opens `over` when the client has closed its connection.
 fn way_to(port: u16, over: Gate) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let own = listener.local_addr().unwrap().port();
@@ -28,11 +28,11 @@ fn way_to(port: u16, over: Gate) -> u16 {
 }
 
 #[test]
-fn a_socket_ends_with_its_user_and_without_a_close_frame() {
+fn a_websocket_is_closed_with_its_user_without_a_close_frame() {
     let peer = StandIn::start().unwrap();
     let over = Gate::default();
     let way = way_to(peer.port(), over.clone());
-    // Another user's request is answered only when the socket is closed, so that the run cannot be over before.
+    // The response to another user's request is sent only after the socket is closed, so that the run cannot end before.
     let waiting = Server::start(move |stream, _| {
         over.wait();
         answer(stream)

@@ -10,7 +10,7 @@ use ratatui::backend::TestBackend;
 
 use super::*;
 
-/// A second in which three labels ended, the slow one slower in the twenties.
+/// A second with samples of three labels; `Checkout` is slow in the seconds 20 to 25.
 fn second(second: u64) -> Snapshot {
     let row = |label: &str, count: u64, ms: u64, failed: u64| {
         let times =
@@ -92,7 +92,7 @@ fn shown<'s>(course: &'s Course, state: &'s LoadState) -> Shown<'s> {
 }
 
 #[test]
-fn the_smallest_screen_has_room_for_everything() {
+fn the_minimum_size_shows_all_parts() {
     let (course, state) = (course(40), state(RunPhase::Paused));
     insta::assert_snapshot!(screen(100, 28, &shown(&course, &state)));
 }
@@ -104,14 +104,14 @@ fn a_large_screen_shows_more_of_the_run() {
 }
 
 #[test]
-fn before_the_first_second_nothing_is_known() {
+fn before_the_first_second_values_are_unknown() {
     let (course, state) = (Course::new(Vec::new()), LoadState { factor: 1.0, ..LoadState::default() });
     let shown = Shown { has_rate: false, message: "waiting", unwritten: 1, ..shown(&course, &state) };
     insta::assert_snapshot!(screen(100, 28, &shown));
 }
 
 #[test]
-fn a_window_that_has_become_small_is_drawn_into() {
+fn very_small_terminals_do_not_panic() {
     let (course, state) = (course(40), state(RunPhase::Stopping));
     for (columns, rows) in [(1, 1), (20, 5), (60, 12), (300, 3), (12, 90)] {
         screen(columns, rows, &Shown { help: true, ..shown(&course, &state) });
@@ -126,7 +126,7 @@ fn a_terminal_of_80_by_24_shows_whole_numbers() {
 }
 
 #[test]
-fn long_numbers_are_whole_or_left_out() {
+fn long_numbers_are_complete_or_omitted() {
     let mut course = Course::new(Vec::new());
     let mut many = second(0);
     let times = TimeCounts::from_ns((0..10_000).map(|n| 123_456_000_000 + n));
@@ -144,7 +144,7 @@ fn long_numbers_are_whole_or_left_out() {
     let state = state(RunPhase::Running);
     for (columns, rows) in [(80, 24), (100, 28)] {
         let text = screen(columns, rows, &shown(&course, &state));
-        // Of the last second and so far; the share has room in the second only.
+        // For the last second and the whole run; the share fits only into the column of the latter.
         for number in ["20,000", "10,000", "10,000 (50.00 %)", "123,456"] {
             assert!(text.contains(number), "{number} at {columns} by {rows}: {text}");
         }
