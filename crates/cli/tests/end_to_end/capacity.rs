@@ -166,7 +166,7 @@ fn invalid_measurements_are_reported_with_their_position() {
         ("model fit open.csv", 3, "there is no measurement after the first line"),
         ("model fit nowhere.jtl", 3, "nowhere.jtl"),
         ("model fit", 2, "required"),
-        ("model fit bad.csv -o model.txt", 2, "ends in .toml (model), .html (page) or .json"),
+        ("model fit bad.csv -o model.txt", 2, "must end in .toml (model), .html (page) or .json"),
         ("model compare bad.csv bad.csv", 3, "bad.csv"),
     ] {
         let ended = room.type_in(line).expect(code);
