@@ -1,17 +1,19 @@
 //! An HTTP endpoint for scrapes.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_record::Snapshot;
+use busyhour_server::http::{Method, StatusCode};
+use busyhour_server::{Request, Response, Server, respond, single_header};
 
-use crate::{ExportError, Exporter, Exposition, HttpAnswer, HttpRequest, HttpServer, exposition_protobuf};
+use crate::{ExportError, Exporter, Exposition, exposition_protobuf};
 
 /// Serves `/metrics`; ends when it is dropped.
 #[derive(Debug)]
 pub struct ScrapeServer {
-    server: HttpServer,
+    server: Server,
     shared: Arc<Mutex<Exposition>>,
 }
 
@@ -27,8 +29,8 @@ impl ScrapeServer {
     pub fn start(address: impl ToSocketAddrs, plan: &str) -> io::Result<(ScrapeServer, ScrapeExporter)> {
         let shared = Arc::new(Mutex::new(Exposition::new(plan)));
         let shown = Arc::clone(&shared);
-        let handler = move |request: &HttpRequest, stream: &mut TcpStream| answer(request, stream, &shown);
-        let server = HttpServer::start(TcpListener::bind(address)?, "metrics", Arc::new(handler))?;
+        let handler = move |request: &Request| answer(request, &shown);
+        let server = Server::start(TcpListener::bind(address)?, "metrics", Arc::new(handler))?;
         let exporter = ScrapeExporter(Arc::clone(&shared));
         Ok((ScrapeServer { server, shared }, exporter))
     }
@@ -52,17 +54,18 @@ impl Exporter for ScrapeExporter {
     }
 }
 
-fn answer(request: &HttpRequest, stream: &mut TcpStream, shown: &Mutex<Exposition>) -> io::Result<()> {
+fn answer(request: &Request, shown: &Mutex<Exposition>) -> Response {
     let collected = || shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let (status, kind, body) = match (request.method.as_str(), request.path()) {
-        ("GET", "/metrics") if request.header("Accept").is_some_and(exposition_protobuf::is_accepted) => {
-            ("200 OK", exposition_protobuf::CONTENT_TYPE, collected().protobuf())
+    match (request.method(), request.uri().path()) {
+        (&Method::GET, "/metrics")
+            if single_header(request, "Accept").is_some_and(exposition_protobuf::is_accepted) =>
+        {
+            respond(StatusCode::OK, exposition_protobuf::CONTENT_TYPE, collected().protobuf())
         }
-        ("GET", "/metrics") => {
-            ("200 OK", "text/plain; version=0.0.4; charset=utf-8", collected().text().into_bytes())
+        (&Method::GET, "/metrics") => {
+            respond(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", collected().text())
         }
-        ("GET", _) => ("404 Not Found", "text/plain", b"the metrics are at /metrics\n".to_vec()),
-        _ => ("400 Bad Request", "text/plain", b"GET /metrics\n".to_vec()),
-    };
-    HttpAnswer { status, kind, headers: "", body: &body }.send(stream)
+        (&Method::GET, _) => respond(StatusCode::NOT_FOUND, "text/plain", "the metrics are at /metrics\n"),
+        _ => respond(StatusCode::BAD_REQUEST, "text/plain", "GET /metrics\n"),
+    }
 }

@@ -169,16 +169,16 @@ fn a_scrape_gets_the_run_so_far() {
     assert!(!get(scrape).contains("busyhour_samples_total{"));
     exporter.second(&run()[0]).unwrap();
     let answer = get(scrape);
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/plain; version=0.0.4"), "{answer}");
     assert!(answer.contains("kind=\"request\",outcome=\"failed\"} 1\n"), "{answer}");
-    // A server with native histograms asks for another form of the same. (It is no text: its head is.)
+    // Prometheus with native histograms asks for the binary form.
     let accept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,*/*";
     let mut stream = TcpStream::connect(server.address()).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: here\r\naccept: {accept}\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     let answer = String::from_utf8_lossy(&answer);
-    assert!(answer.contains("\r\nContent-Type: application/vnd.google.protobuf; proto="), "{answer}");
+    assert!(answer.contains("\r\ncontent-type: application/vnd.google.protobuf; proto="), "{answer}");
     assert!(answer.contains("busyhour_response_time_seconds"), "{answer}");
     assert!(get("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
     assert!(get("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));

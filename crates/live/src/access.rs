@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use busyhour_export::HttpRequest;
+use busyhour_server::{Request, has_header, query_value, single_header};
 use rand::TryRngCore as _;
 use rand::rand_core::OsError;
 use rand::rngs::OsRng;
@@ -59,25 +59,27 @@ pub(crate) struct Access {
 
 impl Access {
     /// Whether a request may read.
-    pub(crate) fn may_read(&self, request: &HttpRequest) -> bool {
-        self.is_asked_for_here(request) && self.token.is(request.query("token"))
+    pub(crate) fn may_read(&self, request: &Request) -> bool {
+        self.is_own_request(request) && self.token.is(query_value(request, "token"))
     }
 
     /// Whether a request may change the run: its token is in a header, which no form and no image can set.
-    pub(crate) fn may_steer(&self, request: &HttpRequest) -> bool {
-        self.is_asked_for_here(request) && self.token.is(request.header(TOKEN_HEADER))
+    pub(crate) fn may_steer(&self, request: &Request) -> bool {
+        self.is_own_request(request) && self.token.is(single_header(request, TOKEN_HEADER))
     }
 
     /// Whether a request was meant for this server and comes from its own page, according to its headers.
-    fn is_asked_for_here(&self, request: &HttpRequest) -> bool {
-        let Some(host) = request.header("Host").filter(|host| self.is_own(host)) else { return false };
-        let is_own_origin = match request.header("Origin") {
-            Some(origin) => origin.strip_prefix("http://") == Some(host),
-            None => !request.has_header("Origin"),
+    fn is_own_request(&self, request: &Request) -> bool {
+        let Some(host) = single_header(request, "Host").filter(|host| self.is_own(host)) else {
+            return false;
         };
-        let is_own_site = match request.header("Sec-Fetch-Site") {
+        let is_own_origin = match single_header(request, "Origin") {
+            Some(origin) => origin.strip_prefix("http://") == Some(host),
+            None => !has_header(request, "Origin"),
+        };
+        let is_own_site = match single_header(request, "Sec-Fetch-Site") {
             Some(site) => matches!(site, "same-origin" | "none"),
-            None => !request.has_header("Sec-Fetch-Site"),
+            None => !has_header(request, "Sec-Fetch-Site"),
         };
         is_own_origin && is_own_site
     }
@@ -102,28 +104,20 @@ impl Access {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Write as _};
-    use std::sync::Arc;
-
-    use busyhour_export::{HttpAnswer, HttpServer};
+    use busyhour_server::{Bytes, http};
 
     use super::*;
 
-    /// What a request with these header lines may do, on a server at `address`.
+    /// Whether a request with these header lines may read and may steer, on a server at `address`.
     fn allowed(address: &str, target: &str, lines: &str) -> (bool, bool) {
         let access = Access { token: Token("ab".repeat(16)), address: address.parse().unwrap() };
-        let handler = move |request: &HttpRequest, stream: &mut std::net::TcpStream| {
-            let body = [u8::from(access.may_read(request)), u8::from(access.may_steer(request))];
-            HttpAnswer { status: "200 OK", kind: "x", headers: "", body: &body }.send(stream)
-        };
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = HttpServer::start(listener, "test", Arc::new(handler)).unwrap();
-        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
-        stream.write_all(format!("GET {target} HTTP/1.1\r\n{lines}\r\n\r\n").as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let [.., read, steer] = answer[..] else { panic!("{answer:?}") };
-        (read == 1, steer == 1)
+        let mut request = http::Request::get(target);
+        for line in lines.lines() {
+            let (name, value) = line.split_once(": ").unwrap();
+            request = request.header(name, value);
+        }
+        let request = request.body(Bytes::new()).unwrap();
+        (access.may_read(&request), access.may_steer(&request))
     }
 
     #[test]

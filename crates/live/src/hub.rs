@@ -1,13 +1,15 @@
 //! The clients of a live page. A slow client does not delay others.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use busyhour_server::mpsc::error::TrySendError;
+use busyhour_server::mpsc::{Receiver, Sender, channel};
 
 /// Events that may wait for a client. A client that misses one gets a complete model instead.
 const BEHIND_MAX: usize = 4;
 
 struct Listener {
-    queue: SyncSender<Arc<str>>,
+    queue: Sender<Arc<str>>,
     /// Whether it has missed an event.
     is_behind: bool,
 }
@@ -21,7 +23,7 @@ pub(crate) struct Hub {
 impl Hub {
     /// Adds a client; its first event is the result of `whole`.
     pub(crate) fn listen(&self, whole: impl FnOnce() -> Arc<str>) -> Receiver<Arc<str>> {
-        let (queue, events) = sync_channel(BEHIND_MAX);
+        let (queue, events) = channel(BEHIND_MAX);
         // No event is sent to others between the model and the insertion into the list.
         let mut listeners = self.locked();
         let is_behind = queue.try_send(whole()).is_err();
@@ -30,7 +32,7 @@ impl Hub {
     }
 
     /// Sends `event` to all clients; those that have missed one get the model that `whole` returns.
-    pub(crate) fn tell(&self, event: &Arc<str>, whole: impl FnOnce() -> Arc<str>) {
+    pub(crate) fn broadcast(&self, event: &Arc<str>, whole: impl FnOnce() -> Arc<str>) {
         let mut whole = Some(whole);
         let mut made: Option<Arc<str>> = None;
         self.locked().retain_mut(|listener| {
@@ -51,7 +53,7 @@ impl Hub {
                     listener.is_behind = true;
                     true
                 }
-                Err(TrySendError::Disconnected(_)) => false,
+                Err(TrySendError::Closed(_)) => false,
             }
         });
     }
@@ -77,33 +79,37 @@ mod tests {
         text.into()
     }
 
-    #[test]
-    fn who_is_slow_gets_a_whole_model_and_holds_nobody_up() {
-        let hub = Hub::default();
-        let (quick, slow) = (hub.listen(|| event("whole 0")), hub.listen(|| event("whole 0")));
-        assert_eq!(&*quick.recv().unwrap(), "whole 0");
-        for number in 1..10 {
-            hub.tell(&event(&format!("second {number}")), || event(&format!("whole {number}")));
-            assert_eq!(*quick.recv().unwrap(), *format!("second {number}"));
-        }
-        // The events that fitted are there; the next one is a complete model.
-        let kept: Vec<_> = slow.try_iter().map(|event| event.to_string()).collect();
-        assert_eq!(kept, ["whole 0", "second 1", "second 2", "second 3"]);
-        hub.tell(&event("second 10"), || event("whole 10"));
-        hub.tell(&event("second 11"), || event("whole 11"));
-        let then: Vec<_> = slow.try_iter().map(|event| event.to_string()).collect();
-        assert_eq!(then, ["whole 10", "second 11"]);
+    /// The events in the queue.
+    fn texts(events: &mut Receiver<Arc<str>>) -> Vec<String> {
+        std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.to_string()).collect()
     }
 
     #[test]
-    fn who_is_gone_is_forgotten_and_the_end_ends() {
+    fn slow_clients_get_a_complete_model_and_delay_nobody() {
+        let hub = Hub::default();
+        let (mut quick, mut slow) = (hub.listen(|| event("whole 0")), hub.listen(|| event("whole 0")));
+        assert_eq!(&*quick.try_recv().unwrap(), "whole 0");
+        for number in 1..10 {
+            hub.broadcast(&event(&format!("second {number}")), || event(&format!("whole {number}")));
+            assert_eq!(*quick.try_recv().unwrap(), *format!("second {number}"));
+        }
+        // The events that fitted are there; the next one is a complete model.
+        let received = texts(&mut slow);
+        assert_eq!(received, ["whole 0", "second 1", "second 2", "second 3"]);
+        hub.broadcast(&event("second 10"), || event("whole 10"));
+        hub.broadcast(&event("second 11"), || event("whole 11"));
+        let received = texts(&mut slow);
+        assert_eq!(received, ["whole 10", "second 11"]);
+    }
+
+    #[test]
+    fn disconnected_clients_are_removed_and_the_end_closes_all() {
         let hub = Hub::default();
         drop(hub.listen(|| event("whole")));
-        let stays = hub.listen(|| event("whole"));
-        hub.tell(&event("second"), || event("whole"));
+        let mut connected = hub.listen(|| event("whole"));
+        hub.broadcast(&event("second"), || event("whole"));
         assert_eq!(hub.locked().len(), 1);
         hub.end(&event("end"));
-        let all: Vec<_> = stays.iter().map(|event| event.to_string()).collect();
-        assert_eq!(all, ["whole", "second", "end"]);
+        assert_eq!(texts(&mut connected), ["whole", "second", "end"]);
     }
 }

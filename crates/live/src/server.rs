@@ -1,15 +1,14 @@
 //! The live page's server: the page, its events, and orders.
 
-use std::io::{self, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use busyhour_export::{HttpAnswer, HttpRequest, HttpServer};
 use busyhour_record::ChangedFrom;
 use busyhour_report::{EVENTS_PATH, LivePage, live_html};
+use busyhour_server::http::{HeaderValue, Method, StatusCode};
+use busyhour_server::{Body, Request, Response, Server, respond};
 
 use crate::access::{Access, Token};
 use crate::course::Course;
@@ -19,12 +18,14 @@ use crate::hub::Hub;
 use crate::slices::Grown;
 use crate::steering::{Order, Steering};
 
-/// Interval without events after which a line is sent to detect disconnected clients.
-const QUIET_MAX: Duration = Duration::from_secs(10);
-
 /// Headers of all responses: no caching, no type sniffing, no framing.
-const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
-     Content-Security-Policy: frame-ancestors 'none'\r\nCross-Origin-Resource-Policy: same-origin\r\n";
+const HEADERS: [(&str, &str); 5] = [
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("content-security-policy", "frame-ancestors 'none'"),
+    ("cross-origin-resource-policy", "same-origin"),
+];
 
 /// What the page shows of the run's settings.
 #[derive(Debug, Clone, Default)]
@@ -87,15 +88,15 @@ impl Shared {
         self.unwritten.load(Ordering::Relaxed)
     }
 
-    fn tell_all(&self, course: &Course, event: &Arc<str>) {
-        self.hub.tell(event, || events::whole(course, &self.steering.state(), self.unwritten()));
+    fn broadcast(&self, course: &Course, event: &Arc<str>) {
+        self.hub.broadcast(event, || events::whole(course, &self.steering.state(), self.unwritten()));
     }
 }
 
 /// Serves the page of a run until the run has ended.
 pub struct PageServer {
     shared: Arc<Shared>,
-    server: HttpServer,
+    server: Server,
 }
 
 impl std::fmt::Debug for PageServer {
@@ -138,18 +139,24 @@ impl PageServer {
             steering,
             unwritten: AtomicU64::new(0),
         });
-        let (answering, telling) = (Arc::clone(&shared), Arc::clone(&shared));
-        let handler =
-            move |request: &HttpRequest, stream: &mut TcpStream| answer(&answering, request, stream);
-        let server = HttpServer::start(listener, "live page", Arc::new(handler)).map_err(cannot)?;
+        let (answering, sending) = (Arc::clone(&shared), Arc::clone(&shared));
+        let handler = move |request: &Request| {
+            let mut response = answer(&answering, request);
+            let headers = HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value)));
+            for (name, value) in headers {
+                response.headers_mut().insert(name, value);
+            }
+            response
+        };
+        let server = Server::start(listener, "live page", Arc::new(handler)).map_err(cannot)?;
         follower.on_second(Box::new(move |course, grown| {
-            let (state, unwritten) = (telling.steering.state(), telling.unwritten());
+            let (state, unwritten) = (sending.steering.state(), sending.unwritten());
             let event = match grown {
                 Grown::Last => events::second(course, &state, unwritten),
                 Grown::All => Some(events::whole(course, &state, unwritten)),
             };
             if let Some(event) = event {
-                telling.tell_all(course, &event);
+                sending.broadcast(course, &event);
             }
         }));
         Ok(PageServer { shared, server })
@@ -170,7 +177,7 @@ impl PageServer {
     pub fn tell_state(&self) {
         let course = lock(&self.shared.course);
         let event = events::tell("tell", &course, &self.shared.steering.state(), self.shared.unwritten());
-        self.shared.tell_all(&course, &event);
+        self.shared.broadcast(&course, &event);
     }
 
     /// Sends the end of the run to pages, and stops.
@@ -183,63 +190,42 @@ impl PageServer {
     }
 }
 
-fn answer(shared: &Arc<Shared>, request: &HttpRequest, stream: &mut TcpStream) -> io::Result<()> {
-    let refuse = |stream: &mut TcpStream, status: &str, body: &str| {
-        let (kind, body) = ("text/plain; charset=utf-8", body.as_bytes());
-        HttpAnswer { status, kind, headers: HEADERS, body }.send(stream)
+fn answer(shared: &Shared, request: &Request) -> Response {
+    let text = |status, body: String| respond(status, "text/plain; charset=utf-8", body);
+    let is_allowed = match *request.method() {
+        Method::GET => shared.access.may_read(request),
+        Method::POST => shared.access.may_steer(request),
+        _ => return text(StatusCode::METHOD_NOT_ALLOWED, "only GET and POST are supported\n".into()),
     };
-    let is_let_in = match request.method.as_str() {
-        "GET" => shared.access.may_read(request),
-        "POST" => shared.access.may_steer(request),
-        _ => return refuse(stream, "405 Method Not Allowed", "GET and POST\n"),
-    };
-    if !is_let_in {
-        return refuse(
-            stream,
-            "403 Forbidden",
-            "the address that the run has printed, token included, is needed\n",
-        );
+    if !is_allowed {
+        let why = "open the complete address that the run has printed; it contains a token\n";
+        return text(StatusCode::FORBIDDEN, why.into());
     }
-    match (request.method.as_str(), request.path()) {
-        ("GET", "/") => {
-            let (kind, body) = ("text/html; charset=utf-8", shared.html.as_bytes());
-            HttpAnswer { status: "200 OK", kind, headers: HEADERS, body }.send(stream)
+    match (request.method(), request.uri().path()) {
+        (&Method::GET, "/") => respond(StatusCode::OK, "text/html; charset=utf-8", shared.html.clone()),
+        (&Method::GET, EVENTS_PATH) => respond(StatusCode::OK, "text/event-stream", subscribe(shared)),
+        (&Method::POST, "/order") => {
+            let order = match serde_json::from_slice::<Order>(request.body()) {
+                Ok(order) => order,
+                Err(error) => return text(StatusCode::BAD_REQUEST, format!("invalid order: {error}\n")),
+            };
+            if let Err(why) = shared.steering.order(order, ChangedFrom::Page) {
+                return text(StatusCode::CONFLICT, why);
+            }
+            let course = lock(&shared.course);
+            let event = events::tell("tell", &course, &shared.steering.state(), shared.unwritten());
+            shared.broadcast(&course, &event);
+            text(StatusCode::OK, "done\n".into())
         }
-        ("GET", EVENTS_PATH) => send_events(shared, stream),
-        ("POST", "/order") => match serde_json::from_slice::<Order>(&request.body) {
-            Ok(order) => match shared.steering.order(order, ChangedFrom::Page) {
-                Ok(()) => {
-                    let course = lock(&shared.course);
-                    let event = events::tell("tell", &course, &shared.steering.state(), shared.unwritten());
-                    shared.tell_all(&course, &event);
-                    drop(course);
-                    refuse(stream, "200 OK", "done\n")
-                }
-                Err(why) => refuse(stream, "409 Conflict", &why),
-            },
-            Err(error) => refuse(stream, "400 Bad Request", &format!("this is no order: {error}\n")),
-        },
-        _ => refuse(stream, "404 Not Found", "there is only the page\n"),
+        _ => text(StatusCode::NOT_FOUND, "there is no such page\n".into()),
     }
 }
 
-/// Sends events until the last one, or until the client disconnects.
-fn send_events(shared: &Shared, stream: &mut TcpStream) -> io::Result<()> {
-    let head =
-        format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n{HEADERS}\r\n");
-    stream.write_all(head.as_bytes())?;
-    let events = {
-        // Lock order everywhere: the run's state, then the hub.
-        let course = lock(&shared.course);
-        shared.hub.listen(|| events::whole(&course, &shared.steering.state(), shared.unwritten()))
-    };
-    loop {
-        match events.recv_timeout(QUIET_MAX) {
-            Ok(event) => stream.write_all(event.as_bytes())?,
-            Err(RecvTimeoutError::Timeout) => stream.write_all(b": still here\n\n")?,
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
-        }
-    }
+/// The events of a new client, from a complete model to the end of the run.
+fn subscribe(shared: &Shared) -> Body {
+    // Lock order everywhere: the run's state, then the hub.
+    let course = lock(&shared.course);
+    Body::events(shared.hub.listen(|| events::whole(&course, &shared.steering.state(), shared.unwritten())))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The server as a browser sees it, with a run that only writes its orders down.
 
+use std::net::TcpListener;
+
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_record::SnapshotSender;
 use busyhour_standin::{LiveEvents, LivePage};

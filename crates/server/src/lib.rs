@@ -1,0 +1,20 @@
+//! The embedded HTTP server for a few clients at a time: the live page of a run, and scrapes of its metrics.
+//!
+//! [`Server`] runs hyper on one thread, so that a run pays for a second thread only, whatever the number of clients. Each
+//! connection carries one request. Clients that send or receive slowly are disconnected and never delay others. Handlers are
+//! plain functions; what a handler cannot know at once is sent as [`Body::events`].
+
+mod body;
+mod request;
+mod server;
+
+pub use body::Body;
+pub use http;
+pub use request::{Request, has_header, query_value, single_header};
+pub use server::{Handler, Response, Server, respond};
+
+/// Bytes of a body.
+pub use hyper::body::Bytes;
+
+/// The channel of a stream of events.
+pub use tokio::sync::mpsc;

@@ -1,0 +1,209 @@
+//! The server: connections, their limits, and the thread they run on.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{StatusCode, request::Parts};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutWriter;
+
+use crate::body::Body;
+use crate::request::Request;
+
+/// Longest head of a request that is read, in bytes.
+const HEAD_MAX: usize = 16 << 10;
+
+/// Longest body of a request, in bytes.
+const BODY_MAX: usize = 4 << 10;
+
+/// Connections at once. A further one replaces the oldest connection whose request is not complete, so that clients that
+/// send slowly do not keep others out; if there is none, it is refused.
+const CONNECTIONS_MAX: usize = 32;
+
+/// Time for a client to send its request.
+const REQUEST_MAX: Duration = Duration::from_secs(10);
+
+/// Time without progress after which a client that does not receive its response is disconnected.
+const STALL_MAX: Duration = Duration::from_secs(5);
+
+/// Time for connections to end when the server ends.
+const SHUTDOWN_MAX: Duration = Duration::from_secs(1);
+
+/// Time before the next attempt to accept when the system has no file descriptors left.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
+/// A response.
+pub type Response = http::Response<Body>;
+
+/// Handles requests on the thread of the server; it must not block for long.
+pub type Handler = Arc<dyn Fn(&Request) -> Response + Send + Sync>;
+
+/// A response with a content type and a body.
+#[must_use]
+pub fn respond(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// The server; it ends when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves a listener on a thread with the given name.
+    ///
+    /// # Errors
+    /// The thread cannot be started, or the listener cannot be used without blocking.
+    pub fn start(listener: std::net::TcpListener, name: &str, handler: Handler) -> io::Result<Server> {
+        let address = listener.local_addr()?;
+        listener.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let listener = {
+            let _context = runtime.enter();
+            TcpListener::from_std(listener)?
+        };
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || runtime.block_on(accept(listener, &handler, stopped)))?;
+        Ok(Server { address, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The address of the listener.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The connections whose requests are not complete, oldest first.
+#[derive(Debug, Default)]
+struct Incomplete(Mutex<VecDeque<(u64, AbortHandle)>>);
+
+impl Incomplete {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(u64, AbortHandle)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remove(&self, number: u64) {
+        self.lock().retain(|(known, _)| *known != number);
+    }
+}
+
+async fn accept(listener: TcpListener, handler: &Handler, mut stopped: oneshot::Receiver<()>) {
+    let incomplete = Arc::new(Incomplete::default());
+    let mut connections = JoinSet::new();
+    for number in 0.. {
+        let accepted = loop {
+            tokio::select! {
+                biased;
+                _ = &mut stopped => break None,
+                Some(_) = connections.join_next() => {}
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => break Some(stream),
+                    Err(_) => sleep(ACCEPT_AGAIN).await,
+                },
+            }
+        };
+        let Some(stream) = accepted else { break };
+        if connections.len() >= CONNECTIONS_MAX {
+            let Some((_, oldest)) = incomplete.lock().pop_front() else {
+                refuse(&stream);
+                continue;
+            };
+            oldest.abort();
+        }
+        let serving = serve(stream, Arc::clone(handler), Arc::clone(&incomplete), number);
+        // The connection runs on this thread, hence not before it is in the list.
+        let handle = connections.spawn(serving);
+        incomplete.lock().push_back((number, handle));
+    }
+    drop(listener);
+    let _ = timeout(SHUTDOWN_MAX, async { while connections.join_next().await.is_some() {} }).await;
+    connections.shutdown().await;
+}
+
+/// Refuses a client; the response may be lost.
+fn refuse(stream: &TcpStream) {
+    let _ = stream
+        .try_write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+}
+
+async fn serve(stream: TcpStream, handler: Handler, incomplete: Arc<Incomplete>, number: u64) {
+    let (complete, is_complete) = oneshot::channel();
+    let complete: Mutex<Option<oneshot::Sender<()>>> = Mutex::new(Some(complete));
+    let finish = || {
+        incomplete.remove(number);
+        drop(complete.lock().unwrap_or_else(PoisonError::into_inner).take());
+    };
+    let service = service_fn(|request: http::Request<Incoming>| async {
+        let (parts, body) = request.into_parts();
+        let received = Limited::new(body, BODY_MAX).collect().await;
+        finish();
+        let response = received.map_or_else(|_| too_long(), |body| handle(&handler, parts, body.to_bytes()));
+        Ok::<_, Infallible>(response)
+    });
+    let mut io = TimeoutWriter::new(stream);
+    io.set_timeout(Some(STALL_MAX));
+    let mut connection = pin!(
+        hyper::server::conn::http1::Builder::new()
+            .keep_alive(false)
+            // A client may close its half of the connection after the request.
+            .half_close(true)
+            .max_buf_size(HEAD_MAX)
+            .serve_connection(TokioIo::new(Box::pin(io)), service)
+    );
+    let is_served = tokio::select! {
+        _ = &mut connection => true,
+        _ = is_complete => false,
+        () = sleep(REQUEST_MAX) => true,
+    };
+    if !is_served {
+        let _ = connection.await;
+    }
+    finish();
+}
+
+fn handle(handler: &Handler, parts: Parts, body: Bytes) -> Response {
+    handler(&Request::from_parts(parts, body))
+}
+
+fn too_long() -> Response {
+    respond(
+        StatusCode::BAD_REQUEST,
+        "text/plain; charset=utf-8",
+        "the request has no complete body of at most 4 KiB\n",
+    )
+}
+
+#[cfg(test)]
+mod tests;
