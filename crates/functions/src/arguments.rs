@@ -71,7 +71,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         let Some(name) = template.as_literal() else {
             return Target::Named { name: template, trimmed };
         };
-        let name = if trimmed { java_trim(name) } else { name };
+        let name = if trimmed { busyhour_java::trim(name) } else { name };
         if name.is_empty() {
             return Target::None;
         }
@@ -154,7 +154,7 @@ impl Target {
                 user.variables.remove(&name);
             }
             Target::Named { name, trimmed } => with_text(name, user, |user, name| {
-                user.variables.remove(if *trimmed { java_trim(name) } else { name });
+                user.variables.remove(if *trimmed { busyhour_java::trim(name) } else { name });
             }),
         }
     }
@@ -165,7 +165,7 @@ impl Target {
             Target::None => {}
             Target::Slot(slot) => user.variables.set_slot(*slot, value),
             Target::Named { name, trimmed } => with_text(name, user, |user, name| {
-                let name = if *trimmed { java_trim(name) } else { name };
+                let name = if *trimmed { busyhour_java::trim(name) } else { name };
                 if !name.is_empty() {
                     user.variables.set(name, value);
                 }
@@ -188,16 +188,6 @@ pub(crate) fn with_text<R>(
     let result = use_it(user, &buffer);
     user.give_back(buffer);
     result
-}
-
-/// `String.trim`: removes characters up to U+0020 at both ends.
-pub(crate) fn java_trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c <= ' ')
-}
-
-/// `Boolean.parseBoolean`.
-pub(crate) fn java_flag(text: &str) -> bool {
-    text.eq_ignore_ascii_case("true")
 }
 
 /// Logs what JMeter reports when a function throws. JMeter then abandons the sampler without a result; here the

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
+use busyhour_java::format::{DateFormat, Defaults, Moment, PatternError};
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -10,10 +11,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rand::Rng as _;
 
-use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
-use crate::java_text::{DateFormat, Defaults, Moment, PatternError};
+use crate::arguments::{Arguments, Made, Target, fail, with_text};
 use crate::problem::Problem;
 use crate::time::{now_nanoseconds, pattern_problem};
+use busyhour_java::trim;
 
 /// Compiles a pattern for a locale, given as `en_US`; empty means English.
 fn localized(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
@@ -29,7 +30,7 @@ fn localized(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
 
 /// Compiles the pattern in the argument at `index` if it does not vary, so that the plan is refused early.
 fn checked(arguments: &Arguments<'_, '_>, index: usize, locale: &str, reads: bool) -> Result<(), Problem> {
-    let Some(pattern) = arguments.literal(index).map(java_trim).filter(|pattern| !pattern.is_empty()) else {
+    let Some(pattern) = arguments.literal(index).map(trim).filter(|pattern| !pattern.is_empty()) else {
         return Ok(());
     };
     let format = localized(pattern, locale).map_err(|error| pattern_problem(arguments, pattern, &error))?;
@@ -59,7 +60,7 @@ impl Pattern {
         trimmed: bool,
     ) -> Result<Option<Arc<DateFormat>>, (String, PatternError)> {
         with_text(&self.text, user, |_, text| {
-            let text = if trimmed { java_trim(text) } else { text };
+            let text = if trimmed { trim(text) } else { text };
             if text.is_empty() {
                 return Ok(None);
             }
@@ -84,8 +85,8 @@ struct Shift {
 /// `${__timeShift(format, date, shift, locale, variable)}`; the locale may be missing altogether.
 pub(crate) fn shift(arguments: &mut Arguments<'_, '_>) -> Made {
     let (locale_index, target_index) = if arguments.count == 5 { (Some(3), 4) } else { (None, 3) };
-    let locale = locale_index.and_then(|index| arguments.literal(index)).map(java_trim).unwrap_or_default();
-    let reads = arguments.literal(1).is_none_or(|date| !java_trim(date).is_empty());
+    let locale = locale_index.and_then(|index| arguments.literal(index)).map(trim).unwrap_or_default();
+    let reads = arguments.literal(1).is_none_or(|date| !trim(date).is_empty());
     checked(arguments, 0, locale, reads)?;
     let target = arguments.target(target_index);
     let locale = locale_index.and_then(|index| arguments.optional(index));
@@ -116,7 +117,7 @@ impl Function for Shift {
         let mut offset = None;
         let mut instant = now;
         with_text(&self.date, user, |user, date| {
-            let date = java_trim(date);
+            let date = trim(date);
             if date.is_empty() {
                 return;
             }
@@ -137,7 +138,7 @@ impl Function for Shift {
             }
         });
         with_text(&self.shift, user, |user, shift| {
-            let shift = java_trim(shift);
+            let shift = trim(shift);
             if !shift.is_empty() {
                 match duration(shift) {
                     Some(nanoseconds) => instant += nanoseconds,
@@ -299,10 +300,10 @@ struct RandomDate {
 
 /// `${__RandomDate(format, from, to, locale, variable)}`: the end is excluded, as in JMeter.
 pub(crate) fn random_date(arguments: &mut Arguments<'_, '_>) -> Made {
-    let locale = arguments.literal(3).map(java_trim).unwrap_or_default();
+    let locale = arguments.literal(3).map(trim).unwrap_or_default();
     checked(arguments, 0, locale, true)?;
     let target = arguments.target(4);
-    let format = match arguments.literal(0).map(java_trim) {
+    let format = match arguments.literal(0).map(trim) {
         Some("") => Template::literal("yyyy-MM-dd"),
         _ => arguments.take(0),
     };
@@ -333,7 +334,7 @@ impl RandomDate {
     ) -> i64 {
         let now = now_nanoseconds(user);
         with_text(text, user, |user, text| {
-            let text = java_trim(text);
+            let text = trim(text);
             let today = || Moment::of_instant(now, &self.zone).date;
             if text.is_empty() && empty_is_today {
                 return today().map_or(0, epoch_day);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use busyhour_java::parse_boolean;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -10,7 +11,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 
-use crate::arguments::{Arguments, Made, Target, java_flag, with_text};
+use crate::arguments::{Arguments, Made, Target, with_text};
 use crate::text::Mapped;
 
 /// Appends the hash of a text and its salt in hexadecimal digits.
@@ -83,7 +84,7 @@ impl Function for Digested {
             Some(salt) => with_text(salt, user, |_, salt| hash(text, salt, out)),
             None => hash(text, "", out),
         });
-        if self.upper.as_ref().is_some_and(|upper| with_text(upper, user, |_, text| java_flag(text))) {
+        if self.upper.as_ref().is_some_and(|upper| with_text(upper, user, |_, text| parse_boolean(text))) {
             out[start..].make_ascii_uppercase();
         }
         self.target.store(user, &out[start..]);

@@ -7,12 +7,13 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use busyhour_java::format::DecimalFormat;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target, java_flag, java_trim, with_text};
-use crate::java_text::DecimalFormat;
+use crate::arguments::{Arguments, Made, Target, with_text};
+use busyhour_java::{parse_boolean, trim};
 
 /// JMeter's result for a file that cannot be read.
 const ERROR: &str = "**ERR**";
@@ -36,8 +37,7 @@ fn encoding(name: &str) -> Option<Encoding> {
 
 /// Refuses a constant encoding that is not supported.
 fn check_encoding(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
-    match arguments.literal(index).map(java_trim).filter(|name| !name.is_empty() && encoding(name).is_none())
-    {
+    match arguments.literal(index).map(trim).filter(|name| !name.is_empty() && encoding(name).is_none()) {
         Some(name) => Err(arguments.unsupported(format!("the encoding {name:?} is not supported"), "")),
         None => Ok(()),
     }
@@ -61,7 +61,7 @@ impl Function for FileToString {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
         let name = self.encoding.as_ref().map(|name| name.text(user).into_owned()).unwrap_or_default();
-        let name = java_trim(&name);
+        let name = trim(&name);
         let encoding = if name.is_empty() { Some(Encoding::Utf8) } else { encoding(name) };
         with_text(&self.file, user, |user, file| match (fs::read(file), encoding) {
             (Ok(bytes), Some(Encoding::Utf8)) => out.push_str(&String::from_utf8_lossy(&bytes)),
@@ -239,12 +239,12 @@ pub(crate) fn string_to_file(arguments: &mut Arguments<'_, '_>) -> Made {
 impl StringToFile {
     fn write(&self, user: &mut UserState) -> Result<(), String> {
         let file = self.file.text(user).into_owned();
-        let file = java_trim(&file);
+        let file = trim(&file);
         let text = self.text.text(user).replace("\\n", "\n");
         let append = match &self.append {
-            Some(append) => with_text(append, user, |_, append| {
-                java_trim(append).is_empty() || java_flag(java_trim(append))
-            }),
+            Some(append) => {
+                with_text(append, user, |_, append| trim(append).is_empty() || parse_boolean(trim(append)))
+            }
             None => true,
         };
         let name = self.encoding.as_ref().map(|name| name.text(user).into_owned()).unwrap_or_default();

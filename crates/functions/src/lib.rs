@@ -3,7 +3,6 @@
 //! [`parse`] turns a text of the plan into a [`Template`] once; a user only renders it. Unsupported and invalid
 //! calls are reported as a [`Problem`] with its place in the text, before the first request. [`evaluate_text`] is for
 //! texts that are built during the run. Each family of functions has its own file; [`supported`] lists them.
-//! [`java_text`] formats numbers and dates as Java does.
 
 mod arguments;
 mod context;
@@ -13,7 +12,6 @@ mod digest;
 mod encode;
 mod entities;
 mod file;
-pub mod java_text;
 mod log;
 mod number;
 mod parser;

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use busyhour_java::trim;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, java_trim, with_text};
+use crate::arguments::{Arguments, Made, with_text};
 
 #[derive(Debug)]
 struct Log {
@@ -43,7 +44,7 @@ pub(crate) fn logn(arguments: &mut Arguments<'_, '_>) -> Made {
 
 /// Where a line goes.
 fn level(name: &str) -> Level {
-    match java_trim(name).to_ascii_uppercase().as_str() {
+    match trim(name).to_ascii_uppercase().as_str() {
         "" | "INFO" => Level::Info,
         "WARN" => Level::Warn,
         "ERROR" | "ERR" => Level::Error,
@@ -60,7 +61,7 @@ impl Function for Log {
         let level = match &self.level {
             // Blanks alone are no level's name, and what is none counts as DEBUG.
             Some(template) => with_text(template, user, |_, name| {
-                if !name.is_empty() && java_trim(name).is_empty() { Level::Debug } else { level(name) }
+                if !name.is_empty() && trim(name).is_empty() { Level::Debug } else { level(name) }
             }),
             None => Level::Info,
         };

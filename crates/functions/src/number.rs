@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use busyhour_java::{parse_boolean, trim};
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::{StateId, UserState};
 
-use crate::arguments::{Arguments, Made, Target, fail, java_flag, java_trim, with_text};
+use crate::arguments::{Arguments, Made, Target, fail, with_text};
 
 #[derive(Debug)]
 struct Counter {
@@ -19,7 +20,7 @@ struct Counter {
 
 /// `${__counter(TRUE, variable)}`: each call in the plan counts on its own.
 pub(crate) fn counter(arguments: &mut Arguments<'_, '_>) -> Made {
-    let shared_only = arguments.literal(0).is_some_and(|text| !java_flag(text));
+    let shared_only = arguments.literal(0).is_some_and(|text| !parse_boolean(text));
     let state = if shared_only { None } else { arguments.state() };
     let target = arguments.target(1);
     Ok(Arc::new(Counter { per_user: arguments.take(0), target, state, all: AtomicI32::new(0) }))
@@ -28,7 +29,7 @@ pub(crate) fn counter(arguments: &mut Arguments<'_, '_>) -> Made {
 impl Function for Counter {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
-        let per_user = with_text(&self.per_user, user, |_, text| java_flag(text));
+        let per_user = with_text(&self.per_user, user, |_, text| parse_boolean(text));
         let count = match (per_user, self.state) {
             (true, Some(id)) => {
                 let count = user.state(id, || 0_i32);
@@ -97,7 +98,7 @@ fn sum<T: Integer>(arguments: &mut Arguments<'_, '_>) -> Made {
         }
     }
     // A name that is spelt out gets its slot now.
-    if let Some(name) = arguments.literal(last).map(java_trim).filter(|name| name.parse::<T>().is_err()) {
+    if let Some(name) = arguments.literal(last).map(trim).filter(|name| name.parse::<T>().is_err()) {
         let name = name.to_owned();
         arguments.slot(&name);
     }
@@ -123,7 +124,7 @@ impl<T: Integer> Function for Sum<T> {
         }
         let start = out.len();
         with_text(&self.last, user, |user, text| {
-            let text = java_trim(text);
+            let text = trim(text);
             if let Ok(value) = text.parse::<T>() {
                 let _ = write!(out, "{}", total.plus(value));
             } else {

@@ -106,7 +106,7 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
                 name.push(reader.next().unwrap_or('\\'));
             }
             '(' if previous != ' ' => {
-                let function = name.trim_matches(|c: char| c <= ' ');
+                let function = busyhour_java::trim(&name);
                 let is_unknown = context.in_plan()
                     && looks_like_function(function)
                     && !registry::is_left_as_text(function);

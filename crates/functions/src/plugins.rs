@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use busyhour_java::{parse_double, trim};
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use busyhour_script::Value;
 use rand::Rng as _;
 
-use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
+use crate::arguments::{Arguments, Made, Target, fail, with_text};
 
 /// A function of several texts.
 struct Texts {
@@ -61,7 +62,7 @@ pub(crate) fn substring(arguments: &mut Arguments<'_, '_>) -> Made {
     let target = arguments.target_untrimmed(3);
     Texts::made(arguments, 3, target, |texts| {
         let number = |text: &String| {
-            let text = java_trim(text);
+            let text = trim(text);
             text.parse::<i32>().map_err(|_| format!("For input string: \"{text}\""))
         };
         let (begin, end) = (number(&texts[1])?, number(&texts[2])?);
@@ -171,7 +172,7 @@ pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> Made {
 
 impl Function for IsDefined {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
-        let found = with_text(&self.name, user, |user, name| user.variables.get(java_trim(name)).is_some());
+        let found = with_text(&self.name, user, |user, name| user.variables.get(trim(name)).is_some());
         out.push(if found { '1' } else { '0' });
     }
 }
@@ -208,7 +209,7 @@ struct DoubleSum {
 /// `${__doubleSum(number, number…, variable)}`: the last argument is a summand if it reads as a number.
 pub(crate) fn double_sum(arguments: &mut Arguments<'_, '_>) -> Made {
     let last = arguments.count - 1;
-    if let Some(name) = arguments.literal(last).map(java_trim).filter(|text| java_double(text).is_none()) {
+    if let Some(name) = arguments.literal(last).map(trim).filter(|text| parse_double(text).is_none()) {
         let name = name.to_owned();
         arguments.slot(&name);
     }
@@ -221,7 +222,7 @@ impl Function for DoubleSum {
         let mut sum = 0.0;
         for summand in &self.summands {
             let text = summand.text(user).into_owned();
-            match java_double(&text) {
+            match parse_double(&text) {
                 Some(value) => sum += value,
                 None => {
                     fail(user, "__doubleSum", &format!("For input string: \"{text}\""));
@@ -230,8 +231,8 @@ impl Function for DoubleSum {
             }
         }
         let last = self.last.text(user).into_owned();
-        let last = java_trim(&last);
-        if let Some(value) = java_double(last) {
+        let last = trim(&last);
+        if let Some(value) = parse_double(last) {
             out.push_str(&Value::Double(sum + value).to_java_string());
             return;
         }
@@ -240,22 +241,6 @@ impl Function for DoubleSum {
         if !last.is_empty() {
             user.variables.set(last, &text);
         }
-    }
-}
-
-/// `Double.parseDouble`, of decimal numbers.
-fn java_double(text: &str) -> Option<f64> {
-    let text = java_trim(text);
-    let number = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
-    let plain = number.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
-    if plain && number.bytes().any(|byte| byte.is_ascii_digit()) {
-        return number.parse().ok();
-    }
-    match text {
-        "NaN" => Some(f64::NAN),
-        "Infinity" | "+Infinity" => Some(f64::INFINITY),
-        "-Infinity" => Some(f64::NEG_INFINITY),
-        _ => None,
     }
 }
 
@@ -275,13 +260,5 @@ mod tests {
         assert_eq!(in_case("as it is", "WHATEVER"), "as it is");
         assert_eq!(words("-a--b_"), ["", "a", "b"]);
         assert_eq!(words(""), [""]);
-    }
-
-    #[test]
-    fn doubles_are_read_as_in_java() {
-        assert_eq!(java_double(" 1.5d "), Some(1.5));
-        assert_eq!(java_double("1e3"), Some(1000.0));
-        assert_eq!(java_double(".5"), Some(0.5));
-        assert!(java_double("inf").is_none() && java_double("").is_none() && java_double("x1").is_none());
     }
 }

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use busyhour_java::parse_boolean;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target, java_flag, with_text};
+use crate::arguments::{Arguments, Made, Target, with_text};
 
 #[derive(Debug)]
 struct Read {
@@ -152,7 +153,7 @@ pub(crate) fn set_property(arguments: &mut Arguments<'_, '_>) -> Made {
 impl Function for Set {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let give_old = match &self.give_old {
-            Some(template) => with_text(template, user, |_, text| java_flag(text)),
+            Some(template) => with_text(template, user, |_, text| parse_boolean(text)),
             None => false,
         };
         let old = with_text(&self.name, user, |user, name| {

@@ -5,12 +5,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use busyhour_java::trim;
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
 use rand::{Rng as _, RngCore as _};
 
-use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
+use crate::arguments::{Arguments, Made, Target, fail, with_text};
 
 #[derive(Debug)]
 struct Random {
@@ -30,7 +31,7 @@ impl Bound {
         match self {
             Bound::Constant(value) => Some(*value),
             Bound::Varying(template) => with_text(template, user, |user, text| {
-                let value = java_trim(text).parse().ok();
+                let value = trim(text).parse().ok();
                 if value.is_none() {
                     fail(user, "__Random", &format!("{text:?} is not a whole number"));
                 }
@@ -54,7 +55,7 @@ fn bound(arguments: &mut Arguments<'_, '_>, index: usize) -> Result<Bound, crate
     let template = arguments.take(index);
     match template.as_literal() {
         None => Ok(Bound::Varying(template)),
-        Some(text) => match java_trim(text).parse() {
+        Some(text) => match trim(text).parse() {
             Ok(value) => Ok(Bound::Constant(value)),
             Err(_) => Err(arguments.invalid(format!("{text:?} is not a whole number"), "")),
         },
@@ -102,7 +103,7 @@ pub(crate) fn random_string(arguments: &mut Arguments<'_, '_>) -> Made {
     }
     let characters = arguments
         .optional(1)
-        .filter(|template| template.as_literal().is_none_or(|text| !java_trim(text).is_empty()));
+        .filter(|template| template.as_literal().is_none_or(|text| !trim(text).is_empty()));
     let target = arguments.target(2);
     Ok(Arc::new(RandomString { length: arguments.take(0), characters, target }))
 }
@@ -130,7 +131,7 @@ impl Function for RandomString {
         match &self.characters {
             None => any_characters(user, length, out),
             Some(characters) => with_text(characters, user, |user, characters| {
-                let characters = java_trim(characters);
+                let characters = trim(characters);
                 if characters.is_empty() {
                     any_characters(user, length, out);
                 } else if characters.is_ascii() {

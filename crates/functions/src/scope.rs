@@ -4,6 +4,7 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
+use busyhour_java::format::{DateFormat, Defaults, Moment};
 use busyhour_program::result::SampleResult;
 use busyhour_program::run::{self, ScriptIssue, Stream};
 use busyhour_program::user::{LogicalAction, UserState};
@@ -16,7 +17,6 @@ use busyhour_script::{
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
 
-use crate::java_text::{DateFormat, Defaults, Moment};
 use crate::sub_result;
 use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
 

@@ -4,11 +4,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use busyhour_java::trim;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
+use crate::arguments::{Arguments, Made, Target, fail, with_text};
 
 /// A function of one text.
 #[derive(Debug)]
@@ -153,7 +154,7 @@ impl Function for Characters {
         let mut units = Vec::with_capacity(self.codes.len());
         for code in &self.codes {
             with_text(code, user, |user, text| {
-                let text = java_trim(text);
+                let text = trim(text);
                 match decode(text) {
                     // Java keeps the lowest 16 bits.
                     Some(value) => units.push((value & 0xFFFF) as u16),

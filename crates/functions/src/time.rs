@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
+use busyhour_java::format::{DateFormat, Moment, PatternError};
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use jiff::tz::TimeZone;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
-use crate::java_text::{DateFormat, Moment, PatternError};
 use crate::problem::{Problem, ProblemKind};
 
 /// Formats with a name of their own, and what they are unless a property `time.<name>` says otherwise.

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use busyhour_java::trim;
 use busyhour_program::result::Retention;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
-use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
+use crate::arguments::{Arguments, Made, Target, fail, with_text};
 use crate::context::RenderText;
 
 #[derive(Debug)]
@@ -119,7 +120,7 @@ impl Function for Split {
         };
         let separator = if separator.is_empty() { "," } else { &separator };
         with_text(&self.prefix, user, |user, prefix| {
-            let prefix = java_trim(prefix);
+            let prefix = trim(prefix);
             user.variables.set(prefix, text);
             let mut name = user.take_buffer();
             let mut count = 0;
@@ -166,7 +167,7 @@ pub(crate) fn random_from_multiple(arguments: &mut Arguments<'_, '_>) -> Made {
 impl Function for FromMultiple {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
-        with_text(&self.names, user, |user, names| match candidates(user, java_trim(names)) {
+        with_text(&self.names, user, |user, names| match candidates(user, trim(names)) {
             Ok(found) if !found.is_empty() => {
                 let index = user.random.random_range(0..found.len());
                 out.push_str(&found[index]);

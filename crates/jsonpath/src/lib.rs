@@ -20,7 +20,6 @@ pub use read::{NotJson, read};
 use steps::STEPS_MAX;
 pub use steps::Steps;
 pub use value::Value;
-pub use value::java_double;
 
 /// Why a text is no path for us.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

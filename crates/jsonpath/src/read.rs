@@ -289,7 +289,7 @@ fn word_value(word: &str) -> Value {
     match word.parse::<f64>() {
         Ok(number) if number_like => {
             // json-smart keeps long numbers exactly when a double would change them.
-            if word.len() > 18 && super::value::java_double(number) != word {
+            if word.len() > 18 && busyhour_java::double_to_string(number) != word {
                 Value::Decimal(word.to_owned())
             } else {
                 Value::Double(number)

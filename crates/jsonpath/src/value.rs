@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use busyhour_java::{double_to_string, hash_map_order, table_size_of_copy};
+
 /// A JSON value.
 #[derive(Clone, Debug)]
 pub enum Value {
@@ -151,7 +153,7 @@ impl Value {
                 let _ = write!(out, "{number}");
             }
             Self::BigInteger(text) | Self::Decimal(text) => out.push_str(text),
-            Self::Double(number) => out.push_str(&java_double(*number)),
+            Self::Double(number) => out.push_str(&double_to_string(*number)),
             Self::Text(text) => write_text(out, text),
             Self::Array(items) => {
                 out.push('[');
@@ -206,47 +208,10 @@ fn write_text(out: &mut String, text: &str) {
 }
 
 fn object_in_hash_order(members: &[(String, Value)]) -> String {
-    let mut order: Vec<(usize, usize)> = Vec::with_capacity(members.len());
-    let buckets = hash_map_buckets(members.len());
-    for (index, (key, _)) in members.iter().enumerate() {
-        let hash = java_hash(key);
-        order.push(((hash ^ (hash >> 16)) as usize & (buckets - 1), index));
-    }
-    order.sort_unstable();
+    let order = hash_map_order(members.iter().map(|(key, _)| &**key), table_size_of_copy(members.len()));
     let mut out = String::new();
-    write_members(&mut out, order.iter().map(|&(_, index)| (members[index].0.as_str(), &members[index].1)));
+    write_members(&mut out, order.iter().map(|&index| (members[index].0.as_str(), &members[index].1)));
     out
-}
-
-/// Buckets of a Java `HashMap` made as a copy of a map of this size: the next power of two above size / 0.75 + 1.
-fn hash_map_buckets(size: usize) -> usize {
-    (size * 4 / 3 + 1).next_power_of_two()
-}
-
-/// Java's `String.hashCode`.
-fn java_hash(text: &str) -> u32 {
-    text.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)))
-}
-
-/// Java's `Double.toString`.
-pub fn java_double(number: f64) -> String {
-    if number.is_nan() {
-        return "NaN".to_owned();
-    }
-    if number.is_infinite() {
-        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
-    }
-    let magnitude = number.abs();
-    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
-        let text = format!("{number}");
-        return if text.contains('.') { text } else { format!("{text}.0") };
-    }
-    let text = format!("{number:e}");
-    match text.split_once('e') {
-        Some((digits, exponent)) if digits.contains('.') => format!("{digits}E{exponent}"),
-        Some((digits, exponent)) => format!("{digits}.0E{exponent}"),
-        None => text,
-    }
 }
 
 /// A double without an exponent and with at least one digit behind the point: what `DecimalFormat` makes of it with
@@ -275,7 +240,7 @@ mod tests {
             (-0.0, "-0.0"),
             (50.879_999_999_999_995, "50.879999999999995"),
         ] {
-            assert_eq!(java_double(number), expected);
+            assert_eq!(double_to_string(number), expected);
         }
     }
 }

@@ -121,7 +121,7 @@ fn between(
     right: &str,
     visit: &mut dyn FnMut(&str) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    if java::is_blank(text) {
+    if busyhour_java::is_blank(text) {
         return ControlFlow::Continue(());
     }
     match (left.is_empty(), right.is_empty()) {
@@ -158,7 +158,7 @@ impl Processor for BoundaryExtractor {
             Scope::Variable(name) => Some(name.text(user)),
             _ => None,
         };
-        if !java::is_blank(&default) || settings.default_is_empty {
+        if !busyhour_java::is_blank(&default) || settings.default_is_empty {
             user.variables.set(&refname, &default);
         }
         let mut name = user.take_buffer();

@@ -130,7 +130,7 @@ impl CssExtractor {
             if wanted > 0 && matches.len() == wanted {
                 break;
             }
-            let text = if java::is_blank(attribute) {
+            let text = if busyhour_java::is_blank(attribute) {
                 budget.element_text(&tree, element)?
             } else {
                 let attribute = attribute.to_ascii_lowercase();

@@ -17,7 +17,6 @@ use busyhour_program::user::{StateId, UserState};
 pub use random::{RandomCsvSettings, RandomCsvStep};
 use text::{Charset, Row, TextReader};
 
-use crate::java;
 use crate::refusal::Refusal;
 
 /// Settings of a CSV data set. The properties are those of the bean, without a prefix.
@@ -199,7 +198,7 @@ impl CsvDataStep {
         files: Arc<CsvFiles>,
         symbols: &mut Symbols,
     ) -> Result<Self, Refusal> {
-        if settings.filename.as_literal().is_some_and(|name| java::trim(name).is_empty()) {
+        if settings.filename.as_literal().is_some_and(|name| busyhour_java::trim(name).is_empty()) {
             return Err(Refusal::invalid("has no file name"));
         }
         if let Some(encoding) = settings.encoding.as_literal()
@@ -217,14 +216,14 @@ impl CsvDataStep {
 
     /// The file, when its name does not vary and it is not there to be read: the plan can be refused at once.
     pub fn missing_file(&self) -> Option<PathBuf> {
-        let name = java::trim(self.settings.filename.as_literal()?);
+        let name = busyhour_java::trim(self.settings.filename.as_literal()?);
         let path = self.files.resolve(name);
         cannot_be_read(&path).then_some(path)
     }
 
     /// As [`Self::missing_file`] for a file whose name is known to be `name` at the start of the run.
     pub fn missing_file_named(&self, name: &str) -> Option<PathBuf> {
-        let path = self.files.resolve(java::trim(name));
+        let path = self.files.resolve(busyhour_java::trim(name));
         cannot_be_read(&path).then_some(path)
     }
 
@@ -239,7 +238,7 @@ impl CsvDataStep {
         }
         let settings = &self.settings;
         let filename = settings.filename.text(user);
-        let name = java::trim(&filename);
+        let name = busyhour_java::trim(&filename);
         let encoding = settings.encoding.text(user);
         let charset =
             Charset::named(&encoding).ok_or_else(|| StopUser(format!("Unknown file encoding {encoding}")))?;
@@ -280,7 +279,7 @@ pub(crate) fn cannot_be_read(path: &Path) -> bool {
 
 /// Names between commas; several commas count as one.
 fn variable_names(text: &str) -> Vec<String> {
-    text.split(',').filter(|name| !name.is_empty()).map(|name| java::trim(name).to_owned()).collect()
+    text.split(',').filter(|name| !name.is_empty()).map(|name| busyhour_java::trim(name).to_owned()).collect()
 }
 
 /// Names of a header line, which may be quoted.
@@ -288,7 +287,7 @@ fn header_names(line: &str, delimiter: &str) -> std::io::Result<Vec<String>> {
     let delimiter = delimiter.chars().next().unwrap_or(',');
     let mut row = Row::default();
     row.read_text(line, delimiter)?;
-    Ok(row.fields().map(|name| java::trim(name).to_owned()).collect())
+    Ok(row.fields().map(|name| busyhour_java::trim(name).to_owned()).collect())
 }
 
 impl IterationStep for CsvDataStep {

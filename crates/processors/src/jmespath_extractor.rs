@@ -12,7 +12,6 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-use crate::java;
 use crate::jmespath::{JmesPath, read, write};
 use crate::json_extractor::clear_old;
 use crate::json_verdict::{JsonAssertionSettings, failure, holds, no_response};
@@ -71,7 +70,7 @@ fn kept_path(text: &str) -> KeptPath {
 
 /// Why JMeter would complain of this path at each sample, if it would.
 pub fn jmespath_problem(path: &Template) -> Option<String> {
-    JmesPath::compile(java::trim(path.as_literal()?)).err()
+    JmesPath::compile(busyhour_java::trim(path.as_literal()?)).err()
 }
 
 impl JmesExtractor {
@@ -89,7 +88,7 @@ impl JmesExtractor {
         if user.has_result {
             self.settings.scope.visit(&user.result, |result| {
                 let text = result.body_text();
-                if !java::is_blank(&text) {
+                if !busyhour_java::is_blank(&text) {
                     documents.push(text.into_owned());
                 }
                 ControlFlow::Continue(())
@@ -128,7 +127,7 @@ impl Processor for JmesExtractor {
         let refname = settings.refname.text(user).into_owned();
         let default = settings.default.text(user).into_owned();
         let number = settings.match_number.text(user).into_owned();
-        let wanted: i32 = if java::is_blank(&number) {
+        let wanted: i32 = if busyhour_java::is_blank(&number) {
             0
         } else if let Ok(number) = number.parse() {
             number
@@ -143,7 +142,7 @@ impl Processor for JmesExtractor {
             user.variables.set(&refname, &default);
             return;
         }
-        let found = match extract(&documents, java::trim(&path)) {
+        let found = match extract(&documents, busyhour_java::trim(&path)) {
             Ok(found) => found,
             Err(why) => {
                 let line = format!("Error processing JSON content in {}, message: {why}", settings.name);

@@ -13,7 +13,6 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-use crate::java;
 use crate::jsonpath::{self, JsonPath, PathError, Value};
 use crate::match_number;
 use crate::matches::MatchBudget;
@@ -97,14 +96,15 @@ impl JsonExtractor {
     pub fn new(settings: JsonExtractorSettings) -> Result<Self, Refusal> {
         let paths = match settings.paths.as_literal() {
             Some(text) => Some(
-                java::split(text, ';')
+                busyhour_java::split(text, ';')
                     .into_iter()
-                    .map(|path| fixed_path(java::trim(path)))
+                    .map(|path| fixed_path(busyhour_java::trim(path)))
                     .collect::<Result<Vec<_>, _>>()?,
             ),
             None => None,
         };
-        let count = |template: &Template| template.as_literal().map(|text| java::split(text, ';').len());
+        let count =
+            |template: &Template| template.as_literal().map(|text| busyhour_java::split(text, ';').len());
         let lengths = [count(&settings.names), paths.as_ref().map(Vec::len), count(&settings.defaults)];
         let mut known = lengths.iter().flatten();
         if let Some(first) = known.next()
@@ -123,7 +123,7 @@ impl JsonExtractor {
     /// What is wrong with match numbers that don't vary: JMeter finds that out at each sample, and drops it.
     pub fn problem(&self) -> Option<String> {
         let text = self.settings.match_numbers.as_literal()?;
-        let expected = java::split(self.settings.defaults.as_literal()?, ';').len();
+        let expected = busyhour_java::split(self.settings.defaults.as_literal()?, ';').len();
         match_numbers(text, expected).err()
     }
 
@@ -142,7 +142,7 @@ impl JsonExtractor {
         if user.has_result {
             self.settings.scope.visit(&user.result, |result| {
                 let text = result.body_text();
-                if !java::is_blank(&text) {
+                if !busyhour_java::is_blank(&text) {
                     documents.push(read(&text));
                 }
                 ControlFlow::Continue(())
@@ -154,17 +154,17 @@ impl JsonExtractor {
 
 /// One number per path; nothing means 0 for all.
 fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, String> {
-    if java::is_blank(text) {
+    if busyhour_java::is_blank(text) {
         return Ok(Vec::new());
     }
-    let parts = java::split(text, ';');
+    let parts = busyhour_java::split(text, ';');
     if parts.len() > expected {
         return Err(format!("Index {expected} out of bounds for length {expected}"));
     }
     parts
         .into_iter()
         .map(|part| {
-            let part = java::trim(part);
+            let part = busyhour_java::trim(part);
             part.parse().map_err(|_| format!("For input string: \"{part}\""))
         })
         .collect()
@@ -257,9 +257,9 @@ impl Processor for JsonExtractor {
             Scope::Variable(name) => Some(name.text(user)),
             _ => None,
         };
-        let names = java::split(&names, ';');
-        let defaults = java::split(&defaults, ';');
-        let path_texts = java::split(&path_texts, ';');
+        let names = busyhour_java::split(&names, ';');
+        let defaults = busyhour_java::split(&defaults, ';');
+        let path_texts = busyhour_java::split(&path_texts, ';');
         let paths = self.paths.as_ref().map_or(path_texts.len(), Vec::len);
         let fail = |user: &UserState, why: &str| {
             user.log(
@@ -276,7 +276,7 @@ impl Processor for JsonExtractor {
         }
         let documents = self.documents(user, variable.as_deref());
         for (index, (name, default)) in names.iter().zip(&defaults).enumerate() {
-            let name = java::trim(name);
+            let name = busyhour_java::trim(name);
             clear_old(user, name);
             if documents.is_empty() {
                 user.variables.set(name, default);
@@ -284,7 +284,7 @@ impl Processor for JsonExtractor {
             }
             let found = match &self.paths {
                 Some(paths) => extract(&documents, &paths[index]),
-                None => extract(&documents, kept_path(java::trim(path_texts[index])).as_ref()),
+                None => extract(&documents, kept_path(busyhour_java::trim(path_texts[index])).as_ref()),
             };
             match found {
                 Ok(found) => self.save(user, name, default, numbers.get(index).copied().unwrap_or(0), &found),

@@ -127,7 +127,7 @@ impl SizeAssertion {
             return value.parse().map_err(|_| format!("Error parsing variable name: {name} value: {value}"));
         }
         let bytes = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        let length = |text: &str| i64::try_from(java::length(text)).unwrap_or(i64::MAX);
+        let length = |text: &str| i64::try_from(busyhour_java::length(text)).unwrap_or(i64::MAX);
         Ok(match self.settings.of {
             SizeOf::Response => bytes(result.bytes()),
             SizeOf::Headers => bytes(result.header_bytes),

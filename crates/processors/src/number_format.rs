@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use busyhour_functions::java_text::DecimalFormat;
+use busyhour_java::format::DecimalFormat;
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;

@@ -11,8 +11,6 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-use crate::java;
-
 /// Settings of a Raw Data Source.
 #[derive(Clone, Debug, Default)]
 pub struct RawRequestSourceSettings {
@@ -152,7 +150,7 @@ fn length(file: &mut BufReader<File>) -> Result<i32, Failure> {
         }
     }
     let line = String::from_utf8_lossy(&line);
-    let line = java::trim(&line);
+    let line = busyhour_java::trim(&line);
     let word = line.split([' ', '\t', '\u{b}', '\u{c}']).next().unwrap_or_default();
     word.parse().map_err(|_| Failure::Wrong(format!("the length in {line:?} is no number")))
 }

@@ -239,7 +239,7 @@ fn difference(user: &UserState, received: &str, wanted: &str) -> String {
     let mut received_part = head(&received[first..received_end]);
     let mut wanted_part = head(&wanted[first..wanted_end]);
     let (received_length, wanted_length) =
-        (crate::java::length(&received_part), crate::java::length(&wanted_part));
+        (busyhour_java::length(&received_part), busyhour_java::length(&wanted_part));
     let pad = " ".repeat(received_length.abs_diff(wanted_length));
     if received_length > wanted_length {
         wanted_part.push_str(&pad);

@@ -1,11 +1,11 @@
 //! The Dummy Sampler of jmeter-plugins: a result that is made up.
 
+use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::{DataType, Nanos};
 
-use crate::java::{parse_int, truth};
 use crate::other::{OtherSampler, Sampling, Visit, sleep};
 
 /// What a Dummy Sampler makes up.
@@ -41,7 +41,7 @@ fn ns(ms: &str) -> u64 {
 impl Dummy {
     async fn run(&self, visit: Visit<'_>) {
         let Visit { user, label, intended, .. } = visit;
-        let waits = truth(&self.waits.text(user));
+        let waits = parse_boolean(&self.waits.text(user));
         let time_ns = ns(&self.time_ms.text(user));
         let start = user.now();
         let mut end = start + time_ns;
@@ -62,7 +62,7 @@ impl Dummy {
         let request_data = text(&self.request, user);
         let code = text(&self.code, user);
         let message = text(&self.message, user);
-        let success = truth(&self.success.text(user));
+        let success = parse_boolean(&self.success.text(user));
         let body = text(&self.response, user).into_bytes();
         let url = text(&self.url, user);
         SampleResult {

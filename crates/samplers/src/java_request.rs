@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
+use busyhour_java::{decode_long, length};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_record::DataType;
 
-use crate::java::{decode_long, length};
 use crate::other::{OtherSampler, Sampling, Visit, sleep};
 
 /// A class that is part of JMeter.
@@ -107,7 +107,7 @@ impl JavaRequest {
         result.message.push_str(parameters.text("ResponseMessage"));
         result.success = parameters.get("Status").unwrap_or("OK").eq_ignore_ascii_case("OK");
         result.request_data.push_str(parameters.text("SamplerData"));
-        result.sent_bytes = length(parameters.text("SamplerData"));
+        result.sent_bytes = length(parameters.text("SamplerData")) as u64;
         let data = parameters.text("ResultData");
         if !data.is_empty() {
             result.encoding.push_str("UTF-8");

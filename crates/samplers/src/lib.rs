@@ -6,7 +6,7 @@
 
 mod any;
 mod dummy;
-pub mod java;
+mod hex;
 mod java_request;
 pub mod limits;
 mod other;

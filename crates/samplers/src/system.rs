@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use busyhour_java::{hash_map, parse_boolean, parse_int};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::DataType;
@@ -13,7 +14,6 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
-use crate::java::{hash_map, parse_int, truth};
 use crate::other::{OtherSampler, Sampling, Visit};
 
 /// The OS Process Sampler.
@@ -71,7 +71,7 @@ impl Call {
                 .collect(),
             // As Java prints it, without what `join` leaves at the end.
             directory: directory.components().collect(),
-            expected: truth(&sampler.check.text(user))
+            expected: parse_boolean(&sampler.check.text(user))
                 .then(|| parse_int(&sampler.expected.text(user)).unwrap_or(0)),
             stdin: sampler.stdin.text(user).into_owned(),
             stdout: sampler.stdout.text(user).into_owned(),

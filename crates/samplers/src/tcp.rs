@@ -7,6 +7,7 @@ use std::any::Any;
 use std::time::Duration;
 
 use busyhour_http::{Failure, connect_plainly};
+use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -16,7 +17,6 @@ use socket2::SockRef;
 pub use status::StatusProperties;
 use tokio::net::TcpStream;
 
-use crate::java::{parse_int, truth};
 use crate::other::{OtherSampler, Sampling, Visit};
 use crate::session::Kept;
 
@@ -108,9 +108,9 @@ impl Call {
         let reuse = sampler.reuse.text(user);
         Self {
             port,
-            reuse: reuse.is_empty() || truth(&reuse),
-            close: truth(&sampler.close.text(user)),
-            no_delay: truth(&sampler.no_delay.text(user)),
+            reuse: reuse.is_empty() || parse_boolean(&reuse),
+            close: parse_boolean(&sampler.close.text(user)),
+            no_delay: parse_boolean(&sampler.no_delay.text(user)),
             linger: Some(sampler.linger.text(user))
                 .filter(|text| !text.is_empty())
                 .map(|text| parse_int(&text).unwrap_or(0)),

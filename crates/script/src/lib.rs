@@ -19,7 +19,6 @@ pub mod jexl;
 mod jvm;
 mod language;
 mod made_result;
-mod number;
 mod request;
 mod scope;
 mod syntax;
@@ -30,7 +29,9 @@ pub use error::{Place, ScriptError};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
 pub use made_result::MadeResult;
-pub use request::{RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText};
+pub use request::RequestFacts;
+
+pub use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 pub use scope::{
     Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, StopRequest, UserCounts,
     Verdict,

@@ -1,101 +1,16 @@
-//! The current sampler as scripts use it: its request and its cookies.
+//! The request and the cookies of the current sampler, as scripts access them.
 
-/// A text of the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestText {
-    /// Name of the sampler, which becomes the label of its sample.
-    Name,
-    /// Method.
-    Method,
-    /// Protocol, without `://`.
-    Protocol,
-    /// Host name.
-    Domain,
-    /// Port; empty: that of the protocol.
-    Port,
-    /// Path, or a whole URL.
-    Path,
-    /// Encoding of the body.
-    ContentEncoding,
-    /// The connect timeout in milliseconds.
-    ConnectTimeout,
-    /// The response timeout in milliseconds.
-    ResponseTimeout,
-}
+use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 
-/// A switch of the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestFlag {
-    /// The values of the arguments are the body.
-    RawBody,
-    /// The connection is kept.
-    KeepAlive,
-    /// Redirects are followed, each as a sample of its own.
-    FollowRedirects,
-    /// Redirects are followed unseen.
-    AutoRedirects,
-    /// The body is multipart.
-    Multipart,
-}
-
-/// An argument of the request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestArgument {
-    /// Name; empty in a raw body.
-    pub name: String,
-    /// Value.
-    pub value: String,
-    /// Whether it is URL-encoded.
-    pub encode: bool,
-    /// Whether `=` is written between name and value.
-    pub use_equals: bool,
-    /// Content type of a part of a multipart body.
-    pub content_type: String,
-}
-
-/// A file that the request uploads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestFile {
-    /// Path of the file.
-    pub path: String,
-    /// Name of the parameter.
-    pub parameter: String,
-    /// MIME type.
-    pub mime: String,
-}
-
-/// A cookie.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestCookie {
-    /// Name.
-    pub name: String,
-    /// Value.
-    pub value: String,
-    /// Domain.
-    pub domain: String,
-    /// Path.
-    pub path: String,
-    /// Sent over TLS only.
-    pub secure: bool,
-    /// When it expires, in milliseconds since 1970; 0: with the session.
-    pub expires_ms: i64,
-    /// The domain was given, so that the cookie is sent to hosts below it.
-    pub domain_specified: bool,
-    /// The path was given.
-    pub path_specified: bool,
-    /// Version.
-    pub version: i32,
-}
-
-/// The request of the sampler at hand. Changes hold for this sample; those of cookies stay.
+/// The request of the current sampler. Changes apply to this sample; changes of cookies are permanent.
 pub trait RequestFacts {
     /// A text of the request.
     fn text(&mut self, which: RequestText) -> String;
     /// Changes a text; whether that is possible.
     fn set_text(&mut self, which: RequestText, text: &str) -> bool;
-    /// A switch of the request.
+    /// A flag of the request.
     fn flag(&mut self, which: RequestFlag) -> bool;
-    /// Changes a switch.
+    /// Changes a flag.
     fn set_flag(&mut self, which: RequestFlag, on: bool);
     /// The arguments in their order.
     fn arguments(&mut self) -> Vec<RequestArgument>;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use busyhour_java::{double_to_string, float_to_string};
+
 use crate::java_like::Decimal;
-use crate::number::{double_to_java, float_to_java};
 
 /// The value of an expression, with its Java type.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,8 +58,8 @@ impl Value {
             Value::Integer(value) => value.to_string(),
             Value::Long(value) => value.to_string(),
             Value::BigInteger(value) => value.to_string(),
-            Value::Float(value) => float_to_java(*value),
-            Value::Double(value) => double_to_java(*value),
+            Value::Float(value) => float_to_string(*value),
+            Value::Double(value) => double_to_string(*value),
             Value::Decimal(value) => value.to_string(),
             Value::Text(text) => text.to_string(),
             Value::List(items) | Value::Array(items) => {

@@ -11,7 +11,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<u8>, ()> {
     let mut bytes = Vec::new();
     for element in text.split(' ').filter(|element| !element.is_empty()) {
         if element.starts_with("0x") {
-            let value = busyhour_samplers::java::decode_long(element).ok_or(())?;
+            let value = busyhour_java::decode_long(element).ok_or(())?;
             // `Integer.decode(…).byteValue()`
             bytes.push(i32::try_from(value).map_err(|_| ())? as u8);
             continue;

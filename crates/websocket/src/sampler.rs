@@ -208,7 +208,7 @@ impl WebSocketSampler {
                 headers.push(("Cookie".into(), String::from_utf8_lossy(&value).into_owned()));
             }
         }
-        busyhour_samplers::java::hash_map(headers)
+        busyhour_java::hash_map(headers)
     }
 }
 

@@ -22,7 +22,8 @@ const HOUSE: &[Place] = &[
     place("slices", &[]),
     place("record", &["diagnostic"]),
     place("stats", &[]),
-    place("jsonpath", &["limits", "slices"]),
+    place("java", &[]),
+    place("jsonpath", &["java", "limits", "slices"]),
     Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
@@ -30,15 +31,19 @@ const HOUSE: &[Place] = &[
     place("engine", &["program", "record", "arrivals", "limits", "slices"]),
     place("oro", &["limits", "slices"]),
     place("xml", &["limits", "slices"]),
-    place("script", &["jsonpath", "oro", "xml", "slices"]),
+    place("script", &["java", "jsonpath", "program", "oro", "xml", "slices"]),
     place("analysis", &["record", "stats", "arrivals"]),
     place("queueing", &["stats"]),
     place("simulation", &["queueing", "stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
-    place("functions", &["program", "script", "oro", "xml", "record", "limits", "slices", "diagnostic"]),
+    place(
+        "functions",
+        &["java", "program", "script", "oro", "xml", "record", "limits", "slices", "diagnostic"],
+    ),
     place(
         "processors",
         &[
+            "java",
             "program",
             "script",
             "functions",
@@ -52,8 +57,8 @@ const HOUSE: &[Place] = &[
         ],
     ),
     place("http", &["program", "limits", "slices", "oro", "record", "diagnostic"]),
-    place("samplers", &["program", "http", "limits", "record", "diagnostic"]),
-    place("websocket", &["program", "http", "limits", "samplers", "oro", "record", "diagnostic"]),
+    place("samplers", &["java", "program", "http", "limits", "record", "diagnostic"]),
+    place("websocket", &["java", "program", "http", "limits", "samplers", "oro", "record", "diagnostic"]),
     place(
         "compile",
         &[

@@ -74,7 +74,7 @@ impl TextBudget {
 pub(super) fn element_text(tree: &Tree, element: Id) -> String {
     let mut out = String::new();
     visit(tree, element, false, &mut out);
-    out.trim_matches(|c: char| c <= ' ').to_owned()
+    busyhour_java::trim(&out).to_owned()
 }
 
 /// The text directly in an element.
@@ -87,7 +87,7 @@ pub(super) fn own_text(tree: &Tree, element: Id) -> String {
             _ => {}
         }
     }
-    out.trim_matches(|c: char| c <= ' ').to_owned()
+    busyhour_java::trim(&out).to_owned()
 }
 
 /// All text below an element as it is.

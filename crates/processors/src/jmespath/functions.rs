@@ -236,7 +236,7 @@ impl Call<'_> {
         let length = match self.argument(0)? {
             Value::Array(items) => items.len(),
             Value::Object(members) => members.len(),
-            Value::Text(text) => crate::java::length(&text),
+            Value::Text(text) => busyhour_java::length(&text),
             other => return self.wrong("string, array or object", &other),
         };
         Ok(Value::Integer(i64::try_from(length).unwrap_or(i64::MAX)))

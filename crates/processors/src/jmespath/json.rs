@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::de::IgnoredAny;
 
-use crate::jsonpath::{self, Value, java_double};
+use crate::jsonpath::{self, Value};
 
 /// Reads a document; what follows the first value is not looked at.
 ///
@@ -88,7 +88,7 @@ pub(super) fn write_json(value: &Value, out: &mut String) {
         Value::Integer(number) => {
             let _ = write!(out, "{number}");
         }
-        Value::Double(number) => out.push_str(&java_double(*number)),
+        Value::Double(number) => out.push_str(&busyhour_java::double_to_string(*number)),
         Value::BigInteger(text) | Value::Decimal(text) => out.push_str(text),
         Value::Text(text) => write_text(text, out),
         Value::Array(items) => {

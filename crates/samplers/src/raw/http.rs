@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use busyhour_http::{Failure, connect_plainly};
+use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -12,7 +13,6 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{begin, fail, printed};
-use crate::java::{parse_int, truth};
 use crate::limits::{RESPONSE_BYTES_MAX, too_long};
 use crate::other::{OtherSampler, Sampling, Visit};
 use crate::session::Kept;
@@ -65,8 +65,8 @@ impl RawHttp {
             data: self.data.text(user).into_owned(),
             file: self.file.text(user).into_owned(),
         };
-        let keeps = truth(&self.keep.text(user));
-        let parses = truth(&self.parse.text(user));
+        let keeps = parse_boolean(&self.keep.text(user));
+        let parses = parse_boolean(&self.parse.text(user));
         user.begin_result(label, intended);
         begin(user, &call.data);
         let connections = session.others.of::<Connections>();

@@ -6,12 +6,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use busyhour_http::resolve_plainly;
+use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use tokio::net::UdpSocket;
 
 use super::{begin, fail, printed};
-use crate::java::{from_hex, hex, parse_int, truth};
+use crate::hex::{from_hex, hex};
 use crate::other::{OtherSampler, Sampling, Visit};
 use crate::session::Kept;
 
@@ -104,8 +105,8 @@ impl Udp {
     async fn run(&self, visit: Visit<'_>) {
         let Visit { user, session, label, intended, .. } = visit;
         let data = self.data.text(user).into_owned();
-        let waits = truth(&self.waits.text(user));
-        let closes = truth(&self.close.text(user));
+        let waits = parse_boolean(&self.waits.text(user));
+        let closes = parse_boolean(&self.close.text(user));
         let address = Address::new(self, user);
         let timeout = parse_int(&self.timeout.text(user)).and_then(|ms| u64::try_from(ms).ok());
         let timeout = timeout.filter(|ms| *ms > 0).map(Duration::from_millis);

@@ -4,12 +4,13 @@ use std::io;
 use std::time::Duration;
 
 use busyhour_http::Failure;
+use busyhour_java::parse_int;
 use busyhour_program::run::Level;
 use busyhour_program::user::UserState;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::java::{from_hex, hex, parse_int};
+use crate::hex::{from_hex, hex};
 use crate::limits::{RESPONSE_BYTES_MAX, too_long};
 use crate::other::Interrupt;
 

@@ -6,9 +6,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use busyhour_java::{parse_double, parse_long, parse_wide};
+
 use crate::Value;
 use crate::evaluate::{Fault, Outcome, matches_whole};
-use crate::number::{java_parse_big, java_parse_double, java_parse_long};
 use crate::syntax::Dialect;
 use crate::syntax::ast::{Binary, Unary};
 
@@ -145,7 +146,7 @@ fn to_double(value: &Value) -> Result<f64, Coercion> {
             // Version 3 does so for the empty text only; one of spaces is no number for it.
             if text.is_empty() { Ok(f64::NAN) } else { Err(Coercion::NotANumber(text.to_string())) }
         }
-        Value::Text(text) => java_parse_double(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
+        Value::Text(text) => parse_double(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
         other => Err(no_number(other)),
     }
 }
@@ -156,7 +157,7 @@ fn to_long(value: &Value) -> Result<i64, Coercion> {
         Value::Boolean(value) => Ok(i64::from(*value)),
         Value::Character(unit) => Ok(i64::from(*unit)),
         Value::Text(text) if text.is_empty() => Ok(0),
-        Value::Text(text) => java_parse_long(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
+        Value::Text(text) => parse_long(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
         other => Err(no_number(other)),
     }
 }
@@ -173,7 +174,7 @@ fn to_big(value: &Value, dialect: Dialect) -> Result<i128, Coercion> {
         {
             Ok(0)
         }
-        Value::Text(text) => java_parse_big(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
+        Value::Text(text) => parse_wide(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
         other => Err(no_number(other)),
     }
 }
@@ -375,7 +376,7 @@ pub(crate) fn size(value: &Value, dialect: Dialect) -> Result<i32, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::double_to_java;
+    use busyhour_java::double_to_string;
     use proptest::prelude::*;
 
     proptest! {
@@ -397,7 +398,7 @@ mod tests {
         /// A text of a double counts as that double.
         #[test]
         fn texts_of_doubles_are_read_back(value in -1e9_f64..1e9) {
-            let text = Value::Text(double_to_java(value).into());
+            let text = Value::Text(double_to_string(value).into());
             let sum = binary(Binary::Subtract, &text, &Value::Integer(0), Dialect::Jexl3).unwrap();
             prop_assert_eq!(sum, Value::Double(value));
         }

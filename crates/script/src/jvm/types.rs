@@ -189,7 +189,7 @@ fn as_set(value: &V, class: &str) -> V {
 
 /// The decimal that Java's `BigDecimal.valueOf(double)` gives.
 pub(super) fn decimal_of_double(value: f64) -> Option<V> {
-    Decimal::parse(&crate::number::double_to_java(value)).map(|value| V::Plain(Value::Decimal(value)))
+    Decimal::parse(&busyhour_java::double_to_string(value)).map(|value| V::Plain(Value::Decimal(value)))
 }
 
 /// `(int) x` and its like.
@@ -253,7 +253,7 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
             }
             Ok(V::Plain(convert::converted(plain.clone(), target)?))
         }
-        (Base::Float, V::Plain(Value::Text(text))) => match crate::number::java_parse_double(text) {
+        (Base::Float, V::Plain(Value::Text(text))) => match busyhour_java::parse_double(text) {
             Some(number) => Ok(V::Plain(Value::Float(number as f32))),
             None => Err(thrown("NumberFormatException", format!("For input string: \"{text}\""))),
         },

@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use busyhour_java::hash_code;
+
 use super::model::Object;
 pub(super) use super::model::{Array, Closure, Host, List, Map, Order, V};
 use super::stack;
@@ -219,11 +221,6 @@ impl V {
     }
 }
 
-/// Java's `String.hashCode`.
-pub(super) fn text_hash(text: &str) -> i32 {
-    text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
-}
-
 /// Java's `hashCode`, where it does not depend on an address.
 pub(super) fn hash(value: &V) -> Option<i32> {
     if stack::must_stop() {
@@ -231,7 +228,7 @@ pub(super) fn hash(value: &V) -> Option<i32> {
     }
     Some(match value {
         V::Plain(Value::Null) => 0,
-        V::Plain(Value::Text(text)) => text_hash(text),
+        V::Plain(Value::Text(text)) => hash_code(text),
         V::Plain(Value::Integer(value)) => *value,
         V::Plain(Value::Long(value)) => (*value ^ (*value as u64 >> 32) as i64) as i32,
         V::Plain(Value::Boolean(value)) => {

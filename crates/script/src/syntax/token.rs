@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use busyhour_java::parse_wide;
+
 use super::{Dialect, syntax_error, unsupported};
-use crate::number::java_parse_big;
 use crate::{Identifiers, ScriptError, Value};
 
 #[derive(Debug, Clone)]
@@ -220,7 +221,7 @@ impl Scanner<'_> {
         let too_long = || unsupported(self.text, at, "a number of this length");
         let (value, suffix_len) = match suffix {
             b'l' if !real => (Value::Long(plain.parse().map_err(|_| too_long())?), 1),
-            b'h' if !real => (Value::BigInteger(java_parse_big(plain).ok_or_else(too_long)?), 1),
+            b'h' if !real => (Value::BigInteger(parse_wide(plain).ok_or_else(too_long)?), 1),
             b'd' if real || self.dialect != Dialect::Jexl2 => {
                 (Value::Double(plain.parse().map_err(|_| too_long())?), 1)
             }
@@ -241,7 +242,7 @@ impl Scanner<'_> {
                 syntax_error(self.text, at, format!("`{plain}` begins with 0 but is no octal number"))
             })?
         } else {
-            java_parse_big(plain).ok_or_else(|| unsupported(self.text, at, "a number of this length"))?
+            parse_wide(plain).ok_or_else(|| unsupported(self.text, at, "a number of this length"))?
         };
         if let Ok(value) = i32::try_from(value) {
             return Ok(Value::Integer(value));

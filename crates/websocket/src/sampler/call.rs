@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_samplers::java::{parse_int, truth};
 
 use crate::connection::Address;
 use crate::filter::Prepared;
@@ -44,11 +44,11 @@ pub(super) struct Call {
 fn sent(data: &Data, user: &mut UserState) -> Sent {
     let kind = data.kind.text(user).into_owned();
     Sent {
-        binary: if kind.is_empty() { truth(&data.binary.text(user)) } else { kind == "Binary" },
+        binary: if kind.is_empty() { parse_boolean(&data.binary.text(user)) } else { kind == "Binary" },
         // STOMP ends its frames with a zero byte, which plans write as `^@`.
         zero: (kind == "TextStomp").then_some("^@"),
         text: data.text.text(user).into_owned(),
-        file: truth(&data.from_file.text(user)).then(|| data.file.text(user).into_owned()),
+        file: parse_boolean(&data.from_file.text(user)).then(|| data.file.text(user).into_owned()),
     }
 }
 
@@ -77,14 +77,14 @@ impl Call {
         let connects = match sampler.action {
             Action::Open => true,
             Action::PingPong(_) | Action::Close(_) => false,
-            _ => truth(&sampler.fresh.text(user)),
+            _ => parse_boolean(&sampler.fresh.text(user)),
         };
         let target = &sampler.target;
         let mut address = None;
         if connects {
             let port = port(target.port.text(user).trim()).map_err(Some)?;
             timeout("Connection", &connect, 1, 999_999).map_err(Some)?;
-            let secure = truth(&target.secure.text(user));
+            let secure = parse_boolean(&target.secure.text(user));
             let path = target.path.text(user).into_owned();
             address = Some(Address::new(secure, &target.server.text(user), port, &path));
         }
@@ -101,9 +101,9 @@ impl Call {
             Action::Write(data) => Does::Write(sent(data, user)),
             Action::Read { data_type, binary, optional } => {
                 let named = data_type.text(user).into_owned();
-                let old = if truth(&binary.text(user)) { "Binary" } else { "Text" };
+                let old = if parse_boolean(&binary.text(user)) { "Binary" } else { "Text" };
                 let data_type = if named.is_empty() { old.to_owned() } else { named };
-                Does::Read { data_type, optional: truth(&optional.text(user)) }
+                Does::Read { data_type, optional: parse_boolean(&optional.text(user)) }
             }
             Action::PingPong(kind) => Does::PingPong(kind.text(user).into_owned()),
             Action::Close(status) => Does::Close(status.text(user).into_owned()),

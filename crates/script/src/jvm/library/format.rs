@@ -162,7 +162,7 @@ fn signed(negative: bool, digits: String, flags: &str, width: usize) -> String {
     if flags.contains(',') {
         let (whole, rest) =
             text.split_once('.').map_or((text.clone(), String::new()), |(a, b)| (a.into(), format!(".{b}")));
-        text = grouped(&whole) + &rest;
+        text = busyhour_java::group_digits(&whole) + &rest;
     }
     let sign = if negative {
         "-"
@@ -178,17 +178,6 @@ fn signed(negative: bool, digits: String, flags: &str, width: usize) -> String {
         text = format!("{text:0>room$}");
     }
     format!("{sign}{text}")
-}
-
-fn grouped(whole: &str) -> String {
-    let mut out = String::new();
-    for (at, c) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// Java rounds the shortest decimal digits of a double, halves up.
@@ -239,7 +228,7 @@ pub fn decimal(pattern: &str, value: &V) -> Result<String, Fault> {
     let digits = digits.trim_start_matches('0');
     let mut digits = format!("{digits:0>zeros$}");
     if group.is_some() {
-        digits = grouped(&digits);
+        digits = busyhour_java::group_digits(&digits);
     }
     let point = if rest.is_empty() { "" } else { "." };
     let sign =

@@ -200,7 +200,7 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         ("isBigDecimal" | "isDouble" | "isFloat" | "isBigInteger", []) => {
             let found = match method {
                 "isBigInteger" => text.trim().parse::<i128>().is_ok(),
-                _ => crate::number::java_parse_double(text.trim()).is_some(),
+                _ => busyhour_java::parse_double(text.trim()).is_some(),
             };
             Ok(V::truth(found))
         }
@@ -208,7 +208,7 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             let fails = || thrown("NumberFormatException", format!("`{text}` is no number"));
             let trimmed = text.trim();
             match method {
-                "toFloat" => crate::number::java_parse_double(trimmed)
+                "toFloat" => busyhour_java::parse_double(trimmed)
                     .map(|number| V::Plain(Value::Float(number as f32)))
                     .ok_or_else(fails),
                 "toBigDecimal" => crate::java_like::Decimal::parse(trimmed)
@@ -219,7 +219,7 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         }
         ("toInteger" | "toLong", []) => {
             let trimmed = text.trim_matches(|c: char| c <= ' ');
-            let number = crate::number::java_parse_long(trimmed);
+            let number = busyhour_java::parse_long(trimmed);
             let fits = number.filter(|number| method == "toLong" || i32::try_from(*number).is_ok());
             match fits {
                 Some(number) if method == "toLong" => Ok(V::long(number)),
@@ -227,7 +227,7 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
                 None => Err(thrown("NumberFormatException", format!("For input string: \"{trimmed}\""))),
             }
         }
-        ("toDouble", []) => crate::number::java_parse_double(text)
+        ("toDouble", []) => busyhour_java::parse_double(text)
             .map(V::double)
             .ok_or_else(|| thrown("NumberFormatException", format!("For input string: \"{text}\""))),
         ("toURL" | "toURI", []) => Err(unknown(&object(), method)),

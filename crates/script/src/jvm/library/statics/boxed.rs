@@ -1,5 +1,7 @@
 //! Static methods of the classes of numbers and texts.
 
+use busyhour_java::parse_double;
+
 use super::super::super::classes::Class;
 use super::super::super::fault::{Outcome, thrown};
 use super::super::super::machine::Machine;
@@ -8,7 +10,6 @@ use super::super::super::value::V;
 use super::super::{create, format, numbers, print, text_of};
 use super::common::{math, number_format, of_class, wrong};
 use crate::Value;
-use crate::number::java_parse_double;
 
 /// `Integer.parseInt` and its like.
 pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
@@ -75,7 +76,7 @@ pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, argume
         },
         ("Double" | "Float", "parseDouble" | "valueOf" | "parseFloat", [value]) => {
             let number = match value {
-                V::Plain(Value::Text(text)) => java_parse_double(text).ok_or_else(|| number_format(text))?,
+                V::Plain(Value::Text(text)) => parse_double(text).ok_or_else(|| number_format(text))?,
                 V::Plain(Value::Null) => return Err(thrown("NullPointerException", "null")),
                 other => types::number(other)?,
             };

@@ -1,0 +1,42 @@
+//! Hexadecimal digits as JMeter reads and writes them.
+
+/// Bytes as hexadecimal digits, as JMeter writes them.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Decodes hexadecimal digits.
+///
+/// # Errors
+/// The message of JMeter's exception.
+pub fn from_hex(text: &str) -> Result<Vec<u8>, String> {
+    let digits: Vec<char> = text.chars().collect();
+    if !digits.len().is_multiple_of(2) {
+        return Err("Hex-encoded binary string contains an uneven no. of digits".into());
+    }
+    digits
+        .chunks_exact(2)
+        .map(|pair| match (pair[0].to_digit(16), pair[1].to_digit(16)) {
+            (Some(high), Some(low)) => Ok((high * 16 + low) as u8),
+            _ => Err(format!(
+                "Hex-encoded binary string contains an invalid hex digit in '{}{}'",
+                pair[0], pair[1]
+            )),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_as_digits_and_back() {
+        assert_eq!(hex(&[0, 0xAB, 0xff]), "00abff");
+        assert_eq!(from_hex("00aBfF"), Ok(vec![0, 0xAB, 0xFF]));
+        assert!(from_hex("abc").unwrap_err().contains("uneven"));
+        assert!(from_hex("zz").unwrap_err().ends_with("'zz'"));
+    }
+}
