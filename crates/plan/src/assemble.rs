@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use crate::element::Element;
 use crate::parse::{DEPTH_MAX, ELEMENTS_MAX};
-use crate::tree::{ElementData, ElementId, PropertyData, PropertyId, Slice, TestPlan};
+use crate::slice::Slice;
+use crate::test_plan::TestPlan;
+use crate::tree::{ElementData, ElementId, PropertyData, PropertyId};
 
 /// What stands below an element of an assembled plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,14 +1,13 @@
 //! Changing values, and writing the file with nothing else changed.
 
-use std::collections::BTreeMap;
-
 use busyhour_diagnostic::Span;
 
-use crate::tree::{ElementId, PropertyData, PropertyId, PropertyKind, Slice, TestPlan, is_special_property};
+use crate::edits::ADDED_TAG;
+use crate::edits::Added;
+use crate::slice::Slice;
+use crate::test_plan::TestPlan;
+use crate::tree::{ElementId, PropertyData, PropertyId, PropertyKind, is_special_property};
 use crate::xml;
-
-/// The tag of properties that an edit adds.
-pub(crate) const ADDED_TAG: &str = "stringProp";
 
 /// Why a plan cannot be edited as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,22 +42,6 @@ pub enum EditError {
         /// The encoding that it was read with.
         encoding: &'static str,
     },
-}
-
-/// The places of a plan that were changed, by offset in the source.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Edits {
-    changed: BTreeMap<u32, PropertyId>,
-    added: BTreeMap<u32, Added>,
-    /// Whether the source can be encoded again, once that is known.
-    is_reversible: Option<bool>,
-}
-
-/// Properties added to one element.
-#[derive(Clone, Debug)]
-struct Added {
-    element: ElementId,
-    properties: Vec<PropertyId>,
 }
 
 impl TestPlan {

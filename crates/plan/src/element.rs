@@ -7,7 +7,8 @@ use busyhour_diagnostic::{Diagnostic, Span};
 
 use crate::names;
 use crate::property::{Properties, Property};
-use crate::tree::{ENABLED_PROPERTY, ElementData, ElementId, NAME_PROPERTY, PropertyKind, TestPlan};
+use crate::test_plan::TestPlan;
+use crate::tree::{ENABLED_PROPERTY, ElementData, ElementId, NAME_PROPERTY, PropertyKind};
 
 /// One element of a plan: a sampler, a controller, a configuration element, a listener.
 ///
@@ -191,7 +192,7 @@ impl<'p> Element<'p> {
     /// The properties in the order of the file.
     #[must_use]
     pub fn properties(self) -> Properties<'p> {
-        Properties { plan: self.plan, owner: self, next: self.data().first_property }
+        Properties { plan: self.plan, owner: self.id, next: self.data().first_property }
     }
 
     /// The property of this name; of several the last, as in JMeter.
@@ -250,5 +251,57 @@ impl<'p> Element<'p> {
     #[must_use]
     pub fn object(self, name: &str) -> Option<Property<'p>> {
         self.property(name).filter(|property| property.kind() == PropertyKind::Object)
+    }
+}
+
+impl<'p> Property<'p> {
+    /// The element it belongs to, also when it stands deep inside another property.
+    #[must_use]
+    pub fn owner(self) -> Element<'p> {
+        Element { plan: self.plan, id: self.owner }
+    }
+
+    /// The name by which JMeter 5.6 knows the property, also where the file has an outdated one.
+    /// Inside an object: the tag.
+    #[must_use]
+    pub fn name(self) -> &'p str {
+        names::property_name(|| self.owner().kind(), self.written_name())
+    }
+
+    /// Gives a finding the file, the span of this property and the path of its element.
+    #[must_use]
+    pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
+        self.owner().locate_at(self.owner().locate(diagnostic), self.span())
+    }
+}
+
+impl TestPlan {
+    /// The element with this number.
+    ///
+    /// # Panics
+    /// When the number is one of another, longer plan.
+    #[must_use]
+    pub fn element(&self, id: ElementId) -> Element<'_> {
+        assert!(id.index() < self.elements.len(), "element {} is of another plan", id.0);
+        Element { plan: self, id }
+    }
+
+    /// The elements at the top: as a rule the test plan, in old files also the workbench.
+    pub fn roots(&self) -> impl DoubleEndedIterator<Item = Element<'_>> + ExactSizeIterator + Clone {
+        self.roots.iter().map(|&id| Element { plan: self, id })
+    }
+
+    /// All elements in document order, disabled ones too.
+    pub fn elements(&self) -> impl DoubleEndedIterator<Item = Element<'_>> + ExactSizeIterator + Clone {
+        (0..self.elements.len() as u32).map(|number| Element { plan: self, id: ElementId(number) })
+    }
+
+    /// The names of the elements from the root down to this one, itself included.
+    ///
+    /// # Panics
+    /// When the number is one of another, longer plan.
+    #[must_use]
+    pub fn path(&self, id: ElementId) -> Vec<String> {
+        self.element(id).path()
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use busyhour_diagnostic::{Diagnostic, LineCursor, Severity, Span};
 
 use crate::scan::Damage;
-use crate::tree::{ElementId, TestPlan};
+use crate::test_plan::TestPlan;
+use crate::tree::ElementId;
 use crate::xml::TextProblem;
 
 /// The most findings that [`parse`](crate::parse) gives back for one file; one more then tells how many

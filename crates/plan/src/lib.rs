@@ -28,6 +28,7 @@
 
 mod assemble;
 mod edit;
+mod edits;
 mod element;
 mod encoding;
 mod findings;
@@ -35,6 +36,8 @@ mod names;
 mod parse;
 mod property;
 mod scan;
+mod slice;
+mod test_plan;
 mod tree;
 mod xml;
 
@@ -44,4 +47,5 @@ pub use element::Element;
 pub use findings::DIAGNOSTICS_MAX;
 pub use parse::{DEPTH_MAX, parse};
 pub use property::{Properties, Property};
-pub use tree::{ElementId, PropertyId, PropertyKind, TestPlan};
+pub use test_plan::TestPlan;
+pub use tree::{ElementId, PropertyId, PropertyKind};

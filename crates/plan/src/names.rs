@@ -5,8 +5,6 @@
 
 mod classes;
 
-use crate::element::Element;
-
 const PACKAGE: &str = "org.apache.jmeter.";
 
 /// The short name that JMeter writes for a class, given a full or short name; names that JMeter has
@@ -81,12 +79,14 @@ pub(crate) fn gui_kind(written: &str) -> &str {
 }
 
 /// The present name of a property that may have an outdated one.
-pub(crate) fn property_name<'a>(owner: Element<'_>, written: &'a str) -> &'a str {
+///
+/// `kind_of_owner` is called only for names that depend on it.
+pub(crate) fn property_name<'a, 'k>(kind_of_owner: impl FnOnce() -> &'k str, written: &'a str) -> &'a str {
     // The names are compared first: they are rare, and the class of the element costs a search.
     let (kind, present) = match written {
         "ConstantThroughputTimer.throughput" => ("ConstantThroughputTimer", "throughput"),
         "JDBCSampler.query" => {
-            let applies = matches!(owner.kind(), "JDBCSampler" | "JDBCDataSource" | "ConfigTestElement");
+            let applies = matches!(kind_of_owner(), "JDBCSampler" | "JDBCDataSource" | "ConfigTestElement");
             return if applies { "query" } else { written };
         }
         "JDBCSampler.url" => ("JDBCDataSource", "dbUrl"),
@@ -105,7 +105,7 @@ pub(crate) fn property_name<'a>(owner: Element<'_>, written: &'a str) -> &'a str
         "BSFSampler.query" => ("BSFSampler", "script"),
         _ => return written,
     };
-    if owner.kind() == kind { present } else { written }
+    if kind_of_owner() == kind { present } else { written }
 }
 
 #[cfg(test)]

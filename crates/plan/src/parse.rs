@@ -5,6 +5,7 @@
 //! each followed by the `hashTree` of its children; an element holds properties.
 
 mod attributes;
+mod builder;
 mod document;
 mod reference;
 mod value;
@@ -12,15 +13,23 @@ mod value;
 use std::ops::Range;
 use std::sync::Arc;
 
-use busyhour_diagnostic::{Diagnostic, Severity, Span};
+use busyhour_diagnostic::{Diagnostic, Severity};
 
 use self::attributes::ElementAttributes;
-use self::value::Value;
-use crate::edit::Edits;
+use self::builder::Value;
+use crate::edits::Edits;
 use crate::encoding::{Decoded, decode};
 use crate::findings::{Findings, quoted, shortened};
+use crate::parse::builder::Builder;
+use crate::parse::builder::Document;
+use crate::parse::builder::Open;
+use crate::parse::builder::Tree;
+use crate::parse::builder::What;
+use crate::parse::builder::is_tree_tag;
 use crate::scan::{Piece, Scanner, Token};
-use crate::tree::{ElementData, ElementId, PropertyData, PropertyId, PropertyKind, Slice, TestPlan};
+use crate::slice::Slice;
+use crate::test_plan::TestPlan;
+use crate::tree::{ElementData, ElementId, PropertyData, PropertyId, PropertyKind};
 use crate::xml;
 
 /// How deep tags may be nested; what is deeper is not read. Real plans stay below 40.
@@ -66,72 +75,6 @@ pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Di
     };
     let findings = findings.finish(&plan);
     (plan, findings)
-}
-
-/// A tag that is open.
-struct Open {
-    what: What,
-    /// The tag's name; `None` for a tree that the file leaves out.
-    tag: Option<Range<usize>>,
-    /// The start tag.
-    start: Span,
-    /// The last property read directly below.
-    last_property: Option<PropertyId>,
-    value: Value,
-}
-
-#[derive(Clone, Copy)]
-enum What {
-    /// `jmeterTestPlan`
-    Plan {
-        has_tree: bool,
-    },
-    /// `hashTree`
-    Tree(Tree),
-    Element(ElementId),
-    Property(PropertyId),
-    /// Something that is read over.
-    Skipped,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Tree {
-    /// The element whose children are here.
-    parent: Option<ElementId>,
-    /// The element read last, as long as its own tree has not come.
-    waiting: Option<ElementId>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Document {
-    Begin,
-    InPlan,
-    Fragment,
-    End,
-}
-
-struct Builder<'t> {
-    text: &'t str,
-    findings: Findings<'t>,
-    elements: Vec<ElementData>,
-    properties: Vec<PropertyData>,
-    roots: Vec<ElementId>,
-    version: Option<Box<str>>,
-    jmeter_version: Option<Box<str>>,
-    document: Document,
-    stack: Vec<Open>,
-    /// How many tags deeper than the stack goes.
-    beyond: usize,
-    was_too_deep: bool,
-    /// Whether this piece has been reported already: what follows from that is not told as well.
-    is_tag_damaged: bool,
-    entities_declared: bool,
-    /// Names and texts are URL-encoded, as JMeter 2.1 wrote them.
-    is_url_encoded: bool,
-    /// Properties that are written as references, and what they refer to.
-    aliases: Vec<(PropertyId, PropertyId)>,
-    reference_steps: u32,
-    stopped: bool,
 }
 
 impl<'t> Builder<'t> {
@@ -497,13 +440,4 @@ impl<'t> Builder<'t> {
             Diagnostic::warning("jmx-trailing", format!("{what} is not read, nor does JMeter read it"))
         });
     }
-}
-
-fn is_tree_tag(tag: &str) -> bool {
-    matches!(
-        tag,
-        "hashTree"
-            | "org.apache.jorphan.collections.ListedHashTree"
-            | "org.apache.jorphan.collections.HashTree"
-    )
 }

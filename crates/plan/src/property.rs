@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::num::{ParseFloatError, ParseIntError};
 
-use busyhour_diagnostic::{Diagnostic, Span};
+use busyhour_diagnostic::Span;
 
-use crate::edit::ADDED_TAG;
-use crate::element::Element;
+use crate::edits::ADDED_TAG;
 use crate::names;
-use crate::tree::{PropertyData, PropertyId, PropertyKind, TestPlan};
+use crate::test_plan::TestPlan;
+use crate::tree::ElementId;
+use crate::tree::{PropertyData, PropertyId, PropertyKind};
 use crate::xml;
 
 /// One property of an element, or one inside another property.
@@ -17,7 +18,7 @@ use crate::xml;
 #[derive(Clone, Copy, Debug)]
 pub struct Property<'p> {
     pub(crate) plan: &'p TestPlan,
-    pub(crate) owner: Element<'p>,
+    pub(crate) owner: ElementId,
     pub(crate) id: PropertyId,
 }
 
@@ -25,7 +26,7 @@ pub struct Property<'p> {
 #[derive(Clone, Debug)]
 pub struct Properties<'p> {
     pub(crate) plan: &'p TestPlan,
-    pub(crate) owner: Element<'p>,
+    pub(crate) owner: ElementId,
     pub(crate) next: Option<PropertyId>,
 }
 
@@ -51,12 +52,6 @@ impl<'p> Property<'p> {
         self.id
     }
 
-    /// The element it belongs to, also when it stands deep inside another property.
-    #[must_use]
-    pub fn owner(self) -> Element<'p> {
-        self.owner
-    }
-
     /// How the file writes it.
     #[must_use]
     pub fn kind(self) -> PropertyKind {
@@ -69,13 +64,6 @@ impl<'p> Property<'p> {
         let data = self.data();
         // A property that an edit added stands nowhere in the source.
         if data.span.len == 0 { ADDED_TAG } else { xml::tag_at(&self.plan.text, data.span.offset) }
-    }
-
-    /// The name by which JMeter 5.6 knows the property, also where the file has an outdated one.
-    /// Inside an object: the tag.
-    #[must_use]
-    pub fn name(self) -> &'p str {
-        names::property_name(self.owner, self.written_name())
     }
 
     /// The name as the file has it.
@@ -188,11 +176,5 @@ impl<'p> Property<'p> {
             Cow::Borrowed(class) => Cow::Borrowed(names::short_class(class)),
             Cow::Owned(class) => Cow::Owned(names::short_class(&class).to_owned()),
         })
-    }
-
-    /// Gives a finding the file, the span of this property and the path of its element.
-    #[must_use]
-    pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
-        self.owner.locate_at(self.owner.locate(diagnostic), self.span())
     }
 }

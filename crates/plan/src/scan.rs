@@ -8,8 +8,6 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memmem};
 
-use crate::xml::starts_name;
-
 /// What a piece is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
@@ -202,6 +200,11 @@ pub(crate) fn tag_end(text: &str, offset: usize) -> TagEnd {
         }
         at += 1;
     }
+}
+
+/// Whether a byte can begin the name of a tag.
+pub(crate) fn starts_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || matches!(byte, b'_' | b':' | 0x80..)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use quick_xml::events::attributes::Attributes;
 
 use crate::scan::tag_end;
-use crate::tree::Slice;
+use crate::slice::Slice;
 
 /// Something wrong in a text, with its offset in that text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,11 +177,6 @@ pub(crate) fn url_encoded(text: &str) -> String {
         }
     }
     encoded
-}
-
-/// Whether a byte can begin the name of a tag.
-pub(crate) fn starts_name(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || matches!(byte, b'_' | b':' | 0x80..)
 }
 
 fn ends_name(byte: u8) -> bool {

@@ -1,7 +1,7 @@
 //! Files of columns that the plan lists: the Flexible File Writer of jmeter-plugins.
 
 use crate::detail::Detail;
-use crate::recorder::RunNames;
+use crate::run_names::RunNames;
 use crate::sample::Sample;
 
 /// What a plan says of such a file.
@@ -230,7 +230,7 @@ impl ColumnsFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::GroupName;
+    use crate::run_names::GroupName;
     use crate::sample::Nanos;
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::config::{SaveConfig, TimestampFormat};
 use crate::date_format::DateFormat;
 use crate::labels::Labels;
-use crate::recorder::RunNames;
+use crate::run_names::RunNames;
 use crate::sample::{Sample, SampleFlags};
 
 /// A way to write rows: a save configuration, made ready for one run.

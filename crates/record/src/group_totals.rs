@@ -2,20 +2,16 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::book::BookSettings;
-use crate::recorder::{GroupName, RunNames};
+use crate::aggregator_settings::AggregatorSettings;
+use crate::run_names::OTHER_GROUP;
+use crate::run_names::OTHER_GROUPS;
+use crate::run_names::{GroupName, RunNames};
 use crate::sample::{Nanos, Sample};
 use crate::totals::{LABELS_MAX, LabelTotals, Totals};
 
 /// Most pairs of a label and a thread group that have totals of their own, over the whole run: totals take some 100 KiB each.
 /// Samples of further pairs count as those of [`OTHER_GROUPS`], and in the totals of their label as ever.
 const PARTS_MAX: usize = 2 * LABELS_MAX;
-
-/// The name under which samples of further thread groups are counted.
-pub const OTHER_GROUPS: &str = "(other thread groups)";
-
-/// Stands for the thread groups beyond [`PARTS_MAX`].
-pub(crate) const OTHER_GROUP: u32 = u32::MAX;
 
 /// The totals of one thread group.
 #[derive(Debug, Clone)]
@@ -100,7 +96,7 @@ pub(crate) struct LabelParts {
 impl LabelParts {
     /// Adds a sample; `parts` is how many parts all labels of the run have.
     #[inline]
-    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &BookSettings, parts: &mut usize) {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &AggregatorSettings, parts: &mut usize) {
         if self.parts.get(self.last).is_none_or(|(group, _)| *group != sample.group) {
             self.last = self.find(sample.group, parts);
         }
@@ -133,7 +129,7 @@ impl LabelParts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::Book;
+    use crate::aggregator::Aggregator;
     use crate::labels::Labels;
     use crate::sample::SampleFlags;
 
@@ -146,7 +142,7 @@ mod tests {
     fn a_label_of_two_groups_has_totals_of_each_and_of_both() {
         let labels = Labels::new();
         let label = labels.intern("add booking");
-        let mut book = Book::new(labels, BookSettings::default());
+        let mut book = Aggregator::new(labels, AggregatorSettings::default());
         for (group, ms) in [(0, 100), (1, 10), (1, 30), (0, 300)] {
             let end = Nanos::from_millis(ms);
             book.add(&Sample { label, group, end, ..Sample::default() });
@@ -170,7 +166,7 @@ mod tests {
 
     #[test]
     fn one_group_needs_no_totals_of_its_own() {
-        let mut book = Book::new(Labels::new(), BookSettings::default());
+        let mut book = Aggregator::new(Labels::new(), AggregatorSettings::default());
         book.add(&Sample { end: Nanos(5), ..Sample::default() });
         book.close_all();
         let mut totals = book.finish(Vec::new());
@@ -194,7 +190,7 @@ mod tests {
     fn further_groups_are_counted_together() {
         let labels = Labels::new();
         let label = labels.intern("page");
-        let mut book = Book::new(labels, BookSettings::default());
+        let mut book = Aggregator::new(labels, AggregatorSettings::default());
         let further = 7;
         for group in 0..PARTS_MAX as u32 + further {
             book.add(&Sample { label, group, end: Nanos(5), ..Sample::default() });

@@ -12,10 +12,11 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-use crate::book::{Book, Second};
+use crate::aggregator::{Aggregator, Second};
 use crate::output_file::OutputFile;
 use crate::over_time::RowSecond;
-use crate::totals::{HISTOGRAM_DIGITS, SampleKind};
+use crate::time_histogram::HISTOGRAM_DIGITS;
+use crate::totals::SampleKind;
 
 pub(crate) struct HistogramLog {
     file: OutputFile,
@@ -53,7 +54,7 @@ impl HistogramLog {
     }
 
     /// Appends a second's histograms.
-    pub(crate) fn second(&mut self, second: &Second, book: &Book) {
+    pub(crate) fn second(&mut self, second: &Second, book: &Aggregator) {
         for (row, RowSecond { times, .. }) in second.rows.iter().enumerate() {
             if times.is_empty() {
                 continue;
@@ -67,7 +68,7 @@ impl HistogramLog {
         }
     }
 
-    fn name(&mut self, row: usize, book: &Book) {
+    fn name(&mut self, row: usize, book: &Aggregator) {
         if self.tags.len() <= row {
             self.tags.resize(row + 1, None);
         }

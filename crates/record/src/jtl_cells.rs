@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::group_totals::OTHER_GROUP;
-use crate::recorder::GroupName;
+use crate::run_names::GroupName;
+use crate::run_names::OTHER_GROUP;
 
 /// How the message of a transaction controller's sample begins.
 pub(crate) const TRANSACTION: &str = "Number of samples in transaction : ";

@@ -51,10 +51,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod aggregator;
+mod aggregator_settings;
 mod arrival;
 mod bands;
 mod batch;
-mod book;
 mod columns;
 mod config;
 mod control_event;
@@ -63,6 +64,8 @@ mod csv_row;
 mod date_format;
 mod detail;
 mod encoding;
+mod error;
+mod error_kinds;
 mod group_totals;
 mod histogram_log;
 mod jtl_cells;
@@ -76,9 +79,12 @@ mod outputs;
 mod over_time;
 mod pipe;
 mod recorder;
+mod recorder_config;
 mod replay;
 mod results;
 mod run_dir;
+mod run_names;
+mod run_totals;
 mod sample;
 mod samples_file;
 mod slowest;
@@ -86,16 +92,20 @@ mod snapshot;
 mod starts;
 mod time_histogram;
 mod totals;
+mod write_target;
 mod writer;
 mod xml;
 
+pub use aggregator_settings::ApdexLimits;
 pub use arrival::{ArrivalCounts, ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
 pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use control_event::{ChangedFrom, ControlEvent, LoadChange};
 pub use detail::{AssertionDetail, Detail, HttpDetail};
-pub use group_totals::{GroupTotals, OTHER_GROUPS};
+pub use error::{RecordError, RecorderEvent};
+pub use error_kinds::{ERROR_KINDS_MAX, ErrorKind};
+pub use group_totals::GroupTotals;
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder, RowPlace,
 };
@@ -108,15 +118,16 @@ pub use manifest::{
 };
 pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, SlicePoint};
 pub use pipe::PipeRelease;
-pub use recorder::{
-    CsvOutput, GroupName, RecordError, Recorder, RecorderConfig, RecorderEvent, RunNames, Which,
-};
+pub use recorder::Recorder;
+pub use recorder_config::{CsvOutput, RecorderConfig, Which};
 pub use replay::Replay;
 pub use results::{
     AddUpSettings, BAD_ROWS_NAMED, InputFacts, Packing, ReadSettings, Results, ResultsEnd, ResultsError,
     ResultsFrom, ResultsInput,
 };
 pub use run_dir::{RunDir, RunDirError};
+pub use run_names::{GroupName, OTHER_GROUPS, RunNames};
+pub use run_totals::RunTotals;
 pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
 pub use slowest::{SLOWEST_MAX, SlowRequest};
@@ -126,9 +137,6 @@ pub use snapshot::{
     read_snapshots, run_start_ms, snapshot_channel,
 };
 pub use starts::SecondCounts;
-pub use time_histogram::TimeHistogram;
-pub use totals::{
-    ApdexLimits, Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LABELS_MAX, LabelTotals,
-    LeftOut, OTHER_LABELS, RunTotals, SampleKind, Totals,
-};
+pub use time_histogram::{HISTOGRAM_DIGITS, TimeHistogram};
+pub use totals::{Clock, ElapsedMs, LABELS_MAX, LabelTotals, LeftOut, OTHER_LABELS, SampleKind, Totals};
 pub use writer::{BatchWriter, Full};

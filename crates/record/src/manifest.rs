@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RecorderEvent;
 use crate::arrival::ArrivalCounts;
 use crate::control_event::ControlEvent;
+use crate::error::RecorderEvent;
 
 /// Version of the manifest that is written, and the only one that is read.
 pub const MANIFEST_VERSION: u32 = 1;

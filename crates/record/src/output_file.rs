@@ -1,32 +1,15 @@
 //! A file that may fail without taking the run along.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::OpenOptions;
+use std::io;
 use std::path::Path;
 
-use crate::RecorderEvent;
+use crate::error::RecorderEvent;
 use crate::pipe::PipeRelease;
+use crate::write_target::Target;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 128 << 10;
-
-/// Where the bytes go: a file, or in tests something that fails when told to.
-pub(crate) trait Target: Send {
-    /// Takes some of the bytes, as [`Write::write`].
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
-    /// Cuts what was written back to this length.
-    fn cut(&mut self, len: u64) -> io::Result<()>;
-}
-
-impl Target for File {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Write::write(self, bytes)
-    }
-
-    fn cut(&mut self, len: u64) -> io::Result<()> {
-        self.set_len(len)
-    }
-}
 
 /// A buffered file of units (rows, samples) that are written whole or not at all.
 ///

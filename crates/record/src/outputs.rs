@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use crate::book::Book;
+use crate::aggregator::Aggregator;
 use crate::columns::{ColumnsFile, ColumnsFormat};
 use crate::csv_row::RowFormat;
 use crate::detail::Detail;
+use crate::error::{RecordError, RecorderEvent};
 use crate::histogram_log::HistogramLog;
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
 use crate::pipe::PipeRelease;
-use crate::recorder::{CsvOutput, RecordError, RecorderConfig, RecorderEvent, Which};
+use crate::recorder_config::{CsvOutput, RecorderConfig, Which};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
 use crate::sample::{Sample, SampleFlags};
 use crate::samples_file::{FileNames, SamplesFile};
@@ -201,7 +202,7 @@ impl Outputs {
     }
 
     /// Writes the histograms of the seconds that are complete.
-    pub(crate) fn histograms(&mut self, book: &mut Book) {
+    pub(crate) fn histograms(&mut self, book: &mut Aggregator) {
         while let Some(second) = book.next_closed() {
             if let Some(log) = &mut self.histograms {
                 log.second(&second, book);

@@ -42,7 +42,7 @@ mod unix {
     use std::time::Duration;
 
     use super::PipeRelease;
-    use crate::output_file::Target;
+    use crate::write_target::Target;
 
     /// How often a pipe that takes nothing is tried again.
     const RETRY: Duration = Duration::from_millis(1);

@@ -1,163 +1,28 @@
 //! The recorder's thread: from batches to totals and files.
 
-use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+use crate::aggregator::Aggregator;
+use crate::aggregator_settings::AggregatorSettings;
 use crate::batch::BatchReader;
-use crate::book::{Book, BookSettings};
-use crate::config::SaveConfig;
 use crate::core_clocks::CoreClocks;
 use crate::detail::Detail;
-use crate::labels::Labels;
+use crate::error::RecordError;
+use crate::error::RecorderEvent;
 use crate::live::{IntervalCounts, Live};
 use crate::live_arrivals::{LiveArrivals, RecentStarts};
 use crate::outputs::Outputs;
-use crate::pipe::PipeRelease;
+use crate::recorder_config::RecorderConfig;
+use crate::run_names::RunNames;
+use crate::run_totals::RunTotals;
 use crate::sample::{Nanos, SampleFlags};
-use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
-use crate::totals::{ApdexLimits, RunTotals};
+use crate::snapshot::Snapshot;
+use crate::snapshot::SnapshotMaker;
+use crate::snapshot::SnapshotSender;
 use crate::writer::{Batch, BatchWriter, Message};
-
-/// The name and number of a thread group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupName {
-    /// Its name in the plan.
-    pub name: String,
-    /// Its number, from 1. JMeter counts setUp, main and tearDown groups apart.
-    pub number: u32,
-}
-
-/// The names that a run's rows need; fixed before it starts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunNames {
-    /// The thread groups, by [`crate::Sample::group`].
-    pub groups: Vec<GroupName>,
-    /// `sample_variables`.
-    pub variables: Vec<String>,
-    /// The generator's host name, for the `Hostname` column.
-    pub hostname: String,
-    /// Numbers of the groups that run before or after the main ones: what they send is no part of the load.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub set_up_and_tear_down: Vec<u32>,
-}
-
-/// Which samples a result file takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Which {
-    /// All.
-    #[default]
-    All,
-    /// Failed ones (`ResultCollector.error_logging`).
-    Errors,
-    /// Successful ones (`ResultCollector.success_only_logging`).
-    Successes,
-}
-
-/// One result file, CSV or XML.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CsvOutput {
-    /// Where. A file that exists is continued, without a second line of column names or second head.
-    pub path: PathBuf,
-    /// Its columns.
-    pub config: SaveConfig,
-    /// Its samples. A sub-result goes where its parent goes.
-    pub which: Which,
-}
-
-/// How a run is recorded.
-#[derive(Debug, Clone)]
-pub struct RecorderConfig {
-    /// Directory for `samples.bhs` and `histograms.hlog`; `None` keeps totals only.
-    pub dir: Option<PathBuf>,
-    /// Names for the rows.
-    pub names: RunNames,
-    /// The labels, shared with the engine.
-    pub labels: Labels,
-    /// The run's start in ms since 1970.
-    pub wall_anchor_ms: i64,
-    /// The main log (`-l`): takes every sample.
-    pub main: Option<CsvOutput>,
-    /// The listeners' files.
-    pub listeners: Vec<CsvOutput>,
-    /// Sets of indices into `listeners`, by [`crate::Sample::listeners`]; the first is the empty set.
-    pub listener_sets: Vec<Vec<usize>>,
-    /// How many [`BatchWriter`]s: one per core.
-    pub writers: usize,
-    /// Size of a batch.
-    pub batch_bytes: usize,
-    /// Batches of each writer.
-    pub batches: usize,
-    /// Who follows the run second by second. They are told on the recorder's thread and never hold it up; the recorder
-    /// drops them when it ends.
-    pub observers: Vec<SnapshotSender>,
-    /// What response times count for the Application Performance Index.
-    pub apdex: ApdexLimits,
-    /// Ends the waiting for readers of result files that are pipes.
-    pub pipes: PipeRelease,
-}
-
-impl Default for RecorderConfig {
-    fn default() -> Self {
-        RecorderConfig {
-            dir: None,
-            names: RunNames::default(),
-            labels: Labels::new(),
-            wall_anchor_ms: 0,
-            main: None,
-            listeners: Vec::new(),
-            listener_sets: vec![Vec::new()],
-            writers: 1,
-            batch_bytes: 96 << 10,
-            batches: 48,
-            observers: Vec::new(),
-            apdex: ApdexLimits::default(),
-            pipes: PipeRelease::default(),
-        }
-    }
-}
-
-/// A result file could not be opened, or the recorder's thread not be started.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {path}")]
-pub struct RecordError {
-    /// The file.
-    pub path: PathBuf,
-    /// Why.
-    #[source]
-    pub source: std::io::Error,
-}
-
-/// Something that went wrong while recording, said once per file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum RecorderEvent {
-    /// A file could not be written further. The other outputs and the totals go on.
-    LostOutput {
-        /// The file.
-        file: String,
-        /// The system's words.
-        error: String,
-        /// Rows or segments that are missing in it by the end of the run.
-        lost: u64,
-    },
-    /// A listener's file could not be opened; its rows are missing. As in JMeter, the run goes on.
-    NotOpened {
-        /// The file.
-        file: String,
-        /// The system's words.
-        error: String,
-    },
-    /// The recorder itself failed; numbers of the run are missing.
-    Failed {
-        /// What is known.
-        error: String,
-    },
-}
 
 /// Writes a run down. It lives on a thread of its own; the cores feed it through [`BatchWriter`]s.
 #[derive(Debug)]
@@ -194,8 +59,8 @@ impl Recorder {
             observers: config.observers,
             regularity: None,
         });
-        let settings = BookSettings { apdex: config.apdex, ..BookSettings::default() };
-        let book = Book::new(config.labels.clone(), settings);
+        let settings = AggregatorSettings { apdex: config.apdex, ..AggregatorSettings::default() };
+        let book = Aggregator::new(config.labels.clone(), settings);
         let worker = Worker {
             book,
             outputs,
@@ -258,7 +123,7 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 }
 
 struct Worker {
-    book: Book,
+    book: Aggregator,
     outputs: Outputs,
     empty: Vec<SyncSender<Batch>>,
     clocks: CoreClocks,

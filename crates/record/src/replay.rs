@@ -1,11 +1,11 @@
 //! Adding up a run again from its record.
 
 use crate::live::IntervalCounts;
-use crate::recorder::RunNames;
 use crate::results::InputFacts;
+use crate::run_names::RunNames;
+use crate::run_totals::RunTotals;
 use crate::sample::Nanos;
 use crate::samples_file::SamplesEnd;
-use crate::totals::RunTotals;
 
 /// What a record adds up to.
 #[derive(Debug, Clone)]

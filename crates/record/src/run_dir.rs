@@ -3,11 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::jtl_scan::LogError;
+use crate::error::RecordError;
 use crate::manifest::{MANIFEST_VERSION, Manifest};
-use crate::recorder::RecordError;
-use crate::replay::Replay;
-use crate::results::{AddUpSettings, ReadSettings, Results, ResultsInput};
 use crate::samples_file::SamplesError;
 
 /// Name of the manifest.
@@ -259,22 +256,5 @@ impl RunDir {
             return Err(RunDirError::Version { path, version });
         }
         serde_json::from_slice(&text).map_err(manifest)
-    }
-
-    /// Adds up the record of samples again.
-    ///
-    /// # Errors
-    /// The record cannot be read. One whose tail is cut off can: see [`Replay::end`].
-    pub fn replay(&self) -> Result<Replay, RunDirError> {
-        let opened = Results::open(vec![ResultsInput::path(&self.path)], &ReadSettings::default());
-        let added = opened.and_then(|run| run.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}));
-        added.map_err(|error| {
-            let source = match error.source {
-                LogError::Samples(source) => source,
-                LogError::Io(source) => SamplesError::Io(source),
-                other => SamplesError::Io(io::Error::other(other)),
-            };
-            RunDirError::Samples { path: self.samples_path(), source }
-        })
     }
 }

@@ -20,12 +20,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RecorderEvent;
 use crate::arrival::ArrivalRecord;
 use crate::batch::{BatchReader, CorruptBatch, put};
+use crate::error::RecorderEvent;
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
-use crate::recorder::RunNames;
+use crate::run_names::RunNames;
 use crate::sample::{Sample, SampleFlags};
 
 pub(crate) const MAGIC: &[u8; 8] = b"BHSAMPLE";

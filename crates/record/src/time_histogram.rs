@@ -1,6 +1,7 @@
 //! Counts of times in the bands of an HdrHistogram of three digits, as many as have been needed so far.
 
-use crate::totals::HISTOGRAM_DIGITS;
+/// Significant digits of every histogram.
+pub const HISTOGRAM_DIGITS: u8 = 3;
 
 /// Binary digits of a value that a band keeps: a histogram of [`HISTOGRAM_DIGITS`] = 3 has 2,048 bands in its first
 /// scale (the power of two from 2·10³ on), and half as many in each further one.

@@ -1,23 +1,11 @@
 //! What a run adds up to: counts, exact sums, histograms and the kinds of error.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
-use crate::book::BookSettings;
-use crate::group_totals::{GroupTotals, name_groups};
-use crate::over_time::{Heat, LabelSeries};
-use crate::recorder::RunNames;
-use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
-use crate::slowest::SlowRequest;
-use crate::starts::SecondCounts;
+use crate::aggregator_settings::AggregatorSettings;
+use crate::over_time::LabelSeries;
+use crate::sample::{Nanos, Sample, SampleFlags};
 use crate::time_histogram::TimeHistogram;
-
-/// Significant digits of every histogram.
-pub const HISTOGRAM_DIGITS: u8 = 3;
-
-/// Most kinds of error kept apart; the rest is counted together.
-pub const ERROR_KINDS_MAX: usize = 1_000;
 
 /// Most labels (of each kind of sample) that have numbers of their own; the samples of the others are counted together
 /// under [`OTHER_LABELS`]. Histograms take some 100 KiB per label: a plan that puts a number into its labels would
@@ -189,7 +177,7 @@ impl Totals {
         }
     }
 
-    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &BookSettings) {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &AggregatorSettings) {
         self.samples += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
         // A damaged result file can hold any number.
@@ -213,7 +201,7 @@ impl Totals {
     }
 
     /// Completes what was kept once.
-    pub(crate) fn finish(&mut self, settings: &BookSettings) {
+    pub(crate) fn finish(&mut self, settings: &AggregatorSettings) {
         if settings.one_clock {
             self.service = self.response.clone();
         }
@@ -282,22 +270,6 @@ pub struct LabelTotals {
     pub series: Option<LabelSeries>,
 }
 
-/// What response times count for the Application Performance Index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ApdexLimits {
-    /// Up to here a user is satisfied, in ns.
-    pub satisfied_ns: u64,
-    /// Up to here a user tolerates it, in ns.
-    pub tolerated_ns: u64,
-}
-
-impl Default for ApdexLimits {
-    /// JMeter's: 500 ms and 1,500 ms (`jmeter.reportgenerator.apdex_satisfied_threshold` and `…_tolerated_threshold`).
-    fn default() -> Self {
-        ApdexLimits { satisfied_ns: 500_000_000, tolerated_ns: 1_500_000_000 }
-    }
-}
-
 /// What a window leaves out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
@@ -322,219 +294,5 @@ impl LeftOut {
             return true;
         }
         false
-    }
-}
-
-/// One way in which samples failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrorKind {
-    /// Response code.
-    pub code: String,
-    /// The first failed assertion's message, or the response message when no assertion failed.
-    pub message: String,
-    /// How many samples.
-    pub count: u64,
-    /// End of the first.
-    pub first: Nanos,
-    /// End of the last.
-    pub last: Nanos,
-    /// The label of the first.
-    pub example_label: String,
-}
-
-/// Bytes of a message by which kinds of error are told apart; longer ones are cut.
-const ERROR_TEXT_BYTES_MAX: usize = 1_000;
-
-/// The kinds of error, bounded.
-#[derive(Debug, Default)]
-pub(crate) struct ErrorKinds {
-    by_code: HashMap<String, HashMap<String, (LabelId, ErrorKind)>>,
-    kinds: usize,
-    other: u64,
-}
-
-impl ErrorKinds {
-    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
-        let reason = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
-        // Servers choose these texts: a thousand of them must not fill the memory.
-        let mut end = reason.len().min(ERROR_TEXT_BYTES_MAX);
-        while !reason.is_char_boundary(end) {
-            end -= 1;
-        }
-        let reason = &reason[..end];
-        let count = u64::from(sample.error_count.max(1));
-        if let Some((_, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
-            kind.count += count;
-            kind.first = kind.first.min(sample.end);
-            kind.last = kind.last.max(sample.end);
-            return;
-        }
-        if self.kinds >= ERROR_KINDS_MAX {
-            self.other += count;
-            return;
-        }
-        self.kinds += 1;
-        let kind = ErrorKind {
-            code: sample.code.to_owned(),
-            message: reason.to_owned(),
-            count,
-            first: sample.end,
-            last: sample.end,
-            example_label: String::new(),
-        };
-        self.by_code
-            .entry(sample.code.to_owned())
-            .or_default()
-            .insert(reason.to_owned(), (sample.label, kind));
-    }
-
-    /// The kinds, most frequent first, and the number of errors of further kinds.
-    pub(crate) fn finish(self, name: impl Fn(LabelId) -> String) -> (Vec<ErrorKind>, u64) {
-        let mut kinds: Vec<ErrorKind> = self
-            .by_code
-            .into_values()
-            .flat_map(HashMap::into_values)
-            .map(|(label, kind)| ErrorKind { example_label: name(label), ..kind })
-            .collect();
-        kinds.sort_by(|a, b| {
-            b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)).then_with(|| a.message.cmp(&b.message))
-        });
-        (kinds, self.other)
-    }
-}
-
-/// Everything that was added up in a run.
-#[derive(Debug, Clone)]
-pub struct RunTotals {
-    /// All requests: without the samples of transaction controllers and without sub-results.
-    pub total: Totals,
-    /// Per label and kind, in order of first appearance.
-    pub labels: Vec<LabelTotals>,
-    /// Per thread group, in the order of their numbers, where requests of several count; empty otherwise.
-    pub groups: Vec<GroupTotals>,
-    /// Thread groups that samples were of, as [`crate::Sample::group`] numbers them, whether or not they are told apart.
-    pub active_groups: Vec<u32>,
-    /// The kinds of error among the requests, most frequent first; at most [`ERROR_KINDS_MAX`].
-    pub errors: Vec<ErrorKind>,
-    /// Errors of kinds beyond that number.
-    pub errors_other: u64,
-    /// One point per second in which a request ended.
-    pub seconds: Vec<crate::SecondPoint>,
-    /// Response times of requests over the run; `None` when no request ended.
-    pub heat: Option<Heat>,
-    /// The slowest requests, slowest first.
-    pub slowest: Vec<SlowRequest>,
-    /// Requests that started in each second; `None` when stamps lie too far apart for that.
-    pub started: Option<SecondCounts>,
-    /// Arrivals of open workloads that were scheduled for each second; `None` without such workloads.
-    pub offered: Option<SecondCounts>,
-    /// By what [`Totals::satisfied`] and [`Totals::tolerated`] were counted.
-    pub apdex: ApdexLimits,
-    /// The window in which samples count, and what it left out; `None` when all count. Series are of all.
-    pub window: Option<LeftOut>,
-    /// Samples before the measured part, in no other number.
-    pub warmup_samples: u64,
-    /// Samples that reached the recorder after their second had been closed; they are in every total, and in the
-    /// series under a later second.
-    pub late_samples: u64,
-    /// Samples that are counted under [`OTHER_LABELS`].
-    pub other_label_samples: u64,
-    /// What went wrong while writing.
-    pub events: Vec<crate::RecorderEvent>,
-}
-
-impl RunTotals {
-    pub(crate) fn empty() -> RunTotals {
-        RunTotals {
-            total: Totals::new(),
-            labels: Vec::new(),
-            groups: Vec::new(),
-            active_groups: Vec::new(),
-            errors: Vec::new(),
-            errors_other: 0,
-            seconds: Vec::new(),
-            heat: None,
-            slowest: Vec::new(),
-            started: None,
-            offered: None,
-            apdex: ApdexLimits::default(),
-            window: None,
-            warmup_samples: 0,
-            late_samples: 0,
-            other_label_samples: 0,
-            events: Vec::new(),
-        }
-    }
-}
-
-/// Where a run's instants count from.
-impl RunTotals {
-    /// The first second in which a request started or anything ended.
-    pub(crate) fn first_second(&self) -> Option<u64> {
-        let started = self.started.as_ref().filter(|started| !started.counts.is_empty());
-        let rows = self.labels.iter().filter(|label| label.totals.first_start < Nanos::MAX);
-        let starts = rows.map(|label| label.totals.first_start.second());
-        let ends = self.seconds.first().map(|point| point.second);
-        starts.chain(started.map(|started| started.first)).chain(ends).min()
-    }
-
-    /// Gives the thread groups their names; of a single one nothing is kept apart.
-    pub(crate) fn name_groups(&mut self, names: &RunNames) {
-        self.groups = name_groups(std::mem::take(&mut self.groups), names);
-    }
-
-    /// Makes everything count from an instant that is so many seconds later.
-    pub(crate) fn move_origin(&mut self, seconds: u64) {
-        let ns = Nanos::from_secs(seconds).0;
-        let rows = self.labels.iter_mut().map(|label| &mut label.totals);
-        let groups = self.groups.iter_mut().flat_map(GroupTotals::all_totals);
-        for totals in rows.chain(groups).chain([&mut self.total]) {
-            // Without samples they are no instants.
-            if totals.first_start < Nanos::MAX {
-                totals.first_start = totals.first_start - ns;
-            }
-            totals.last_end = totals.last_end - ns;
-        }
-        for series in self.labels.iter_mut().filter_map(|label| label.series.as_mut()) {
-            series.from_second = series.from_second.saturating_sub(seconds);
-        }
-        for error in &mut self.errors {
-            (error.first, error.last) = (error.first - ns, error.last - ns);
-        }
-        for point in &mut self.seconds {
-            point.second = point.second.saturating_sub(seconds);
-        }
-        if let Some(heat) = &mut self.heat {
-            heat.from_second = heat.from_second.saturating_sub(seconds);
-        }
-        for request in &mut self.slowest {
-            request.start = request.start - ns;
-        }
-        for counts in [&mut self.started, &mut self.offered].into_iter().flatten() {
-            counts.first = counts.first.saturating_sub(seconds);
-        }
-        if let Some(left_out) = &mut self.window {
-            left_out.window = (left_out.window.0 - ns, left_out.window.1 - ns);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Labels;
-
-    #[test]
-    fn long_messages_are_kept_in_part_and_told_apart_by_it() {
-        let label = Labels::new().intern("page");
-        let mut kinds = ErrorKinds::default();
-        let same = "é".repeat(ERROR_TEXT_BYTES_MAX);
-        for end in ["a", "b"] {
-            let message = format!("x{same}{end}");
-            kinds.add(&Sample { label, code: "500", message: &message, error_count: 1, ..Sample::default() });
-        }
-        let (kinds, other) = kinds.finish(|_| "page".into());
-        assert_eq!((kinds.len(), kinds[0].count, other), (1, 2, 0));
-        assert_eq!(kinds[0].message.len(), ERROR_TEXT_BYTES_MAX - 1, "cut between two characters");
     }
 }

@@ -9,7 +9,8 @@ use crate::capacity_plot::capacity_plot;
 use crate::capacity_words::{
     headline, headroom, off, p_value, parameter, per_s, time, users, verdict, with_interval,
 };
-use crate::table::{Look, capital, cut, printable};
+use crate::table::capital;
+use crate::terminal_text::{Look, cut, printable};
 
 /// Widest name of a measurement.
 const NAME_MAX: usize = 34;

@@ -4,7 +4,7 @@ use busyhour_analysis::comparison::{CAUTION, POWERS, PowerNeed, PowerPlan, Power
 
 use crate::comparison_table::doubts;
 use crate::numbers::{counted, duration};
-use crate::table::{Look, cut, printable};
+use crate::terminal_text::{Look, cut, printable};
 
 /// The plan: for each measure what varies, and the runs on each side that show the difference.
 #[must_use]

@@ -8,7 +8,7 @@ use busyhour_analysis::comparison::{ComparedRow, Quartiles};
 use crate::log_tables::cell;
 use crate::numbers::ms;
 use crate::page::escape;
-use crate::table::shown_label;
+use crate::terminal_text::shown_label;
 
 /// What the numbers are.
 const ABOUT: &str =

@@ -8,7 +8,8 @@ use busyhour_record::SampleKind;
 
 use crate::comparison_quartiles::quartiles_line;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
-use crate::table::{LABEL_MIN, Look, capital, cut, printable, shown_label};
+use crate::table::capital;
+use crate::terminal_text::{LABEL_MIN, Look, cut, printable, shown_label};
 
 /// Differences of labels that are listed one by one.
 const LISTED: usize = 12;

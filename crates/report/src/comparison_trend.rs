@@ -6,7 +6,7 @@ use busyhour_analysis::comparison::{
 
 use crate::comparison_table::{change as shown_change, doubts, points};
 use crate::numbers::{counted, ms, percent, rate};
-use crate::table::{Look, cut, printable};
+use crate::terminal_text::{Look, cut, printable};
 
 /// Characters of a plot without a terminal's width.
 const PLOT_WIDTH: usize = 72;

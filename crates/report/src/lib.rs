@@ -40,6 +40,7 @@ mod statistics;
 mod summariser;
 mod table;
 mod terminal_plot;
+mod terminal_text;
 mod thresholds;
 mod thresholds_junit;
 mod times_table;
@@ -61,8 +62,9 @@ pub use page::{
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};
-pub use table::{Look, RunShow, end_of_run, shown_label as label_shown};
+pub use table::{RunShow, end_of_run};
 pub use terminal_plot::{PlotLine, TerminalPlot};
+pub use terminal_text::{Look, shown_label as label_shown};
 pub use thresholds::{summary_markdown, threshold_table};
 pub use thresholds_junit::thresholds_junit;
 pub use written::write_reports;

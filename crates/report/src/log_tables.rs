@@ -8,7 +8,8 @@ use busyhour_runs::LogReport;
 use serde::Serialize;
 
 use crate::numbers::{counted, thousands};
-use crate::table::{LABEL_MIN, Look, capital, cut, printable};
+use crate::table::capital;
+use crate::terminal_text::{LABEL_MIN, Look, cut, printable};
 
 /// Version of the JSON.
 const VERSION: u32 = 1;

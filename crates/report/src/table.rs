@@ -6,17 +6,17 @@ use busyhour_record::RunEnd;
 use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
 use crate::numbers::{counted, duration, rate, thousands};
+use crate::terminal_text::BOLD;
+use crate::terminal_text::DIM;
+use crate::terminal_text::Look;
+use crate::terminal_text::RED;
+use crate::terminal_text::YELLOW;
+use crate::terminal_text::cut;
+use crate::terminal_text::printable;
+use crate::terminal_text::shown_label;
+use crate::terminal_text::shown_text;
 use crate::thresholds::threshold_lines;
 use crate::times_table::{group_tables, times_tables};
-
-/// How text is to look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Look {
-    /// Columns of the terminal; `None` when there is none: then labels are not cut.
-    pub width: Option<usize>,
-    /// Whether colours and weights can be shown.
-    pub colour: bool,
-}
 
 /// What of a run is shown at its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,37 +27,6 @@ pub struct RunShow {
 
 /// Most kinds of error that are listed.
 const ERRORS_SHOWN: usize = 8;
-
-/// Labels are not cut below this many characters.
-pub(crate) const LABEL_MIN: usize = 12;
-
-const BOLD: &str = "1";
-const DIM: &str = "2";
-const RED: &str = "31";
-const GREEN: &str = "32";
-const YELLOW: &str = "33";
-
-impl Look {
-    pub(crate) fn paint(self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.paint(BOLD, text)
-    }
-
-    pub(crate) fn good(self, text: &str) -> String {
-        self.paint(GREEN, text)
-    }
-
-    pub(crate) fn bad(self, text: &str) -> String {
-        self.paint(RED, text)
-    }
-
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.paint(DIM, text)
-    }
-}
 
 /// The result of a run: a heading, the table per label and total, or per thread group, the most frequent errors, caveats, and
 /// the paths of what was `written`. Lines end with `\n`.
@@ -181,47 +150,14 @@ pub(crate) fn capital(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// `text` on one line and without control characters, which a label or a server's message may hold.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// Characters of a label that are shown: a plan can put any text into its labels. JSON and CSV have them whole.
-pub(crate) const LABEL_MAX: usize = 120;
-
 /// Characters of an error's message that are shown, and of its code.
 pub(crate) const MESSAGE_MAX: usize = 400;
 pub(crate) const CODE_MAX: usize = 120;
 
-/// A label on one line, at most 120 characters of it: its beginning and its end.
-#[must_use]
-pub fn shown_label(label: &str) -> String {
-    shown_text(label, LABEL_MAX)
-}
-
-/// `text` on one line. Of one that is longer than `most` characters the middle is left out, because labels of one plan mostly
-/// begin alike.
-pub(crate) fn shown_text(text: &str, most: usize) -> String {
-    let tail = most / 4;
-    let ends = text.char_indices().nth(most).map(|_| {
-        let head = text.char_indices().nth(most - tail - 1).map_or(0, |(at, _)| at);
-        let tail = text.char_indices().rev().nth(tail - 1).map_or(text.len(), |(at, _)| at);
-        format!("{}…{}", &text[..head], &text[tail..])
-    });
-    printable(ends.as_deref().unwrap_or(text))
-}
-
-/// At most `width` characters of `text`.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal_text::LABEL_MAX;
 
     #[test]
     fn long_labels_keep_their_ends() {

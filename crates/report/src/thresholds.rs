@@ -4,7 +4,7 @@ use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::ThresholdResult;
 
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
-use crate::table::{Look, printable, shown_label};
+use crate::terminal_text::{Look, printable, shown_label};
 
 /// The thresholds of a run for a terminal; lines end with `\n`.
 #[must_use]

@@ -4,7 +4,7 @@ use busyhour_analysis::{GroupRows, Row, Summary, Times};
 use busyhour_record::SampleKind;
 
 use crate::numbers::{duration, ms, percent, rate, thousands};
-use crate::table::{LABEL_MIN, Look, cut, shown_label};
+use crate::terminal_text::{LABEL_MIN, Look, cut, shown_label};
 
 /// Columns are left out before labels are cut to fewer characters than this.
 const LABEL_COMFORTABLE: usize = 28;

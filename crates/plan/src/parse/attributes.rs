@@ -6,9 +6,10 @@ use std::ops::Range;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use quick_xml::events::attributes::{AttrError, Attributes};
 
-use super::{Builder, What};
+use super::builder::{Builder, What};
 use crate::findings::quoted;
-use crate::tree::{ElementId, PropertyKind, Slice};
+use crate::slice::Slice;
+use crate::tree::{ElementId, PropertyKind};
 use crate::xml;
 
 /// The class name by which old files name a header, and under which its name has an outdated name.

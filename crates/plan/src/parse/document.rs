@@ -5,7 +5,7 @@ use std::ops::Range;
 use busyhour_diagnostic::{Diagnostic, Severity, Span};
 use memchr::memmem;
 
-use super::{Builder, Document, Open, Tree, What, is_tree_tag};
+use super::builder::{Builder, Document, Open, Tree, What, is_tree_tag};
 use crate::findings::{quoted, shortened};
 use crate::xml;
 

@@ -6,9 +6,10 @@
 
 use busyhour_diagnostic::Diagnostic;
 
-use super::{Builder, What};
+use super::builder::{Builder, What};
 use crate::findings::shortened;
-use crate::tree::{PropertyId, Slice};
+use crate::slice::Slice;
+use crate::tree::PropertyId;
 use crate::xml;
 
 /// How many properties all references of a file may pass on their ways and repeat at their ends.

@@ -1,46 +1,14 @@
 //! The text of a property, put together from its pieces.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use busyhour_diagnostic::{Diagnostic, Severity};
 use memchr::memmem;
 
-use super::{Builder, Document, Open, What};
+use super::builder::{Builder, Document, Open, What};
 use crate::findings::{quoted, shortened};
-use crate::tree::{PropertyId, PropertyKind, Slice, is_special_property};
+use crate::tree::{PropertyId, PropertyKind, is_special_property};
 use crate::xml;
-
-/// Text so far: a range of the source for as long as it is literally that.
-#[derive(Debug, Default)]
-pub(super) enum Value {
-    #[default]
-    Empty,
-    Source(Range<usize>),
-    Text(String),
-}
-
-impl Value {
-    fn push(&mut self, source: &str, range: Range<usize>, piece: Cow<'_, str>) {
-        if piece.is_empty() {
-            return;
-        }
-        match (&mut *self, piece) {
-            (Self::Empty, Cow::Borrowed(_)) => *self = Self::Source(range),
-            (Self::Empty, Cow::Owned(text)) => *self = Self::Text(text),
-            (Self::Source(before), piece) => *self = Self::Text(source[before.clone()].to_owned() + &piece),
-            (Self::Text(text), piece) => text.push_str(&piece),
-        }
-    }
-
-    fn into_slice(self) -> Slice {
-        match self {
-            Self::Empty => Slice::EMPTY,
-            Self::Source(range) => Slice::of(range),
-            Self::Text(text) => Slice::Owned(text.into()),
-        }
-    }
-}
 
 impl Builder<'_> {
     /// Text, or with `has_references` false the inside of a CDATA section.

@@ -10,7 +10,8 @@
 //! Then X_r(N) = G(N − e_r)/G(N), and since the customers at a centre are a derivative of log G,
 //! Q_kr(N) = D_kr [Φ′_k ∏_{j≠k} Φ_j](N − e_r)/G(N).
 
-use super::{Centre, ClosedMeans, ClosedNetwork, Scaled};
+use super::closed_network::{Centre, ClosedMeans, ClosedNetwork};
+use super::scaled::Scaled;
 
 /// What convolution finds.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@
 //! A centre of m servers is taken for one server of demand D/m and a delay of D(m−1)/m (Seidmann, Schweitzer &
 //! Shalev-Oren, Large Scale Systems 12, 1987): exact for one customer and for very many, some percent off between.
 
-use super::{ClosedMeans, ClosedNetwork};
+use super::closed_network::{ClosedMeans, ClosedNetwork};
 
 /// When an iteration ends.
 #[derive(Clone, Copy, Debug, PartialEq)]

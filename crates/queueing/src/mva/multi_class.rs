@@ -1,6 +1,7 @@
 //! Exact mean value analysis of several classes.
 
-use super::{ClosedMeans, ClosedNetwork, single};
+use super::closed_network::{ClosedMeans, ClosedNetwork};
+use super::single;
 
 /// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980) over all populations up to the whole, for
 /// centres that serve one customer at a time: whoever arrives sees the network as it would be without him. Speeds are

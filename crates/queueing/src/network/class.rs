@@ -1,13 +1,9 @@
 //! Classes of customers.
 
-use serde::{Deserialize, Serialize};
-
-use super::class_file::ClassFile;
 use super::law::TimeLaw;
 
 /// A class of customers: those who ask for the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "ClassFile", into = "ClassFile")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CustomerClass {
     /// Its name.
     pub name: String,

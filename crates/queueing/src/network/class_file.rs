@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::class::{ClassLoad, CustomerClass};
 use super::law::TimeLaw;
@@ -35,6 +35,18 @@ pub(super) struct ClassFile {
 
 fn is_zero(priority: &i32) -> bool {
     *priority == 0
+}
+
+impl Serialize for CustomerClass {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ClassFile::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CustomerClass {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ClassFile::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
+    }
 }
 
 impl JsonSchema for CustomerClass {

@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::law::TimeLaw;
 use super::per_class::PerClass;
 use super::routing::Place;
-use super::station_file::StationFile;
 
 /// A place in the network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "StationFile", into = "StationFile")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Station {
     /// Its name.
     pub name: String,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::law::TimeLaw;
 use super::per_class::PerClass;
@@ -153,6 +153,18 @@ impl StationFile {
                 self.name
             )),
         }
+    }
+}
+
+impl Serialize for Station {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        StationFile::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Station {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StationFile::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,11 +1,10 @@
 //! One queue with Poisson arrivals, solved exactly where networks of such have no product form: M/G/1 in order of
 //! arrival, with priorities, and stations with little room.
 
-use super::SolveError;
-use super::assumptions::Broken;
+use super::assumptions::{Broken, VISITS_MIN};
+use super::error::{Saturated, SolveError};
 use super::product_form::{Demands, Means, assemble, comes_back, demands};
 use super::solution::{MethodUsed, Solution};
-use super::{Saturated, assumptions::VISITS_MIN};
 use crate::birth_death::lossy;
 use crate::network::{Capacity, Queue, QueueingNetwork, Scheduling, StationKind, TimeLaw, WhenFull};
 

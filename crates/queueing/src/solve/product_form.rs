@@ -2,10 +2,11 @@
 
 use super::assumptions::{Broken, VISITS_MIN};
 use super::bounds::{Load, bounds};
+use super::error::{Saturated, SolveError};
+use super::method::{Effort, Method};
 use super::solution::{
     ClassSolution, MethodUsed, QUANTILES, Quantile, Solution, StationClassSolution, StationSolution,
 };
-use super::{Effort, Method, Saturated, SolveError};
 use crate::birth_death::{BirthDeath, MultiServer};
 use crate::mva::{Centre, ClosedMeans, ClosedNetwork, Population, convolution, linearizer, multi_class};
 use crate::network::{Place, QueueingNetwork, Scheduling, Station, StationKind};

@@ -5,10 +5,8 @@ use std::num::NonZeroU64;
 
 use rustc_hash::FxHasher;
 
-use super::cell::Cell;
-
 /// Beyond this, ns since 1970 do not fit: the year 2262.
-const STAMP_MS_MAX: u64 = (i64::MAX / 1_000_000) as u64;
+pub(super) const STAMP_MS_MAX: u64 = (i64::MAX / 1_000_000) as u64;
 
 /// Nothing takes longer: about 31 years, in ms.
 const SPAN_MS_MAX: u64 = 1_000_000_000_000;
@@ -50,29 +48,6 @@ pub(crate) fn stamp_ns(cell: &[u8]) -> Option<i64> {
     ms.checked_mul(1_000_000)
 }
 
-/// Reads stamps of 13 digits, as all are from 2001 to 2286: the first eight change every 100 s only.
-#[derive(Debug, Default)]
-pub(crate) struct Stamps {
-    head: [u8; 8],
-    head_ms: u64,
-}
-
-impl Stamps {
-    /// The same as [`stamp_ns`].
-    #[inline]
-    pub(crate) fn ns(&mut self, cell: Cell<'_>) -> Option<i64> {
-        let Ok(stamp) = <&[u8; 13]>::try_from(cell.bytes()) else { return stamp_ns(cell.bytes()) };
-        let [head @ .., _, _, _, _, _] = stamp;
-        if *head != self.head {
-            let Some(value) = number(head) else { return stamp_ns(stamp) };
-            (self.head, self.head_ms) = (*head, value * 100_000);
-        }
-        let Some(tail) = Cell::new(stamp, 5).number() else { return stamp_ns(stamp) };
-        let ms = self.head_ms + tail;
-        (ms <= STAMP_MS_MAX).then(|| ms as i64 * 1_000_000)
-    }
-}
-
 /// The start of a sample from its stamp and, when that is its end, from its length and idle time (an empty cell is none).
 pub(crate) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end: bool) -> Option<i64> {
     if !stamp_is_end {
@@ -110,6 +85,8 @@ pub(crate) fn is_transaction(message: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jtl_scan::cell::Cell;
+    use crate::jtl_scan::stamps::Stamps;
 
     #[test]
     fn cells_become_numbers() {

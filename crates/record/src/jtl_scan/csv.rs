@@ -8,6 +8,7 @@ use super::columns::Columns;
 use super::csv_rows::{CsvRow, CsvRows};
 use super::problem::{BadRow, LogError, RowPlace};
 use super::rows::{LogLabels, LogRow, Seen};
+use super::stamps::Stamps;
 
 /// Reads all rows.
 pub(super) fn scan(
@@ -18,7 +19,7 @@ pub(super) fn scan(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), LogError> {
     let mut rows = CsvRows::new(input, columns.delimiter, columns.named, columns.last);
-    let mut stamps = cells::Stamps::default();
+    let mut stamps = Stamps::default();
     while let Some(row) = rows.next(progress)? {
         take(&row, columns, &mut stamps, seen, see);
     }
@@ -31,7 +32,7 @@ pub(super) fn scan(
 fn take(
     row: &CsvRow<'_>,
     columns: &Columns,
-    stamps: &mut cells::Stamps,
+    stamps: &mut Stamps,
     seen: &mut Seen,
     see: &mut impl FnMut(&LogRow, &LogLabels),
 ) {

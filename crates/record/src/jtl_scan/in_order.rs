@@ -5,6 +5,7 @@
 //! duration. Rows that started earlier than the latest start less the greatest lag are in their final order.
 
 use super::rows::LogRow;
+use crate::jtl_scan::problem::OutOfOrder;
 
 /// So many rows are always worth waiting for: sorting is cheapest in parts that fit the cache.
 const PART: usize = 1 << 16;
@@ -17,18 +18,6 @@ const PLACE_BITS: u32 = 23;
 
 /// The rest of a key's bits: 2199 s in ns.
 const KEY_TIME_BITS: u32 = u64::BITS - PLACE_BITS;
-
-/// Rows came too late to be put in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "its rows are not in the order in which samples ended: one started {:.3} s before another that stands above it, \
-     too far to be put in order in memory",
-    *lag_ns as f64 / 1e9
-)]
-pub struct OutOfOrder {
-    /// The greatest lag of a row, in ns.
-    pub lag_ns: u64,
-}
 
 /// Passes rows on in the order of their starts; equal starts keep their order.
 pub(super) struct InOrder {
@@ -176,6 +165,7 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jtl_scan::problem::OutOfOrder;
 
     #[test]
     fn rows_that_would_need_too_much_room_are_refused() {

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use super::in_order::OutOfOrder;
 use crate::samples_file::SamplesError;
 
 /// A row that could not be understood.
@@ -172,4 +171,16 @@ fn line_at(path: &Path, at: u64) -> io::Result<u64> {
         }
         line += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64;
     }
+}
+
+/// Rows came too late to be put in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "its rows are not in the order in which samples ended: one started {:.3} s before another that stands above it, \
+     too far to be put in order in memory",
+    *lag_ns as f64 / 1e9
+)]
+pub struct OutOfOrder {
+    /// The greatest lag of a row, in ns.
+    pub lag_ns: u64,
 }

@@ -3,7 +3,12 @@
 use rustc_hash::FxHashMap;
 
 use crate::jtl_cells::Groups;
-use crate::jtl_scan::{BadRow, Cell, Columns, CsvRow, RowPlace, Stamps, cells};
+use crate::jtl_scan::Cell;
+use crate::jtl_scan::Columns;
+use crate::jtl_scan::CsvRow;
+use crate::jtl_scan::cells;
+use crate::jtl_scan::stamps::Stamps;
+use crate::jtl_scan::{BadRow, RowPlace};
 use crate::labels::Labels;
 use crate::sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 use crate::totals::{LABELS_MAX, OTHER_LABELS};

@@ -1,6 +1,7 @@
 //! What is known of an input beside its samples.
 
-use crate::jtl_scan::{BadRow, LogError, LogForm};
+use crate::jtl_scan::LogForm;
+use crate::jtl_scan::{BadRow, LogError};
 use crate::sample::Nanos;
 
 use super::unpack::Packing;

@@ -1,10 +1,10 @@
 //! Samples from a run directory's full-fidelity record.
 
-use super::Hears;
+use super::Sinks;
 use super::unpack::Bytes;
 use crate::jtl_scan::LogError;
 use crate::labels::Labels;
-use crate::recorder::RunNames;
+use crate::run_names::RunNames;
 use crate::sample::{LabelId, Nanos, Sample};
 use crate::samples_file::SamplesReader;
 
@@ -29,14 +29,14 @@ impl RunSamples {
     pub(super) fn next(
         &mut self,
         origin_ns: i64,
-        hears: &mut Hears<'_>,
+        sinks: &mut Sinks<'_>,
     ) -> Result<Option<(u64, Nanos, u32)>, LogError> {
         let offset_ns = u64::try_from(self.anchor_ns().saturating_sub(origin_ns)).unwrap_or(0);
         let moved = |at: Nanos| at + offset_ns;
         let names = self.reader.labels().clone();
         let (labels, ids) = (&self.labels, &mut self.ids);
         let mut told = (0, Nanos::ZERO, 0);
-        let Hears { sample: see, arrival: hear } = hears;
+        let Sinks { sample: see, arrival: hear } = sinks;
         let mut each = |sample: &Sample<'_>| {
             let at = sample.label.0 as usize;
             // In the order of the record, which is that of the run: its tables list labels alike.

@@ -8,10 +8,14 @@ use super::facts::InputFacts;
 use super::run::RunSamples;
 use super::unpack::{Bytes, ReadBytes, unpacked};
 use super::xml::{Step, XmlSamples};
-use super::{Hears, ReadSettings, ResultsFrom, ResultsInput};
-use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
+use super::{ReadSettings, ResultsFrom, ResultsInput, Sinks};
+use crate::jtl_scan::Columns;
+use crate::jtl_scan::CsvRows;
+use crate::jtl_scan::HEAD_MAX;
+use crate::jtl_scan::LogError;
+use crate::jtl_scan::LogForm;
 use crate::labels::Labels;
-use crate::recorder::RunNames;
+use crate::run_names::RunNames;
 use crate::sample::Nanos;
 
 /// Rows that are read in one go at most, so that progress can be told between.
@@ -111,10 +115,10 @@ impl Source {
         &mut self,
         origin_ns: i64,
         until: Nanos,
-        hears: &mut Hears<'_>,
+        sinks: &mut Sinks<'_>,
     ) -> Result<(), LogError> {
         for _ in 0..ROWS_AT_ONCE {
-            if !self.step(origin_ns, hears)? {
+            if !self.step(origin_ns, sinks)? {
                 (self.ended, self.users) = (true, 0);
                 break;
             }
@@ -127,7 +131,7 @@ impl Source {
 
     /// Reads a row, a sample or a piece of a record; false at the end.
     #[inline]
-    fn step(&mut self, origin_ns: i64, hears: &mut Hears<'_>) -> Result<bool, LogError> {
+    fn step(&mut self, origin_ns: i64, sinks: &mut Sinks<'_>) -> Result<bool, LogError> {
         let facts = &mut self.facts;
         match &mut self.rows {
             Rows::Csv(csv) => {
@@ -139,7 +143,7 @@ impl Source {
                 let users = &mut self.users;
                 let see = |sample: &crate::Sample<'_>| {
                     *users = sample.users_all;
-                    (hears.sample)(sample);
+                    (sinks.sample)(sample);
                 };
                 let found = match samples.columns.all {
                     true => samples.take::<true>(&row, origin_ns, see),
@@ -159,7 +163,7 @@ impl Source {
                     let users = &mut self.users;
                     let mut see = |sample: &crate::Sample<'_>| {
                         *users = sample.users_all;
-                        (hears.sample)(sample);
+                        (sinks.sample)(sample);
                     };
                     match xml.tell(&read, origin_ns, &mut see) {
                         Ok((end, samples)) => {
@@ -175,7 +179,7 @@ impl Source {
                     return Ok(false);
                 }
             },
-            Rows::Run(run) => match run.next(origin_ns, hears)? {
+            Rows::Run(run) => match run.next(origin_ns, sinks)? {
                 Some((samples, end, users)) => {
                     facts.add(samples, end);
                     self.latest_end = self.latest_end.max(end);

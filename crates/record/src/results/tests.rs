@@ -156,7 +156,7 @@ fn columns_without_names_follow_from_the_properties() {
         "jmeter.save.saveservice.default_delimiter" => Some(";"),
         _ => None,
     };
-    let config = SaveConfig::from_properties(property).unwrap();
+    let config = crate::SaveConfig::from_properties(property).unwrap();
     let settings = ReadSettings { unnamed: Some(config), ..ReadSettings::default() };
     let text = "1000;20;home;500;no;T 1-1;text;false;wanted \"this\";30;40;2;5;15;0\n";
     let open = |text: &str, settings: &ReadSettings| {
@@ -168,11 +168,11 @@ fn columns_without_names_follow_from_the_properties() {
     // Names that are there count more than what anybody says.
     assert_eq!(open(&format!("{NAMES}{}", row(1, 2, "a")), &settings).unwrap().total.samples, 1);
     let error = |text: &str, settings: &ReadSettings| open(text, settings).unwrap_err().source;
-    assert!(matches!(error(text, &ReadSettings::default()), LogError::Unnamed { columns: 15 }));
-    assert!(matches!(error("1;2;a\n", &settings), LogError::Properties { columns: 3, asked: 15 }));
-    assert!(matches!(error("", &settings), LogError::Empty));
-    assert!(matches!(error("timeStamp,label\n1,a\n", &settings), LogError::Column("elapsed")));
-    assert!(matches!(error(&format!("{NAMES}x,1,a,,,,,,\n"), &settings), LogError::BadRows { bad: 1, .. }));
+    assert!(matches!(error(text, &ReadSettings::default()), crate::LogError::Unnamed { columns: 15 }));
+    assert!(matches!(error("1;2;a\n", &settings), crate::LogError::Properties { columns: 3, asked: 15 }));
+    assert!(matches!(error("", &settings), crate::LogError::Empty));
+    assert!(matches!(error("timeStamp,label\n1,a\n", &settings), crate::LogError::Column("elapsed")));
+    assert!(matches!(error(&format!("{NAMES}x,1,a,,,,,,\n"), &settings), crate::LogError::BadRows { bad: 1, .. }));
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn runs_and_result_files_of_one_test_go_together() {
     assert_eq!(three.totals.total.samples, both.totals.total.samples + 1);
     let missing =
         added(vec![ResultsInput::path(temp.path())], &ReadSettings::default(), &AddUpSettings::default());
-    assert!(matches!(missing.unwrap_err().source, LogError::NoRun));
+    assert!(matches!(missing.unwrap_err().source, crate::LogError::NoRun));
 }
 
 proptest! {

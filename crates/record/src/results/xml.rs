@@ -14,7 +14,8 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::unpack::LineCounted;
 use crate::jtl_cells::{Groups, TRANSACTION};
-use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
+use crate::jtl_scan::cells;
+use crate::jtl_scan::{BadRow, LogError, RowPlace};
 use crate::labels::Labels;
 use crate::sample::{DataType, Nanos, Sample, SampleFlags};
 

@@ -9,7 +9,7 @@ use crate::live_arrivals::LiveArrivals;
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
 use crate::totals::{LABELS_MAX, OTHER_LABELS, SampleKind};
 
-/// Seconds kept open for cores that report late, as [`crate::book::Book`] keeps them.
+/// Seconds kept open for cores that report late, as [`crate::aggregator::Aggregator`] keeps them.
 const OPEN_SECONDS_MAX: u64 = 30;
 
 /// Empty seconds in a row that are told one by one.

@@ -6,8 +6,9 @@ use super::{Snapshot, SnapshotMaker};
 use crate::arrival::ArrivalRecord;
 use crate::labels::Labels;
 use crate::live_arrivals::RecentStarts;
-use crate::recorder::RunNames;
-use crate::results::{Hears, InputFacts, ReadSettings, Results, ResultsError, ResultsInput};
+use crate::results::InputFacts;
+use crate::results::{ReadSettings, Results, ResultsError, ResultsInput, Sinks};
+use crate::run_names::RunNames;
 use crate::sample::{Nanos, Sample, SampleFlags};
 use crate::totals::SampleKind;
 
@@ -82,7 +83,7 @@ pub fn read_snapshots(
             }
         }
     };
-    let end = results.read_hearing(&mut Hears { sample: &mut sample, arrival: &mut arrival }, &mut |_| {})?;
+    let end = results.read_into(&mut Sinks { sample: &mut sample, arrival: &mut arrival }, &mut |_| {})?;
     let (seconds, see) = seconds.into_inner();
     seconds.finish(see);
     Ok(SnapshotSource { names: end.names, wall_anchor_ms, inputs: end.inputs, late_samples })

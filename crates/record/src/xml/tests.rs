@@ -1,6 +1,6 @@
 use super::*;
 use crate::detail::AssertionDetail;
-use crate::recorder::GroupName;
+use crate::run_names::GroupName;
 use crate::sample::Nanos;
 
 fn names() -> RunNames {

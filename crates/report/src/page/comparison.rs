@@ -17,7 +17,7 @@ use super::model::MODEL_VERSION;
 use crate::comparison_quartiles::quartiles_html;
 use crate::comparison_table::{change_cell, headline, interval_cell, judged, percent_of, value};
 use crate::numbers::{counted, duration, percent, thousands};
-use crate::table::{Look, shown_label};
+use crate::terminal_text::{Look, shown_label};
 
 /// With more rows than this, the rest are shown when somebody asks; the style sheet knows the number.
 const ROWS_SHOWN: usize = 30;

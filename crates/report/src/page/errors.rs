@@ -6,7 +6,8 @@ use busyhour_analysis::Summary;
 
 use super::markup::{Column, Section, Sort, at, escape, head, scrolling};
 use crate::numbers::{ms, thousands};
-use crate::table::{CODE_MAX, MESSAGE_MAX, shown_label, shown_text};
+use crate::table::{CODE_MAX, MESSAGE_MAX};
+use crate::terminal_text::{shown_label, shown_text};
 
 /// Most kinds of error that are listed.
 const ERRORS_SHOWN: usize = 50;

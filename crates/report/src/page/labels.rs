@@ -7,7 +7,7 @@ use busyhour_record::SampleKind;
 
 use super::markup::{Column, Section, Sort, escape, head, scrolling};
 use crate::numbers::{ms, percent, rate, thousands};
-use crate::table::shown_label;
+use crate::terminal_text::shown_label;
 use crate::times_table::{group_about, group_name};
 
 /// With more labels than this, the rest are shown when somebody asks; the style sheet knows the number.

@@ -7,7 +7,7 @@ use busyhour_record::{ControlEvent, Stall};
 use serde::Serialize;
 
 use super::steps::Steps;
-use crate::table::shown_label;
+use crate::terminal_text::shown_label;
 
 /// Version of the model; the script reads no other.
 pub(super) const MODEL_VERSION: u32 = 1;

@@ -6,7 +6,7 @@ use busyhour_analysis::{Row, Summary};
 
 use super::markup::{Column, Section, Sort, def, escape, figure, head, scrolling};
 use crate::numbers::{rate, thousands};
-use crate::table::shown_label;
+use crate::terminal_text::shown_label;
 
 /// The section of sent and received bytes.
 pub(super) fn traffic(summary: &Summary) -> Section {

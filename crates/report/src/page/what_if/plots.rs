@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::super::markup::{def, escape};
-use super::{WhatIfClass, WhatIfFound, WhatIfPage, WhatIfStation, WhatIfValue};
+use super::points::{WhatIfClass, WhatIfFound, WhatIfPage, WhatIfStation, WhatIfValue};
 
 /// Lines of a plot; what is more stands in the tables only.
 const LINES_MAX: usize = 9;

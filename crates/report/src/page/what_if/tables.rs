@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::markup::{def, escape, scrolling};
 use super::plots::{labels, numbers};
-use super::{WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, digits, shown};
+use super::points::{WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, digits, shown};
 use crate::numbers::thousands;
 
 /// Rows that are shown before somebody asks for all.

@@ -41,7 +41,7 @@ pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><title>Arrivals – Busyhour</title>\
          <style>{}{PAGE_STYLE}</style></head><body><main>\n",
-        include_str!("style.css")
+        include_str!("arrival_plots/style.css")
     );
     let mut stems = Vec::new();
     for log in logs {

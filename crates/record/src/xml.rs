@@ -6,7 +6,7 @@ mod text;
 use crate::config::SaveConfig;
 use crate::detail::{Detail, HttpDetail};
 use crate::labels::Labels;
-use crate::recorder::RunNames;
+use crate::run_names::RunNames;
 use crate::sample::{DataType, Sample};
 
 pub(crate) use file::{continued, head, tail};

@@ -9,29 +9,31 @@
 
 mod columns;
 mod facts;
+mod input;
+mod replay_run_dir;
 mod run;
 mod source;
 mod unpack;
 mod xml;
 
-use std::io::Read;
-use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
 pub use facts::{BAD_ROWS_NAMED, InputFacts};
+pub use input::{ReadSettings, ResultsError, ResultsFrom, ResultsInput};
 pub use unpack::Packing;
 
+pub(crate) use input::Sinks;
+
+use crate::aggregator::Aggregator;
+use crate::aggregator_settings::AggregatorSettings;
+use crate::aggregator_settings::ApdexLimits;
 use crate::arrival::ArrivalRecord;
-use crate::book::{Book, BookSettings};
-use crate::config::SaveConfig;
-use crate::jtl_scan::LogError;
 use crate::labels::Labels;
-use crate::recorder::{GroupName, RunNames};
 use crate::replay::Replay;
+use crate::run_names::{GroupName, RunNames};
 use crate::sample::{Nanos, Sample};
 use crate::samples_file::SamplesEnd;
-use crate::totals::ApdexLimits;
 use source::Source;
 
 /// How long before the first row a sample may have started, in s: a day.
@@ -39,69 +41,6 @@ const BEFORE_S: u64 = 86_400;
 
 /// How far ahead of the others a file is read, in ns.
 const AHEAD_NS: u64 = 100_000_000;
-
-/// One of the files or streams.
-pub struct ResultsInput {
-    /// What the person calls it.
-    pub name: String,
-    /// Where it is.
-    pub from: ResultsFrom,
-}
-
-/// Where results come from.
-pub enum ResultsFrom {
-    /// A file or a run directory.
-    Path(PathBuf),
-    /// A stream, which can be read once.
-    Stream(Box<dyn Read>),
-}
-
-impl ResultsInput {
-    /// What stands at `path`.
-    #[must_use]
-    pub fn path(path: impl Into<PathBuf>) -> ResultsInput {
-        let path = path.into();
-        ResultsInput { name: path.display().to_string(), from: ResultsFrom::Path(path) }
-    }
-
-    /// The same once more; `None` of a stream, which can be read once.
-    #[must_use]
-    pub fn again(&self) -> Option<ResultsInput> {
-        match &self.from {
-            ResultsFrom::Path(path) => {
-                Some(ResultsInput { name: self.name.clone(), from: ResultsFrom::Path(path.clone()) })
-            }
-            ResultsFrom::Stream(_) => None,
-        }
-    }
-
-    /// All of them once more.
-    ///
-    /// # Errors
-    /// One is a stream, which can be read once.
-    pub fn all_again(inputs: &[ResultsInput]) -> Result<Vec<ResultsInput>, ResultsError> {
-        let again = |input: &ResultsInput| {
-            input.again().ok_or_else(|| ResultsError { name: input.name.clone(), source: LogError::NoFile })
-        };
-        inputs.iter().map(again).collect()
-    }
-}
-
-/// How results are read.
-#[derive(Debug, Clone, Default)]
-pub struct ReadSettings {
-    /// With what configuration CSV files without names of columns were written; without one, the orders that JMeter writes
-    /// by default are tried.
-    pub unnamed: Option<SaveConfig>,
-    /// Whether time stamps are the ends of samples (`sampleresult.timestamp.start=false`).
-    pub stamps_are_ends: bool,
-    /// Whether all columns are wanted; otherwise those that totals are made of.
-    pub all_columns: bool,
-    /// Whether the thread groups of CSV rows are read, too, for totals by group. Other forms have them without asking.
-    pub groups: bool,
-    /// The run's start in ms since 1970, where an earlier reading has found it.
-    pub start_ms: Option<i64>,
-}
 
 /// How they are added up.
 #[derive(Debug, Clone, Copy, Default)]
@@ -111,17 +50,6 @@ pub struct AddUpSettings {
     /// In seconds from the run's start: samples that start from the first on, and before the second, count. `None` for
     /// all.
     pub window_s: Option<(f64, f64)>,
-}
-
-/// Results that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{name}")]
-pub struct ResultsError {
-    /// Which.
-    pub name: String,
-    /// Why.
-    #[source]
-    pub source: LogError,
 }
 
 /// Opened results, ready to be read once.
@@ -142,13 +70,6 @@ pub struct ResultsEnd {
     pub inputs: Vec<InputFacts>,
     /// The names in them; those of the groups of a CSV only where they, or all columns, were read.
     pub names: RunNames,
-}
-
-/// Who is told what is read.
-pub(crate) struct Hears<'h> {
-    pub(crate) sample: &'h mut dyn FnMut(&Sample<'_>),
-    /// An arrival of an open workload; its group is numbered as its own record has it.
-    pub(crate) arrival: &'h mut dyn FnMut(&ArrivalRecord),
 }
 
 impl Results {
@@ -236,13 +157,13 @@ impl Results {
         see: &mut dyn FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<ResultsEnd, ResultsError> {
-        self.read_hearing(&mut Hears { sample: see, arrival: &mut |_| {} }, progress)
+        self.read_into(&mut Sinks { sample: see, arrival: &mut |_| {} }, progress)
     }
 
     /// Tells arrivals, too.
-    pub(crate) fn read_hearing(
+    pub(crate) fn read_into(
         mut self,
-        hears: &mut Hears<'_>,
+        sinks: &mut Sinks<'_>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<ResultsEnd, ResultsError> {
         let several = self.sources.len() > 1;
@@ -257,12 +178,12 @@ impl Results {
             let advanced = if several {
                 let mut sample = |sample: &Sample<'_>| {
                     let users_all = sample.users_all.saturating_add(others);
-                    (hears.sample)(&Sample { users_all, group: groups.number(at, sample.group), ..*sample });
+                    (sinks.sample)(&Sample { users_all, group: groups.number(at, sample.group), ..*sample });
                 };
-                let mut hears = Hears { sample: &mut sample, arrival: &mut *hears.arrival };
-                source.advance(self.origin_ns, until, &mut hears)
+                let mut sinks = Sinks { sample: &mut sample, arrival: &mut *sinks.arrival };
+                source.advance(self.origin_ns, until, &mut sinks)
             } else {
-                source.advance(self.origin_ns, until, hears)
+                source.advance(self.origin_ns, until, sinks)
             };
             advanced.map_err(|error| ResultsError { name: source.facts.name.clone(), source: error })?;
             progress(self.sources.iter().map(|source| source.read.get()).sum());
@@ -311,7 +232,10 @@ impl Results {
         let one_clock = self.one_clock();
         let window = settings.window_s.map(|window| self.instants(window));
         let (origin_ms, start_known) = (self.wall_anchor_ms(), self.start_known);
-        let book = Book::new(self.labels.clone(), BookSettings { one_clock, apdex: settings.apdex, window });
+        let book = Aggregator::new(
+            self.labels.clone(),
+            AggregatorSettings { one_clock, apdex: settings.apdex, window },
+        );
         let book = std::cell::RefCell::new(book);
         let mut sample = |sample: &Sample<'_>| {
             let mut book = book.borrow_mut();
@@ -324,7 +248,7 @@ impl Results {
             }
         };
         let mut arrival = |arrival: &ArrivalRecord| book.borrow_mut().offer(arrival.scheduled);
-        let end = self.read_hearing(&mut Hears { sample: &mut sample, arrival: &mut arrival }, progress)?;
+        let end = self.read_into(&mut Sinks { sample: &mut sample, arrival: &mut arrival }, progress)?;
         let mut book = book.into_inner();
         book.close_all();
         let mut totals = book.finish(Vec::new());

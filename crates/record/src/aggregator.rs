@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::RecorderEvent;
+use crate::aggregator_settings::AggregatorSettings;
+use crate::error::RecorderEvent;
+use crate::error_kinds::ErrorKinds;
 use crate::group_totals::{GroupTotals, LabelParts};
 use crate::labels::Labels;
 use crate::live::{SecondPoint, SecondTimes};
 use crate::over_time::{OverTime, RowSecond};
+use crate::run_totals::RunTotals;
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
 use crate::slowest::Slowest;
 use crate::starts::SecondCounts;
-use crate::totals::{
-    ApdexLimits, ErrorKinds, LABELS_MAX, LabelTotals, LeftOut, OTHER_LABELS, RunTotals, SampleKind, Totals,
-};
+use crate::totals::{LABELS_MAX, LabelTotals, LeftOut, OTHER_LABELS, SampleKind, Totals};
 
 /// Seconds kept open for cores that report late. Beyond that a second is closed without them.
 const OPEN_SECONDS_MAX: usize = 30;
@@ -25,22 +26,10 @@ fn name(labels: &Labels, id: LabelId) -> Arc<str> {
     if id == OTHER { Arc::from(OTHER_LABELS) } else { labels.name(id) }
 }
 
-/// How a book counts.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct BookSettings {
-    /// Whether intended starts are unknown: response times are service times then, and are kept once.
-    pub(crate) one_clock: bool,
-    /// What satisfies and what is tolerated.
-    pub(crate) apdex: ApdexLimits,
-    /// Samples that start from the first instant on, and before the second, count; `None` for all. Series and heat map
-    /// are of all.
-    pub(crate) window: Option<(Nanos, Nanos)>,
-}
-
 /// Adds up samples.
-pub(crate) struct Book {
+pub(crate) struct Aggregator {
     labels: Labels,
-    settings: BookSettings,
+    settings: AggregatorSettings,
     /// Indices into `rows`, by label and kind.
     index: Vec<[Option<u32>; 3]>,
     rows: Vec<(LabelId, SampleKind, LabelParts)>,
@@ -135,9 +124,9 @@ fn count_at(counts: &mut Option<SecondCounts>, at: Nanos, count: u64) {
     }
 }
 
-impl Book {
-    pub(crate) fn new(labels: Labels, settings: BookSettings) -> Book {
-        Book {
+impl Aggregator {
+    pub(crate) fn new(labels: Labels, settings: AggregatorSettings) -> Aggregator {
+        Aggregator {
             labels,
             settings,
             index: Vec::new(),
@@ -300,7 +289,7 @@ impl Book {
         }
     }
 
-    /// The next closed second, to be given back with [`Book::recycle`].
+    /// The next closed second, to be given back with [`Aggregator::recycle`].
     pub(crate) fn next_closed(&mut self) -> Option<Second> {
         self.closed.pop_front()
     }
@@ -376,11 +365,12 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregator_settings::AggregatorSettings;
 
     #[test]
     fn labels_beyond_the_limit_are_counted_together() {
         let labels = Labels::new();
-        let mut book = Book::new(labels.clone(), BookSettings::default());
+        let mut book = Aggregator::new(labels.clone(), AggregatorSettings::default());
         let further = 50u64;
         for i in 0..LABELS_MAX as u64 + further {
             let label = labels.intern(&format!("item {i}"));
@@ -401,7 +391,7 @@ mod tests {
     fn a_transaction_of_a_requests_name_is_not_in_the_total() {
         let labels = Labels::new();
         let label = labels.intern("login");
-        let mut book = Book::new(labels, BookSettings::default());
+        let mut book = Aggregator::new(labels, AggregatorSettings::default());
         let sample = Sample { label, end: Nanos::from_millis(10), ..Sample::default() };
         assert!(book.add(&sample));
         let end = Nanos::from_millis(900);
@@ -414,7 +404,7 @@ mod tests {
 
     #[test]
     fn seconds_close_behind_the_slowest_core_and_over_gaps() {
-        let mut book = Book::new(Labels::new(), BookSettings::default());
+        let mut book = Aggregator::new(Labels::new(), AggregatorSettings::default());
         let at = |s| Sample { end: Nanos::from_secs(s), ..Sample::default() };
         book.add(&at(0));
         book.add(&at(2));

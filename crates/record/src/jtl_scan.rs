@@ -13,18 +13,19 @@ mod marks;
 mod problem;
 mod rows;
 mod run;
+pub(crate) mod stamps;
 mod xml;
 
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-pub use in_order::{HELD_ROWS_MAX, OutOfOrder};
+pub use in_order::HELD_ROWS_MAX;
+pub use problem::OutOfOrder;
 pub use problem::{BadRow, LogError, RowPlace};
 pub use rows::{LogFacts, LogForm, LogLabels, LogRow};
 
 pub(crate) use cell::Cell;
-pub(crate) use cells::Stamps;
 pub(crate) use columns::Columns;
 pub(crate) use csv_rows::{CsvRow, CsvRows};
 

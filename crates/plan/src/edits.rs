@@ -1,0 +1,24 @@
+//! The changes of a plan since it was read.
+
+use std::collections::BTreeMap;
+
+use crate::tree::{ElementId, PropertyId};
+
+/// The tag of properties that an edit adds.
+pub(crate) const ADDED_TAG: &str = "stringProp";
+
+/// The places of a plan that were changed, by offset in the source.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Edits {
+    pub(crate) changed: BTreeMap<u32, PropertyId>,
+    pub(crate) added: BTreeMap<u32, Added>,
+    /// Whether the source can be encoded again, once that is known.
+    pub(crate) is_reversible: Option<bool>,
+}
+
+/// Properties added to one element.
+#[derive(Clone, Debug)]
+pub(crate) struct Added {
+    pub(crate) element: ElementId,
+    pub(crate) properties: Vec<PropertyId>,
+}

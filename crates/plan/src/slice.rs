@@ -1,0 +1,25 @@
+//! Texts of a plan.
+
+use std::ops::Range;
+
+/// A text: a range of the source, or one that the source writes with references or escapes.
+#[derive(Clone, Debug)]
+pub(crate) enum Slice {
+    Source { start: u32, len: u32 },
+    Owned(Box<str>),
+}
+
+impl Slice {
+    pub(crate) const EMPTY: Self = Self::Source { start: 0, len: 0 };
+
+    pub(crate) fn of(range: Range<usize>) -> Self {
+        Self::Source { start: range.start as u32, len: (range.end - range.start) as u32 }
+    }
+
+    pub(crate) fn get<'a>(&'a self, source: &'a str) -> &'a str {
+        match self {
+            Self::Source { start, len } => &source[*start as usize..*start as usize + *len as usize],
+            Self::Owned(text) => text,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The kinds of errors among the requests of a run.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sample::{LabelId, Nanos, Sample};
+
+/// Most kinds of error kept apart; the rest is counted together.
+pub const ERROR_KINDS_MAX: usize = 1_000;
+
+/// Longest text of a kind, in bytes; texts that differ only after it are one kind.
+const ERROR_TEXT_BYTES_MAX: usize = 1_000;
+
+/// One way in which samples failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorKind {
+    /// Response code.
+    pub code: String,
+    /// The first failed assertion's message, or the response message when no assertion failed.
+    pub message: String,
+    /// How many samples.
+    pub count: u64,
+    /// End of the first.
+    pub first: Nanos,
+    /// End of the last.
+    pub last: Nanos,
+    /// The label of the first.
+    pub example_label: String,
+}
+
+/// The kinds of error, bounded.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorKinds {
+    by_code: HashMap<String, HashMap<String, (LabelId, ErrorKind)>>,
+    kinds: usize,
+    other: u64,
+}
+
+impl ErrorKinds {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
+        let reason = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
+        // Servers choose these texts: a thousand of them must not fill the memory.
+        let mut end = reason.len().min(ERROR_TEXT_BYTES_MAX);
+        while !reason.is_char_boundary(end) {
+            end -= 1;
+        }
+        let reason = &reason[..end];
+        let count = u64::from(sample.error_count.max(1));
+        if let Some((_, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
+            kind.count += count;
+            kind.first = kind.first.min(sample.end);
+            kind.last = kind.last.max(sample.end);
+            return;
+        }
+        if self.kinds >= ERROR_KINDS_MAX {
+            self.other += count;
+            return;
+        }
+        self.kinds += 1;
+        let kind = ErrorKind {
+            code: sample.code.to_owned(),
+            message: reason.to_owned(),
+            count,
+            first: sample.end,
+            last: sample.end,
+            example_label: String::new(),
+        };
+        self.by_code
+            .entry(sample.code.to_owned())
+            .or_default()
+            .insert(reason.to_owned(), (sample.label, kind));
+    }
+
+    /// The kinds, most frequent first, and the number of errors of further kinds.
+    pub(crate) fn finish(self, name: impl Fn(LabelId) -> String) -> (Vec<ErrorKind>, u64) {
+        let mut kinds: Vec<ErrorKind> = self
+            .by_code
+            .into_values()
+            .flat_map(HashMap::into_values)
+            .map(|(label, kind)| ErrorKind { example_label: name(label), ..kind })
+            .collect();
+        kinds.sort_by(|a, b| {
+            b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)).then_with(|| a.message.cmp(&b.message))
+        });
+        (kinds, self.other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Labels;
+
+    #[test]
+    fn long_messages_are_kept_in_part_and_told_apart_by_it() {
+        let label = Labels::new().intern("page");
+        let mut kinds = ErrorKinds::default();
+        let same = "é".repeat(ERROR_TEXT_BYTES_MAX);
+        for end in ["a", "b"] {
+            let message = format!("x{same}{end}");
+            kinds.add(&Sample { label, code: "500", message: &message, error_count: 1, ..Sample::default() });
+        }
+        let (kinds, other) = kinds.finish(|_| "page".into());
+        assert_eq!((kinds.len(), kinds[0].count, other), (1, 2, 0));
+        assert_eq!(kinds[0].message.len(), ERROR_TEXT_BYTES_MAX - 1, "cut between two characters");
+    }
+}

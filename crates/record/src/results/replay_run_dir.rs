@@ -1,0 +1,29 @@
+//! The totals of a run directory.
+
+use std::io;
+
+use super::input::{ReadSettings, ResultsInput};
+use super::{AddUpSettings, Results};
+use crate::jtl_scan::LogError;
+use crate::replay::Replay;
+use crate::run_dir::{RunDir, RunDirError};
+use crate::samples_file::SamplesError;
+
+impl RunDir {
+    /// Adds up the record of samples again.
+    ///
+    /// # Errors
+    /// The record cannot be read. One whose tail is cut off can: see [`Replay::end`].
+    pub fn replay(&self) -> Result<Replay, RunDirError> {
+        let opened = Results::open(vec![ResultsInput::path(self.path())], &ReadSettings::default());
+        let added = opened.and_then(|run| run.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}));
+        added.map_err(|error| {
+            let source = match error.source {
+                LogError::Samples(source) => source,
+                LogError::Io(source) => SamplesError::Io(source),
+                other => SamplesError::Io(io::Error::other(other)),
+            };
+            RunDirError::Samples { path: self.samples_path(), source }
+        })
+    }
+}

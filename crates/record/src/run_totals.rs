@@ -1,0 +1,126 @@
+//! The aggregates of a run.
+
+use crate::aggregator_settings::ApdexLimits;
+use crate::error_kinds::ErrorKind;
+use crate::group_totals::{GroupTotals, name_groups};
+use crate::over_time::Heat;
+use crate::run_names::RunNames;
+use crate::sample::Nanos;
+use crate::slowest::SlowRequest;
+use crate::starts::SecondCounts;
+use crate::totals::{LabelTotals, LeftOut, Totals};
+
+/// Everything that was added up in a run.
+#[derive(Debug, Clone)]
+pub struct RunTotals {
+    /// All requests: without the samples of transaction controllers and without sub-results.
+    pub total: Totals,
+    /// Per label and kind, in order of first appearance.
+    pub labels: Vec<LabelTotals>,
+    /// Per thread group, in the order of their numbers, where requests of several count; empty otherwise.
+    pub groups: Vec<GroupTotals>,
+    /// Thread groups that samples were of, as [`crate::Sample::group`] numbers them, whether or not they are told apart.
+    pub active_groups: Vec<u32>,
+    /// The kinds of error among the requests, most frequent first; at most [`ERROR_KINDS_MAX`].
+    pub errors: Vec<ErrorKind>,
+    /// Errors of kinds beyond that number.
+    pub errors_other: u64,
+    /// One point per second in which a request ended.
+    pub seconds: Vec<crate::SecondPoint>,
+    /// Response times of requests over the run; `None` when no request ended.
+    pub heat: Option<Heat>,
+    /// The slowest requests, slowest first.
+    pub slowest: Vec<SlowRequest>,
+    /// Requests that started in each second; `None` when stamps lie too far apart for that.
+    pub started: Option<SecondCounts>,
+    /// Arrivals of open workloads that were scheduled for each second; `None` without such workloads.
+    pub offered: Option<SecondCounts>,
+    /// By what [`Totals::satisfied`] and [`Totals::tolerated`] were counted.
+    pub apdex: ApdexLimits,
+    /// The window in which samples count, and what it left out; `None` when all count. Series are of all.
+    pub window: Option<LeftOut>,
+    /// Samples before the measured part, in no other number.
+    pub warmup_samples: u64,
+    /// Samples that reached the recorder after their second had been closed; they are in every total, and in the
+    /// series under a later second.
+    pub late_samples: u64,
+    /// Samples that are counted under [`OTHER_LABELS`].
+    pub other_label_samples: u64,
+    /// What went wrong while writing.
+    pub events: Vec<crate::RecorderEvent>,
+}
+
+impl RunTotals {
+    pub(crate) fn empty() -> RunTotals {
+        RunTotals {
+            total: Totals::new(),
+            labels: Vec::new(),
+            groups: Vec::new(),
+            active_groups: Vec::new(),
+            errors: Vec::new(),
+            errors_other: 0,
+            seconds: Vec::new(),
+            heat: None,
+            slowest: Vec::new(),
+            started: None,
+            offered: None,
+            apdex: ApdexLimits::default(),
+            window: None,
+            warmup_samples: 0,
+            late_samples: 0,
+            other_label_samples: 0,
+            events: Vec::new(),
+        }
+    }
+}
+
+impl RunTotals {
+    /// The first second in which a request started or anything ended.
+    pub(crate) fn first_second(&self) -> Option<u64> {
+        let started = self.started.as_ref().filter(|started| !started.counts.is_empty());
+        let rows = self.labels.iter().filter(|label| label.totals.first_start < Nanos::MAX);
+        let starts = rows.map(|label| label.totals.first_start.second());
+        let ends = self.seconds.first().map(|point| point.second);
+        starts.chain(started.map(|started| started.first)).chain(ends).min()
+    }
+
+    /// Gives the thread groups their names; of a single one nothing is kept apart.
+    pub(crate) fn name_groups(&mut self, names: &RunNames) {
+        self.groups = name_groups(std::mem::take(&mut self.groups), names);
+    }
+
+    /// Makes everything count from an instant that is so many seconds later.
+    pub(crate) fn move_origin(&mut self, seconds: u64) {
+        let ns = Nanos::from_secs(seconds).0;
+        let rows = self.labels.iter_mut().map(|label| &mut label.totals);
+        let groups = self.groups.iter_mut().flat_map(GroupTotals::all_totals);
+        for totals in rows.chain(groups).chain([&mut self.total]) {
+            // Without samples they are no instants.
+            if totals.first_start < Nanos::MAX {
+                totals.first_start = totals.first_start - ns;
+            }
+            totals.last_end = totals.last_end - ns;
+        }
+        for series in self.labels.iter_mut().filter_map(|label| label.series.as_mut()) {
+            series.from_second = series.from_second.saturating_sub(seconds);
+        }
+        for error in &mut self.errors {
+            (error.first, error.last) = (error.first - ns, error.last - ns);
+        }
+        for point in &mut self.seconds {
+            point.second = point.second.saturating_sub(seconds);
+        }
+        if let Some(heat) = &mut self.heat {
+            heat.from_second = heat.from_second.saturating_sub(seconds);
+        }
+        for request in &mut self.slowest {
+            request.start = request.start - ns;
+        }
+        for counts in [&mut self.started, &mut self.offered].into_iter().flatten() {
+            counts.first = counts.first.saturating_sub(seconds);
+        }
+        if let Some(left_out) = &mut self.window {
+            left_out.window = (left_out.window.0 - ns, left_out.window.1 - ns);
+        }
+    }
+}

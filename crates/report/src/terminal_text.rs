@@ -1,0 +1,80 @@
+//! Text for terminals: weights, colours, and labels that fit.
+
+
+/// How text is to look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Columns of the terminal; `None` when there is none: then labels are not cut.
+    pub width: Option<usize>,
+    /// Whether colours and weights can be shown.
+    pub colour: bool,
+}
+
+/// Labels are not cut below this many characters.
+pub(crate) const LABEL_MIN: usize = 12;
+
+pub(crate) const BOLD: &str = "1";
+
+pub(crate) const DIM: &str = "2";
+
+pub(crate) const RED: &str = "31";
+
+pub(crate) const GREEN: &str = "32";
+
+pub(crate) const YELLOW: &str = "33";
+
+impl Look {
+    pub(crate) fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.paint(BOLD, text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint(GREEN, text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.paint(RED, text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.paint(DIM, text)
+    }
+}
+
+/// `text` on one line and without control characters, which a label or a server's message may hold.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A label on one line, at most 120 characters of it: its beginning and its end.
+#[must_use]
+pub fn shown_label(label: &str) -> String {
+    shown_text(label, LABEL_MAX)
+}
+
+/// `text` on one line. Of one that is longer than `most` characters the middle is left out, because labels of one plan mostly
+/// begin alike.
+pub(crate) fn shown_text(text: &str, most: usize) -> String {
+    let tail = most / 4;
+    let ends = text.char_indices().nth(most).map(|_| {
+        let head = text.char_indices().nth(most - tail - 1).map_or(0, |(at, _)| at);
+        let tail = text.char_indices().rev().nth(tail - 1).map_or(text.len(), |(at, _)| at);
+        format!("{}…{}", &text[..head], &text[tail..])
+    });
+    printable(ends.as_deref().unwrap_or(text))
+}
+
+/// At most `width` characters of `text`.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Characters of a label that are shown: a plan can put any text into its labels. JSON and CSV have them whole.
+pub(crate) const LABEL_MAX: usize = 120;
