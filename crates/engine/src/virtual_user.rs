@@ -5,6 +5,7 @@ mod flow;
 mod holding;
 mod parallel;
 mod session;
+mod state;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,10 +19,11 @@ use busyhour_program::run::{Level, Stop};
 use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
 use busyhour_program::symbols::LAST_SAMPLE_OK;
 use busyhour_program::user::{CoreAccess, LogicalAction, UserState};
-use busyhour_program::variables::{Slot, Value};
+use busyhour_program::variables::Value;
 use busyhour_record::Nanos;
 use holding::within;
-use parallel::Side;
+
+pub(crate) use state::VirtualUser;
 
 use crate::checks::check_assertions;
 use crate::control::{Next, Place, Walk, release};
@@ -31,28 +33,6 @@ use crate::reporting::fill;
 
 /// Samples without I/O after which a user lets others run: nothing else would take the core from it.
 const STEPS_PER_TURN: u32 = 64;
-
-/// A virtual user at work.
-pub(crate) struct VirtualUser<P: Protocol> {
-    program: Arc<Program<P>>,
-    core: Rc<Core>,
-    user: UserState,
-    session: P::Session,
-    place: Place,
-    last_package: Option<SamplerId>,
-    next_intended_start: Nanos,
-    /// How late a session of an open workload began, until its first sample: pauses before that do not make up for it.
-    late_ns: u64,
-    /// Slot of [`LAST_SAMPLE_OK`], if the program has one.
-    last_ok: Option<Slot>,
-    steps: u32,
-    /// Whether it is outside open workloads, so that a pause stops it. A user that serves arrivals ends its session.
-    holds: bool,
-    /// When the last pause it held for was over: nothing was meant to begin in it.
-    held_until: Nanos,
-    /// What it does side by side, or whose branch it is.
-    side: Option<Box<Side<P>>>,
-}
 
 /// Counts a sample as interrupted when its user is dropped during it.
 struct InFlight<'c>(Option<&'c Core>);

@@ -13,8 +13,8 @@ use busyhour_program::user::{StateId, UserState};
 use crate::charset::Charset;
 use crate::cookies::Jar;
 use crate::encode;
-use crate::sampler::{Argument, FileArgument, Header, HeaderManagers, HttpSampler, Redirects};
 use crate::session::HttpSession;
+use crate::settings::{Argument, FileArgument, Header, HeaderManagers, HttpSampler, Redirects};
 
 /// Gives the scripts around a sampler access to it: the first of the sampler's pre-processors.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use crate::digest::{self, Asked, Challenge};
-use crate::head::Rendered;
 use crate::url_parts;
+use crate::wire_request::WireRequest;
 
 /// One row of the manager's table.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ impl AuthManager {
     pub(crate) fn reply(
         &self,
         user: &mut UserState,
-        request: &Rendered,
+        request: &WireRequest,
         challenges: &[String],
         used: Option<&Used>,
     ) -> Reply {

@@ -17,11 +17,11 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::dial;
+use crate::dial::ConnectOptions;
 use crate::failure::Failure;
 use crate::origin::Origin;
-use crate::proxy::ProxyAddress;
+use crate::proxy_address::ProxyAddress;
 use crate::response::{Progress, ResponseReader, Sink};
-use crate::sampler::SharedHttp;
 
 /// One read takes at most so much.
 const READ_BYTES: usize = 64 * 1024;
@@ -72,20 +72,6 @@ pub(crate) struct Connection {
     /// What the plan says it comes from.
     pub(crate) source: Option<IpAddr>,
     expires: Nanos,
-}
-
-/// What connecting needs to know.
-pub(crate) struct ConnectOptions<'a> {
-    /// Settings of the run.
-    pub(crate) shared: &'a SharedHttp,
-    /// The clock.
-    pub(crate) clock: &'a Clock,
-    /// Connect timeout.
-    pub(crate) timeout: Option<Duration>,
-    /// Local address.
-    pub(crate) source: Option<IpAddr>,
-    /// The user's key, by its alias, where a variable names it.
-    pub(crate) key_alias: Option<&'a str>,
 }
 
 impl Connection {

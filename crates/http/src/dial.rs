@@ -7,8 +7,24 @@ use std::time::Duration;
 
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::connection::ConnectOptions;
+use busyhour_program::clock::Clock;
+
 use crate::failure::Failure;
+use crate::settings::SharedHttp;
+
+/// What connecting needs to know.
+pub(crate) struct ConnectOptions<'a> {
+    /// Settings of the run.
+    pub(crate) shared: &'a SharedHttp,
+    /// The clock.
+    pub(crate) clock: &'a Clock,
+    /// Connect timeout.
+    pub(crate) timeout: Option<Duration>,
+    /// Local address.
+    pub(crate) source: Option<IpAddr>,
+    /// The user's key, by its alias, where a variable names it.
+    pub(crate) key_alias: Option<&'a str>,
+}
 
 /// The local ports for connections to one address are used up, says `connect`.
 const ADDRESS_NOT_AVAILABLE: i32 = 99;

@@ -5,77 +5,30 @@ use std::sync::Arc;
 use busyhour_limits::Limit;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
-use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::HttpDetail;
-use busyhour_record::Nanos;
 
 use crate::auth::{Reply, Used};
 use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
-use crate::head::Rendered;
 use crate::limits::AUTHENTICATION_ROUNDS_MAX;
 use crate::line::{Line, Special};
 use crate::origin::Origin;
-use crate::proxy::{ProxyAuth, proxy_for};
-use crate::render::render;
-use crate::sampler::{HttpSampler, Redirects};
+use crate::proxy::proxy_for;
+use crate::proxy_address::ProxyAuth;
 use crate::session::HttpSession;
+use crate::settings::{HttpSampler, Redirects};
 use crate::sink::{Head, forget_answer, latin, look_for_encoding};
 use crate::source::Source;
-use crate::visit::{Direct, complete};
-
-/// Makes one sample; the result is in `user.result` afterwards.
-pub(crate) async fn sample(
-    sampler: &HttpSampler,
-    user: &mut UserState,
-    session: &mut HttpSession,
-    label: &Template,
-    intended: Nanos,
-    keep: Retention,
-) {
-    session.greet_visitor(sampler.shared.reset_on_iteration);
-    let mut request = Rendered::take();
-    let rendered = render(sampler, user, session, &mut request).await;
-    user.begin_result(label, intended);
-    let mut redirect = None;
-    let is_file = rendered.as_ref().is_ok_and(|origin| origin.is_file);
-    match rendered {
-        Ok(origin) => redirect = one(sampler, user, session, &mut request, &origin, keep).await,
-        Err(failure) => {
-            user.result.url.push_str(&request.url);
-            user.result.end = user.now();
-            if keep.http {
-                let method = (!request.url.is_empty()).then(|| request.method.clone());
-                user.result.http = Some(Box::new(HttpDetail { method, ..HttpDetail::default() }));
-            }
-            failure.write_to(&mut user.result, keep.body);
-            if request.url.is_empty() {
-                // JMeter has no sampler's name either when there is no URL.
-                user.result.label.clear();
-            }
-        }
-    }
-    if redirect.is_some() || (sampler.embedded.is_some() && user.result.success) {
-        let mut visit = Direct { sampler, user, session };
-        Box::pin(complete(&mut visit, &mut request, redirect, keep)).await;
-    }
-    if is_file {
-        user.result.label.clear();
-        let mut name = std::mem::take(&mut user.result.label);
-        label.render(user, &mut name);
-        user.result.label = name;
-    }
-    request.give_back();
-}
+use crate::wire_request::WireRequest;
 
 /// One exchange; gives the `Location` when the response is a redirect that is to be followed.
 pub(crate) async fn one(
     sampler: &HttpSampler,
     user: &mut UserState,
     session: &mut HttpSession,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     origin: &Arc<Origin>,
     keep: Retention,
 ) -> Option<String> {
@@ -130,7 +83,7 @@ pub(crate) fn prepare<'s>(
     sampler: &'s HttpSampler,
     user: &mut UserState,
     session: &mut HttpSession,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     origin: &Arc<Origin>,
     keep: Retention,
 ) -> Option<Step<'s>> {
@@ -221,7 +174,7 @@ pub(crate) fn prepare<'s>(
 pub(crate) fn settle(
     user: &mut UserState,
     session: &mut HttpSession,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     step: &mut Step<'_>,
     outcome: Result<(), Failure>,
 ) -> Next {
@@ -334,7 +287,7 @@ pub(crate) fn settle(
 }
 
 /// Puts the request together anew, to be sent once more.
-fn once_more(user: &mut UserState, request: &mut Rendered, step: &mut Step<'_>) -> Next {
+fn once_more(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_>) -> Next {
     let line = &mut step.line;
     let lines = request.assemble(&line.origin, line.proxy.as_deref(), line.sampler.keep_alive);
     if line.keep.request {
@@ -363,7 +316,7 @@ fn keep_sum(result: &mut SampleResult, md5: Option<Box<md5::Md5>>) {
     result.body = text.into_bytes();
 }
 
-fn is_cookie(header: &crate::sampler::Header) -> bool {
+fn is_cookie(header: &crate::settings::Header) -> bool {
     header.name.as_literal().is_some_and(|name| name.eq_ignore_ascii_case("cookie"))
 }
 
@@ -403,7 +356,7 @@ fn answer_from_cache(result: &mut SampleResult, when_fresh: &WhenFresh) {
 }
 
 /// The request as JMeter shows it.
-fn describe(request: &Rendered, lines: std::ops::Range<usize>, result: &mut SampleResult) {
+fn describe(request: &WireRequest, lines: std::ops::Range<usize>, result: &mut SampleResult) {
     result.request_headers.clear();
     for line in request.wire[lines].split_inclusive(|byte| *byte == b'\n') {
         if is_cookie_line(line) {
@@ -432,7 +385,7 @@ fn describe(request: &Rendered, lines: std::ops::Range<usize>, result: &mut Samp
 }
 
 /// The cookies of the request: those of its manager, or what the plan's own headers say.
-fn shown_cookies(request: &Rendered) -> String {
+fn shown_cookies(request: &WireRequest) -> String {
     if !request.cookies.is_empty() {
         return latin(&request.cookies).into_owned();
     }

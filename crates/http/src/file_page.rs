@@ -10,9 +10,9 @@ use busyhour_record::DataType;
 use busyhour_record::HttpDetail;
 
 use crate::failure::Failure;
-use crate::head::Rendered;
 use crate::limits::BodyLimit;
-use crate::sampler::HttpSampler;
+use crate::settings::HttpSampler;
+use crate::wire_request::WireRequest;
 
 /// Bytes of a file that are kept unless the properties say otherwise, as in JMeter.
 const KEPT_MAX: usize = 10 * 1024 * 1024;
@@ -20,7 +20,7 @@ const KEPT_MAX: usize = 10 * 1024 * 1024;
 /// Reads the file that the URL of the request names; a relative one is looked for in the working directory.
 pub(crate) async fn read(
     sampler: &HttpSampler,
-    request: &Rendered,
+    request: &WireRequest,
     result: &mut SampleResult,
     clock: &Clock,
     keep: Retention,

@@ -5,8 +5,8 @@ use busyhour_program::user::UserState;
 use crate::charset::Charset;
 use crate::encode;
 use crate::failure::Failure;
-use crate::head::Rendered;
-use crate::sampler::{Argument, HttpSampler};
+use crate::settings::{Argument, HttpSampler};
+use crate::wire_request::WireRequest;
 
 /// Appends the query that a sampler's arguments make (`getQueryString`).
 pub(crate) fn query(arguments: &[Argument], user: &mut UserState, out: &mut String) {
@@ -41,7 +41,7 @@ fn append(text: &str, encoded: bool, out: &mut String) {
 pub(crate) async fn body(
     sampler: &HttpSampler,
     user: &mut UserState,
-    request: &mut Rendered,
+    request: &mut WireRequest,
 ) -> Result<(), Failure> {
     request.has_body = true;
     let mut files = Vec::new();
@@ -95,7 +95,7 @@ pub(crate) fn sends_values_as_body(sampler: &HttpSampler, user: &mut UserState) 
             }))
 }
 
-fn form(sampler: &HttpSampler, user: &mut UserState, request: &mut Rendered) {
+fn form(sampler: &HttpSampler, user: &mut UserState, request: &mut WireRequest) {
     let mut first = true;
     let mut out = user.take_buffer();
     for argument in &sampler.arguments {
@@ -141,7 +141,7 @@ async fn load(sampler: &HttpSampler, path: &str) -> Result<std::sync::Arc<[u8]>,
 async fn multipart(
     sampler: &HttpSampler,
     user: &mut UserState,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     files: &[(String, String, String)],
 ) -> Result<(), Failure> {
     drop_content_type(request);
@@ -198,7 +198,7 @@ async fn multipart(
     Ok(())
 }
 
-fn drop_content_type(request: &mut Rendered) {
+fn drop_content_type(request: &mut WireRequest) {
     if !request.names_content_type {
         return;
     }

@@ -8,12 +8,15 @@ pub mod access;
 pub mod auth;
 pub mod cache;
 mod charset;
+mod client;
+mod complete;
 mod connection;
 pub mod cookies;
 mod dates;
 mod decode;
 mod dial;
 mod digest;
+mod direct;
 pub mod dns;
 mod dns_query;
 pub mod embedded;
@@ -23,21 +26,23 @@ mod failure;
 mod file_page;
 mod files;
 mod form;
-mod head;
 mod kept;
 mod keystore;
 pub mod limits;
 mod line;
 mod links;
+mod modifier;
 pub mod modify;
 pub mod origin;
 mod plain;
 mod proxy;
+mod proxy_address;
 mod redirect;
 mod render;
 pub mod response;
 mod sampler;
 mod session;
+mod settings;
 mod sink;
 pub mod source;
 mod tls;
@@ -45,16 +50,18 @@ mod tunnel;
 mod url_parts;
 mod visit;
 mod whole;
+mod wire_request;
 
 pub use charset::Charset;
+pub use client::Client;
 pub use failure::Failure;
 pub use files::FileStore;
 pub use keystore::{ClientKeys, KeyChoice, KeyStoreError};
 pub use plain::{connect_plainly, resolve_plainly};
-pub use sampler::{
-    Argument, Client, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects, SharedHttp,
-};
 pub use session::HttpSession;
+pub use settings::{
+    Argument, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects, SharedHttp,
+};
 pub use tls::{TlsPolicy, tls_config};
 #[doc(hidden)]
 pub use whole::read_whole;

@@ -11,18 +11,20 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
-use crate::connection::{ConnectOptions, Connection};
+use crate::client::Client;
+use crate::connection::Connection;
+use crate::dial::ConnectOptions;
 use crate::dns::Name;
 use crate::failure::Failure;
-use crate::head::Rendered;
 use crate::kept::Room;
 use crate::origin::Origin;
-use crate::proxy::{ProxyAddress, ProxyAuth};
+use crate::proxy_address::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
-use crate::sampler::{Client, HttpSampler};
 use crate::session::HttpSession;
+use crate::settings::HttpSampler;
 use crate::sink::{Head, ResponseSink};
 use crate::tunnel::{self, Wanted};
+use crate::wire_request::WireRequest;
 
 /// The way to a server, and the connection on it.
 pub(crate) struct Line<'s> {
@@ -141,7 +143,7 @@ impl<'s> Line<'s> {
     pub(crate) async fn transfer(
         &mut self,
         result: &mut SampleResult,
-        request: &Rendered,
+        request: &WireRequest,
         head: &mut Head,
         clock: &Clock,
     ) -> Result<(), Failure> {

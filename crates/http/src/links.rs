@@ -8,7 +8,7 @@ use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 use rand::Rng as _;
 
 use crate::encode;
-use crate::sampler::{Argument, HttpSampler};
+use crate::settings::{Argument, HttpSampler};
 use crate::url_parts;
 
 /// One way on from a page.

@@ -5,51 +5,14 @@ use std::collections::HashMap;
 
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
-use busyhour_program::user::{StateId, UserState};
+use busyhour_program::user::UserState;
 use regex::Regex;
 
 use crate::encode;
 use crate::links;
-use crate::sampler::{Argument, HttpSampler};
+use crate::settings::{Argument, HttpSampler};
 
-/// A pre-processor that changes the sampler.
-#[derive(Debug, Clone)]
-pub enum Modifier {
-    /// HTTP URL Re-writing Modifier: a session's number goes from the last response into the request.
-    UrlRewriting(UrlRewriting),
-    /// RegEx User Parameters: values found by a Regular Expression Extractor take the place of arguments' values.
-    RegexParameters {
-        /// Name for the log.
-        name: Template,
-        /// `RegExUserParameters.regex_ref_name`
-        variable: Template,
-        /// `RegExUserParameters.param_names_gr_nr`
-        names_group: Template,
-        /// `RegExUserParameters.param_values_gr_nr`
-        values_group: Template,
-    },
-    /// HTML Link Parser: the request follows a link of the last page.
-    Links,
-}
-
-/// Settings of a HTTP URL Re-writing Modifier.
-#[derive(Debug, Clone)]
-pub struct UrlRewriting {
-    /// `argument_name`
-    pub argument: Template,
-    /// `path_extension`: `path;name=value`, not an argument.
-    pub in_path: bool,
-    /// `path_extension_no_equals`: `path;namevalue`.
-    pub no_equals: bool,
-    /// `path_extension_no_questionmark`: the value ends at a question mark.
-    pub ends_at_question_mark: bool,
-    /// `cache_value`: the last value found is used where there is none.
-    pub keeps: bool,
-    /// `encode`: the value is encoded as it was found; otherwise it is decoded first.
-    pub encoded: bool,
-    /// The value kept by each user.
-    pub kept: StateId,
-}
+pub use crate::modifier::{Modifier, UrlRewriting};
 
 /// The sampler as the modifiers make it for the sample to come.
 pub(crate) fn modified(sampler: &HttpSampler, user: &mut UserState) -> HttpSampler {
@@ -213,6 +176,8 @@ fn with_pattern<R>(pattern: &str, search: impl FnOnce(&Regex) -> Option<R>) -> O
 
 #[cfg(test)]
 mod tests {
+    use busyhour_program::user::StateId;
+
     use super::*;
 
     fn found(settings: &UrlRewriting, text: &str) -> Option<String> {

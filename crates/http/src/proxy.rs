@@ -5,43 +5,8 @@ use std::sync::Arc;
 use busyhour_program::user::UserState;
 
 use crate::origin::Origin;
-use crate::sampler::{HttpSampler, Proxy};
-
-/// A proxy as it is used.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ProxyAddress {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    /// Value of `Proxy-Authorization`.
-    pub(crate) authorization: Option<String>,
-}
-
-/// What a proxy has said to a user's credentials, one server at a time: JMeter has a client for each.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum ProxyAuth {
-    /// It has not asked: nothing is said unasked.
-    #[default]
-    Unasked,
-    /// They are good, and are sent with every request.
-    Accepted,
-    /// They are not, and are not sent again.
-    Refused,
-}
-
-impl ProxyAuth {
-    /// What holds after a response, and whether the request is to be sent once more, with credentials; `told`: that has
-    /// been done already. This is `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5 for one scheme.
-    pub(crate) fn after(self, status: u16, asks: bool, told: bool) -> (Self, bool) {
-        match (self, status) {
-            (_, 407) if told => (Self::Refused, false),
-            (Self::Refused, 407) => (Self::Refused, false),
-            (before, 407) => (before, asks),
-            (Self::Accepted, _) => (Self::Accepted, false),
-            (_, _) if told => (Self::Accepted, false),
-            _ => (Self::Unasked, false),
-        }
-    }
-}
+use crate::proxy_address::ProxyAddress;
+use crate::settings::{HttpSampler, Proxy};
 
 /// The proxy on the way to `origin`: the sampler's own, else the command line's unless the host needs none.
 pub(crate) fn proxy_for(
@@ -72,25 +37,4 @@ fn address(proxy: &Proxy, user: &mut UserState) -> Option<Arc<ProxyAddress>> {
     let name = proxy.user.text(user).into_owned();
     let authorization = (!name.is_empty()).then(|| crate::auth::basic(&name, &proxy.password.text(user)));
     Some(Arc::new(ProxyAddress { host, port, authorization }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ProxyAuth::{Accepted, Refused, Unasked};
-
-    #[test]
-    fn credentials_are_sent_when_asked_for_and_not_when_refused() {
-        // First request, challenge, accepted.
-        assert_eq!(Unasked.after(407, true, false), (Unasked, true));
-        assert_eq!(Unasked.after(200, false, true), (Accepted, false));
-        assert_eq!(Accepted.after(404, false, false), (Accepted, false));
-        // Asked again in spite of them: once more, then no more.
-        assert_eq!(Accepted.after(407, true, false), (Accepted, true));
-        assert_eq!(Accepted.after(407, true, true), (Refused, false));
-        assert_eq!(Refused.after(407, true, false), (Refused, false));
-        // A proxy that lets it pass after all is a new one.
-        assert_eq!(Refused.after(200, false, false), (Unasked, false));
-        // A question that cannot be answered.
-        assert_eq!(Unasked.after(407, false, false), (Unasked, false));
-    }
 }

@@ -7,15 +7,15 @@ use busyhour_record::HttpDetail;
 
 use crate::encode;
 use crate::failure::Failure;
-use crate::head::Rendered;
 use crate::origin::Origin;
 use crate::url_parts;
 use crate::visit::{Visit, has_resources};
+use crate::wire_request::WireRequest;
 
 /// Follows redirects one sample after another (`follow_redirects`).
 pub(crate) async fn follow(
     visit: &mut impl Visit,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     location: String,
     keep: Retention,
 ) {
@@ -106,7 +106,12 @@ pub(crate) async fn follow(
 }
 
 /// Follows redirects unseen (`auto_redirects`).
-pub(crate) async fn auto(visit: &mut impl Visit, request: &mut Rendered, location: String, keep: Retention) {
+pub(crate) async fn auto(
+    visit: &mut impl Visit,
+    request: &mut WireRequest,
+    location: String,
+    keep: Retention,
+) {
     let mut next = Some(location);
     request.led_here = true;
     let http = visit.result().http.take();
@@ -156,7 +161,7 @@ pub(crate) async fn auto(visit: &mut impl Visit, request: &mut Rendered, locatio
 
 fn prepare_redirect(
     visit: &mut impl Visit,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     location: &str,
 ) -> Result<Arc<Origin>, Failure> {
     let url = url_parts::resolve(&request.url, &location.replace(' ', "%20"));

@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use busyhour_program::user::UserState;
 
+use crate::client::Client;
 use crate::encode;
 use crate::failure::Failure;
 use crate::form;
-use crate::head::Rendered;
 use crate::origin::{OddHost, Origin};
-use crate::sampler::{Client, HttpSampler};
 use crate::session::HttpSession;
+use crate::settings::HttpSampler;
 use crate::url_parts;
+use crate::wire_request::WireRequest;
 
 /// Renders URL, headers and body; gives where the request goes.
 pub(crate) async fn render(
     sampler: &HttpSampler,
     user: &mut UserState,
     session: &mut HttpSession,
-    request: &mut Rendered,
+    request: &mut WireRequest,
 ) -> Result<Arc<Origin>, Failure> {
     user.thrown = None;
     request.client = sampler.client;
@@ -87,7 +88,7 @@ fn get_has_body(sampler: &HttpSampler, user: &mut UserState) -> bool {
 pub(crate) async fn with_entity_of_get(
     sampler: &HttpSampler,
     user: &mut UserState,
-    request: &mut Rendered,
+    request: &mut WireRequest,
 ) -> Result<(), Failure> {
     if get_has_body(sampler, user) { form::body(sampler, user, request).await } else { Ok(()) }
 }
@@ -103,7 +104,7 @@ fn render_url(
     sampler: &HttpSampler,
     user: &mut UserState,
     session: &mut HttpSession,
-    request: &mut Rendered,
+    request: &mut WireRequest,
 ) -> Result<Arc<Origin>, Failure> {
     let mut path = user.take_buffer();
     sampler.path.render(user, &mut path);
@@ -218,7 +219,7 @@ fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure>
 /// The origin of the absolute URL in `request.url`.
 pub(crate) fn locate(
     session: &mut HttpSession,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     client: Client,
 ) -> Result<Arc<Origin>, Failure> {
     if request.url.starts_with("file:") {
@@ -245,7 +246,7 @@ pub(crate) fn locate(
     Ok(origin)
 }
 
-fn check_url(request: &mut Rendered, origin: &Origin, client: Client) -> Result<(), Failure> {
+fn check_url(request: &mut WireRequest, origin: &Origin, client: Client) -> Result<(), Failure> {
     if let Some(odd) = origin.odd {
         let message = match odd {
             OddHost::At(what, index) => format!("{what} at index {index}: {}", request.url),
@@ -260,7 +261,7 @@ fn check_url(request: &mut Rendered, origin: &Origin, client: Client) -> Result<
 
 /// Whether the client takes what follows the origin: HttpClient 4 makes a `java.net.URI` of it, Java's client sends what
 /// it is given.
-fn check_characters(request: &mut Rendered, client: Client) -> Result<(), Failure> {
+fn check_characters(request: &mut WireRequest, client: Client) -> Result<(), Failure> {
     if client == Client::Java {
         request.is_literal = true;
         if request.url.contains(|character: char| character.is_control()) {
@@ -281,7 +282,7 @@ fn check_characters(request: &mut Rendered, client: Client) -> Result<(), Failur
     }
 }
 
-fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Rendered, origin: &Origin) {
+fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut WireRequest, origin: &Origin) {
     let mut text = std::mem::take(&mut request.scratch);
     for header in &sampler.headers {
         text.clear();

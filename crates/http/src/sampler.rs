@@ -1,8 +1,6 @@
-//! The HTTP Request sampler's settings.
+//! The HTTP Request sampler.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use busyhour_program::result::Retention;
 use busyhour_program::sampler::Protocol;
@@ -11,247 +9,11 @@ use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::access;
-use crate::auth::AuthManager;
-use crate::cache::CacheManager;
-use crate::charset::Charset;
-use crate::cookies::CookieManager;
-use crate::dns::DnsManager;
-use crate::embedded::{Embedded, EmbeddedRules};
-use crate::exchange;
+use crate::direct;
 use crate::failure::Failure;
-use crate::files::FileStore;
-use crate::keystore::{ClientKeys, Shown};
-use crate::limits::{BodyLimit, SAMPLE_BYTES_KEPT_MAX};
-use crate::modify::{Modifier, modified};
+use crate::modify::modified;
 use crate::session::HttpSession;
-use crate::source::Source;
-use crate::tls::{TlsPolicy, tls_config};
-
-/// What all HTTP samplers of a run share.
-#[derive(Debug, Default)]
-pub struct SharedHttp {
-    /// Which servers are trusted.
-    pub tls_policy: TlsPolicy,
-    /// Files to upload.
-    pub files: Arc<FileStore>,
-    /// `httpclient.reset_state_on_thread_group_iteration`: a new visitor makes new connections.
-    pub reset_on_iteration: bool,
-    /// The proxy of the command line (`-H`, `-P`), and hosts it is not used for (`-N`).
-    pub proxy: Option<Proxy>,
-    /// Hosts that are reached without the command line's proxy; a leading `*` stands for anything.
-    pub no_proxy: Vec<String>,
-    /// `httpsampler.max_redirects`; `None`: JMeter's 20.
-    pub redirects_max: Option<u32>,
-    /// How embedded resources are found and judged.
-    pub embedded: EmbeddedRules,
-    /// `httpclient4.time_to_live`, milliseconds: no connection is used for longer. `None`: JMeter's 60 seconds.
-    pub connection_ms_max: Option<u64>,
-    /// `httpclient4.idletimeout`, milliseconds: how long an idle connection is kept when the server says nothing; 0: on.
-    pub idle_ms_max: u64,
-    /// `httpclient4.default_user_agent_disabled`
-    pub no_user_agent: bool,
-    /// How much of a body is kept: `httpsampler.max_bytes_to_store_per_request`, or Busyhour's own limit.
-    pub body_limit: BodyLimit,
-    /// Bytes kept of all bodies of one sample; `None`: [`SAMPLE_BYTES_KEPT_MAX`].
-    pub sample_bytes_max: Option<usize>,
-    /// Longest time of one request, from its start to the last byte of its response; `None`: no limit, as in JMeter.
-    pub request_deadline: Option<Duration>,
-    /// What servers are shown that ask for a certificate.
-    pub client_keys: Option<Arc<ClientKeys>>,
-    /// Some script may look at cookies: they are shown to scripts after each sample.
-    pub lends_cookies: AtomicBool,
-    /// Some script has changed a header manager.
-    pub keeps_headers: AtomicBool,
-    tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
-}
-
-impl SharedHttp {
-    /// Settings of a run.
-    #[must_use]
-    pub fn new(tls_policy: TlsPolicy, files: Arc<FileStore>, reset_on_iteration: bool) -> Self {
-        Self { tls_policy, files, reset_on_iteration, ..Self::default() }
-    }
-
-    /// Bytes kept of all bodies of one sample; `None`: all, where the plan asks for that of each body.
-    pub(crate) fn sample_body_limit(&self) -> Option<usize> {
-        match self.body_limit {
-            BodyLimit::Unlimited => None,
-            BodyLimit::Refuse(_) | BodyLimit::Truncate(_) => {
-                Some(self.sample_bytes_max.unwrap_or(SAMPLE_BYTES_KEPT_MAX))
-            }
-        }
-    }
-
-    /// The TLS configuration, made when the first connection needs it.
-    ///
-    /// # Errors
-    /// When the cryptography provider has no common protocol version.
-    pub fn tls(&self) -> Result<Arc<rustls::ClientConfig>, rustls::Error> {
-        self.tls.get_or_init(|| tls_config(self.tls_policy)).clone()
-    }
-
-    /// What a connection is secured with whose user names this key.
-    pub(crate) fn shown(&self, alias: Option<&str>) -> Result<Shown, rustls::Error> {
-        match &self.client_keys {
-            Some(keys) => keys.shown(alias, self.tls_policy),
-            None => self.tls().map(Shown::nothing),
-        }
-    }
-}
-
-/// A proxy, of the command line or of a sampler.
-#[derive(Debug, Clone)]
-pub struct Proxy {
-    /// Host.
-    pub host: Template,
-    /// Port.
-    pub port: Template,
-    /// User name; empty: no credentials.
-    pub user: Template,
-    /// Password.
-    pub password: Template,
-}
-
-/// One argument of a sampler.
-#[derive(Debug, Clone)]
-pub struct Argument {
-    /// `Argument.name`
-    pub name: Template,
-    /// `Argument.value`
-    pub value: Template,
-    /// `HTTPArgument.always_encode`
-    pub encode: bool,
-    /// `HTTPArgument.use_equals`
-    pub use_equals: bool,
-    /// `HTTPArgument.content_type`, for multipart.
-    pub content_type: Template,
-}
-
-/// One file to upload.
-#[derive(Debug, Clone)]
-pub struct FileArgument {
-    /// `File.path`
-    pub path: Template,
-    /// `File.paramname`
-    pub parameter: Template,
-    /// `File.mimetype`
-    pub mime: Template,
-}
-
-/// One header of the header managers in scope, merged.
-#[derive(Debug, Clone)]
-pub struct Header {
-    /// `Header.name`
-    pub name: Template,
-    /// `Header.value`
-    pub value: Template,
-}
-
-/// `HTTPSampler.implementation`: JMeter's client. Each has its own headers, in its own order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Client {
-    /// Apache HttpClient 4.
-    #[default]
-    HttpClient4,
-    /// `java.net.HttpURLConnection`: sends URLs as they are, knows seven methods, and sends bodies only with POST and,
-    /// where the plan has a body or a file to send as one, PUT.
-    Java,
-}
-
-/// What to do with redirects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Redirects {
-    /// Nothing: the redirect is the response.
-    #[default]
-    None,
-    /// Each is a sample within the sample (`follow_redirects`).
-    Follow,
-    /// The client follows unseen (`auto_redirects`).
-    Auto,
-}
-
-/// The header managers in scope of a sampler.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HeaderManagers {
-    /// None.
-    #[default]
-    None,
-    /// One, by its number in the plan. What scripts change of it holds for all samplers in its scope.
-    One(u32),
-    /// Several, which are merged for each sample anew.
-    Several,
-}
-
-/// An HTTP Request sampler with the config elements of its scope merged in.
-#[derive(Debug, Clone)]
-pub struct HttpSampler {
-    /// What all samplers share.
-    pub shared: Arc<SharedHttp>,
-    /// `HTTPSampler.method`
-    pub method: Template,
-    /// `HTTPSampler.protocol`; empty: http.
-    pub protocol: Template,
-    /// `HTTPSampler.domain`
-    pub domain: Template,
-    /// `HTTPSampler.port`; empty: the protocol's.
-    pub port: Template,
-    /// `HTTPSampler.path`: path, perhaps with a query, or a whole URL.
-    pub path: Template,
-    /// `HTTPsampler.Arguments`
-    pub arguments: Box<[Argument]>,
-    /// `HTTPSampler.postBodyRaw`
-    pub raw_body: bool,
-    /// `HTTPsampler.Files`
-    pub files: Box<[FileArgument]>,
-    /// `HTTPSampler.DO_MULTIPART_POST`
-    pub multipart: bool,
-    /// `HTTPSampler.BROWSER_COMPATIBLE_MULTIPART`
-    pub browser_compatible: bool,
-    /// `HTTPSampler.contentEncoding`
-    pub charset: Charset,
-    /// `HTTPSampler.follow_redirects`, `HTTPSampler.auto_redirects`
-    pub redirects: Redirects,
-    /// `HTTPSampler.use_keepalive`
-    pub keep_alive: bool,
-    /// `HTTPSampler.connect_timeout`, milliseconds.
-    pub connect_timeout: Template,
-    /// `HTTPSampler.response_timeout`, milliseconds.
-    pub response_timeout: Template,
-    /// `HTTPSampler.proxyHost` and so on.
-    pub proxy: Option<Proxy>,
-    /// Headers of the header managers, merged.
-    pub headers: Box<[Header]>,
-    /// The managers that these headers come from.
-    pub header_managers: HeaderManagers,
-    /// The nearest cookie manager.
-    pub cookies: Option<Arc<CookieManager>>,
-    /// The nearest cache manager.
-    pub cache: Option<Arc<CacheManager>>,
-    /// The nearest authorization manager.
-    pub auth: Option<Arc<AuthManager>>,
-    /// Pre-processors in scope that change the sampler, in their order.
-    pub modifiers: Box<[Modifier]>,
-    /// The nearest DNS cache manager.
-    pub dns: Option<Arc<DnsManager>>,
-    /// `HTTPSampler.ipSource`: the address that connections are made from.
-    pub source: Option<Box<Source>>,
-    /// `HTTPSampler.image_parser`: resources of pages are fetched, too.
-    pub embedded: Option<Box<Embedded>>,
-    /// `HTTPSampler.md5`: of a body its MD5 sum is kept.
-    pub md5: bool,
-    /// Scripts around the sampler may look at it and change it.
-    pub is_open: bool,
-    /// Which of JMeter's clients the plan asks for.
-    pub client: Client,
-}
-
-impl HttpSampler {
-    /// What the sampler itself needs to be kept of a response.
-    #[must_use]
-    pub fn keep(&self) -> Retention {
-        Retention { body: self.embedded.is_some() || self.md5, ..Retention::default() }
-    }
-}
+use crate::settings::HttpSampler;
 
 impl Protocol for HttpSampler {
     type Session = HttpSession;
@@ -261,7 +23,11 @@ impl Protocol for HttpSampler {
     }
 
     fn iteration_started(session: &mut HttpSession, user: &mut UserState, same_user: bool) {
+        access::take_back_cookies(session, user);
         session.iteration_started(user, same_user);
+        if user.lent.is_some() {
+            access::lend_cookies(session, user);
+        }
     }
 
     fn visitor_changed(session: &mut HttpSession, keep_connections: bool) {
@@ -287,15 +53,15 @@ impl Protocol for HttpSampler {
             let (own, name) = access::changed(user);
             let (own, label) = (own.as_deref().unwrap_or(self), name.as_ref().unwrap_or(label));
             let own = Box::new(modified(own, user));
-            Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
+            Box::pin(direct::sample(&own, user, session, label, intended, keep)).await;
         } else if let Some(headers) = access::kept_headers(self, user) {
             let own = Box::new(modified(&HttpSampler { headers, ..self.clone() }, user));
-            Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
+            Box::pin(direct::sample(&own, user, session, label, intended, keep)).await;
         } else if self.modifiers.is_empty() {
-            exchange::sample(self, user, session, label, intended, keep).await;
+            direct::sample(self, user, session, label, intended, keep).await;
         } else {
             let own = Box::new(modified(self, user));
-            Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
+            Box::pin(direct::sample(&own, user, session, label, intended, keep)).await;
         }
         if lends {
             access::lend_cookies(session, user);

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
-use crate::access;
 use crate::cache::{Cache, CacheManager};
 use crate::connection::Connection;
 use crate::cookies::{CookieManager, Jar};
 use crate::dns::{Looked, Name};
 use crate::origin::Origin;
-use crate::proxy::{ProxyAddress, ProxyAuth};
+use crate::proxy_address::{ProxyAddress, ProxyAuth};
 
 /// What a user keeps between requests.
 #[derive(Default)]
@@ -58,7 +57,6 @@ impl HttpSession {
     /// An iteration begins; `same_user`: as the same visitor.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
         self.new_visitor = !same_user;
-        access::take_back_cookies(self, user);
         for jar in &mut self.jars {
             jar.iteration_started(user, same_user);
         }
@@ -69,9 +67,6 @@ impl HttpSession {
             if looked.manager.clear_each_iteration {
                 looked.known.clear();
             }
-        }
-        if user.lent.is_some() {
-            access::lend_cookies(self, user);
         }
     }
 
@@ -86,7 +81,7 @@ impl HttpSession {
     }
 
     /// Closes the connections of the visitor before, if there was one.
-    pub(crate) fn greet_visitor(&mut self, reset: bool) {
+    pub(crate) fn start_session(&mut self, reset: bool) {
         if std::mem::take(&mut self.new_visitor) && reset {
             self.idle.clear();
         }

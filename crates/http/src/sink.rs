@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::kept::{Kept, PAGE_START_BYTES, Room};
 use crate::limits::BodyLimit;
 use crate::response::Sink;
-use crate::sampler::HttpSampler;
+use crate::settings::HttpSampler;
 
 /// What of a response's head the sampler looks at.
 pub(crate) struct Head {

@@ -7,13 +7,14 @@ use std::time::Duration;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_record::Nanos;
 
-use crate::connection::{ConnectOptions, Connection};
+use crate::connection::Connection;
+use crate::dial::ConnectOptions;
 use crate::failure::Failure;
 use crate::kept::Room;
 use crate::origin::Origin;
-use crate::proxy::{ProxyAddress, ProxyAuth};
+use crate::proxy_address::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
-use crate::sampler::HttpSampler;
+use crate::settings::HttpSampler;
 use crate::sink::{Head, ResponseSink, forget_answer};
 
 /// What a tunnel is wanted for.
@@ -93,7 +94,7 @@ fn ask(origin: &Origin, credentials: Option<&str>) -> String {
         "CONNECT {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\n",
         origin.with_port(),
         origin.authority,
-        crate::head::USER_AGENT
+        crate::wire_request::USER_AGENT
     );
     if let Some(credentials) = credentials {
         request.push_str("Proxy-Authorization: ");

@@ -16,7 +16,6 @@ mod source;
 mod unpack;
 mod xml;
 
-
 use rustc_hash::FxHashMap;
 
 pub use facts::{BAD_ROWS_NAMED, InputFacts};

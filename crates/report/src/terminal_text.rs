@@ -1,6 +1,5 @@
 //! Text for terminals: weights, colours, and labels that fit.
 
-
 /// How text is to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Look {

@@ -11,7 +11,7 @@ use busyhour_program::run::Level;
 use busyhour_program::sampler::{Protocol, SamplerPackage};
 use busyhour_record::SampleFlags;
 
-use super::VirtualUser;
+use super::state::VirtualUser;
 use crate::checks::check_assertions;
 use crate::control::Place;
 use crate::reporting::record_result;

@@ -6,7 +6,7 @@ use busyhour_program::sampler::{FlowAction, Protocol, SamplerPackage};
 use busyhour_program::user::LogicalAction;
 use busyhour_record::Nanos;
 
-use super::VirtualUser;
+use super::state::VirtualUser;
 use crate::control::{ROOT, Walk, assign};
 use crate::transaction::Transaction;
 

@@ -7,7 +7,7 @@ use busyhour_program::run::Stop;
 use busyhour_program::sampler::{FailureAction, Protocol, SamplerPackage};
 use busyhour_record::Nanos;
 
-use super::VirtualUser;
+use super::state::VirtualUser;
 use crate::core::Core;
 
 /// Longest single sleep, in nanoseconds; sleepers are woken early when the run is stopped.

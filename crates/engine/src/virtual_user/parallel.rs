@@ -16,41 +16,12 @@ use busyhour_program::user::LogicalAction;
 use busyhour_program::variables::Variables;
 use busyhour_record::Nanos;
 
-use super::VirtualUser;
 use super::delivery::add_to_transaction;
+use super::state::VirtualUser;
 use crate::control::{ControllerState, ROOT, Walk};
-
-/// Additional state of a user with parallel branches.
-pub(super) struct Side<P: Protocol> {
-    /// Its branches, by their roots; they keep their connections and counters from pass to pass.
-    branches: Vec<VirtualUser<P>>,
-    /// That it is one itself.
-    own: Option<Branch>,
-}
-
-/// A user that walks one branch.
-struct Branch {
-    /// Where its walk begins.
-    root: ControllerId,
-    /// Its samples become part of another one, and only of that.
-    inside: bool,
-    /// Its samples, for the user of the branch: all of them, or those for transactions around it.
-    samples: Vec<SampleResult>,
-    /// What its user is to do when the branch has ended.
-    asks: Asks,
-}
-
-/// What a branch needs of its user.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Asks {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// To begin the thread group's next iteration.
-    NextIteration,
-    /// To stop.
-    Stop,
-}
+use crate::virtual_user::state::Asks;
+use crate::virtual_user::state::Branch;
+use crate::virtual_user::state::Side;
 
 /// A branch under way.
 type Walking<'b> = Pin<Box<dyn Future<Output = ()> + 'b>>;

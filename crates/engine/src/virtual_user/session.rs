@@ -7,7 +7,8 @@ use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
 use busyhour_record::{ArrivalRecord, Fate};
 
-use super::{Active, VirtualUser};
+use super::Active;
+use super::state::VirtualUser;
 use crate::control::{ROOT, Walk};
 use crate::open::idle_pool::{Assignment, NextAssignment, PoolUser};
 

@@ -172,7 +172,10 @@ fn columns_without_names_follow_from_the_properties() {
     assert!(matches!(error("1;2;a\n", &settings), crate::LogError::Properties { columns: 3, asked: 15 }));
     assert!(matches!(error("", &settings), crate::LogError::Empty));
     assert!(matches!(error("timeStamp,label\n1,a\n", &settings), crate::LogError::Column("elapsed")));
-    assert!(matches!(error(&format!("{NAMES}x,1,a,,,,,,\n"), &settings), crate::LogError::BadRows { bad: 1, .. }));
+    assert!(matches!(
+        error(&format!("{NAMES}x,1,a,,,,,,\n"), &settings),
+        crate::LogError::BadRows { bad: 1, .. }
+    ));
 }
 
 #[test]

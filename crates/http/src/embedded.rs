@@ -5,6 +5,7 @@ mod content;
 mod css;
 mod html;
 mod parallel;
+pub(crate) mod rules;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -12,68 +13,26 @@ use std::sync::Arc;
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 pub use content::{Parser, Parsers};
+pub use rules::{Embedded, EmbeddedRules, UrlMatch};
 
+use crate::complete::complete;
 use crate::cookies::Jar;
 use crate::encode;
 use crate::exchange::{Next, prepare, settle};
 use crate::failure::Failure;
 use crate::file_page;
-use crate::head::Rendered;
 use crate::limits::RESOURCES_MAX;
 use crate::origin::Origin;
 use crate::render::{locate, with_entity_of_get};
-use crate::sampler::HttpSampler;
 use crate::session::HttpSession;
+use crate::settings::HttpSampler;
 use crate::source::Source;
 use crate::url_parts;
-use crate::visit::{Visit, complete};
-
-/// Whether a URL matches a pattern as a whole; `None` when the pattern is malformed.
-pub type UrlMatch = fn(pattern: &str, url: &str) -> Option<bool>;
-
-/// Which embedded resources a sampler fetches, and how many at a time.
-#[derive(Debug, Clone)]
-pub struct Embedded {
-    /// `HTTPSampler.embedded_url_re`: only these; empty: all.
-    pub allow: Template,
-    /// `HTTPSampler.embedded_url_exclude_re`: not these; empty: none.
-    pub exclude: Template,
-    /// `HTTPSampler.concurrentPool`, with `HTTPSampler.concurrentDwn`; `None`: one after another.
-    pub at_once: Option<Template>,
-    /// How patterns are matched.
-    pub matches: UrlMatch,
-}
-
-/// What the run's properties say about embedded resources.
-#[derive(Debug, Clone)]
-pub struct EmbeddedRules {
-    /// `HTTPResponse.parsers` and what belongs to them.
-    pub parsers: Parsers,
-    /// `httpsampler.max_frame_depth`
-    pub depth_max: u32,
-    /// `httpsampler.ignore_failed_embedded_resources`
-    pub ignores_failures: bool,
-    /// `httpsampler.separate.container`: the page is a sub-result beside its resources.
-    pub separate_container: bool,
-    /// `httpsampler.embedded_resources_use_md5`, which JMeter heeds for resources fetched at the same time.
-    pub md5: bool,
-}
-
-impl Default for EmbeddedRules {
-    fn default() -> Self {
-        Self {
-            parsers: Parsers::default(),
-            depth_max: 5,
-            ignores_failures: false,
-            separate_container: true,
-            md5: false,
-        }
-    }
-}
+use crate::visit::Visit;
+use crate::wire_request::WireRequest;
 
 /// Resources fetched at once when the plan's number is none.
 const AT_ONCE: usize = 6;
@@ -83,7 +42,7 @@ pub(crate) async fn of_page(
     sampler: &HttpSampler,
     user: &mut UserState,
     session: &mut HttpSession,
-    request: &mut Rendered,
+    request: &mut WireRequest,
     keep: Retention,
 ) {
     let Some(settings) = &sampler.embedded else { return };
@@ -125,7 +84,7 @@ struct Fetching<'a> {
     /// The sampler's name; JMeter names all that is in it so, until it is numbered.
     label: String,
     /// Headers and body of every request.
-    seed: Box<Rendered>,
+    seed: Box<WireRequest>,
     /// Resources that may still be fetched.
     resources_left: Cell<usize>,
     /// Lent to whoever is not waiting for a server.
@@ -351,11 +310,16 @@ impl Visit for Download<'_, '_> {
         &mut self.result
     }
 
-    fn locate(&mut self, request: &mut Rendered) -> Result<Arc<Origin>, Failure> {
+    fn locate(&mut self, request: &mut WireRequest) -> Result<Arc<Origin>, Failure> {
         locate(self.all.parts.borrow_mut().1, request, self.all.sampler.client)
     }
 
-    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Retention) -> Option<String> {
+    async fn one(
+        &mut self,
+        request: &mut WireRequest,
+        origin: &Arc<Origin>,
+        keep: Retention,
+    ) -> Option<String> {
         let Self { all, lane, result, .. } = self;
         let sampler = all.sampler;
         if origin.is_file {
@@ -379,7 +343,7 @@ impl Visit for Download<'_, '_> {
         }
     }
 
-    async fn fetch_resources(&mut self, _request: &mut Rendered, _keep: Retention) {
+    async fn fetch_resources(&mut self, _request: &mut WireRequest, _keep: Retention) {
         let page = std::mem::take(&mut self.result);
         self.result = Box::pin(self.all.page(&mut self.lane, page, self.depth)).await;
     }

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::io::Write as _;
 
+use crate::client::Client;
 use crate::kept::Room;
 use crate::origin::Origin;
-use crate::proxy::ProxyAddress;
-use crate::sampler::Client;
+use crate::proxy_address::ProxyAddress;
 
 /// What JMeter 5.6.3 on Java 17 calls itself unless a header manager says otherwise. Servers may answer by it, so it is
 /// part of doing the same requests.
@@ -20,7 +20,7 @@ const ACCEPT_OF_JAVA: &[u8] = b"text/html, image/gif, image/jpeg, */*; q=0.2";
 
 /// A request being rendered. The buffers go back to a pool of the thread, so that a user that thinks holds none.
 #[derive(Debug, Default)]
-pub(crate) struct Rendered {
+pub(crate) struct WireRequest {
     /// Method.
     pub(crate) method: String,
     /// Whole URL, as it is recorded.
@@ -75,13 +75,13 @@ pub(crate) struct Rendered {
 
 thread_local! {
     #[expect(clippy::vec_box, reason = "a request goes to its user and back as a pointer, not as 300 bytes")]
-    static POOL: RefCell<Vec<Box<Rendered>>> = const { RefCell::new(Vec::new()) };
+    static POOL: RefCell<Vec<Box<WireRequest>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Buffers larger than this are not kept for the next request.
 const KEEP_BYTES: usize = 64 * 1024;
 
-impl Rendered {
+impl WireRequest {
     /// An empty request with the buffers of an earlier one.
     pub(crate) fn take() -> Box<Self> {
         POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
