@@ -22,10 +22,10 @@ pub(crate) fn java<'p>(
     let Some(class) = JavaClass::named(&name) else {
         let finding = Diagnostic::error(
             "unsupported-java-class",
-            format!("the Java Request runs the class {:?}, which needs a Java machine", name.trim()),
+            format!("the Java Request runs the class {:?}, which needs a JVM", name.trim()),
         );
         let finding = finding.with_hint(
-            "of Java's classes only JMeter's own JavaTest and SleepTest run here; say the same as a HTTP request or \
+            "of Java's classes only only JMeter's JavaTest and SleepTest run here; replace it by an HTTP request or \
              script, disable the element, or run with --allow-unsupported",
         );
         context.findings.add_unsupported(located(element, "classname", finding.with_needs(Needs::Java)));
@@ -74,9 +74,7 @@ pub(crate) fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option
     let class = element.text(CLASS).unwrap_or("").to_owned();
     let class = context.now(&class);
     let Some(coder) = UdpCoder::named(&class) else {
-        let what = format!(
-            "the coder {class:?} of packets needs a Java machine; HexStringUDPDecoder or none do not"
-        );
+        let what = format!("the coder {class:?} of packets needs a JVM; HexStringUDPDecoder or none do not");
         context.findings.setting_needs_java(element, CLASS, &what);
         return None;
     };

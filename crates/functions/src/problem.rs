@@ -7,7 +7,7 @@ use std::fmt;
 pub enum ProblemKind {
     /// The text may work in JMeter; it is not supported here.
     Unsupported,
-    /// The text works in JMeter; running it needs a Java machine.
+    /// The text works in JMeter; running it needs a JVM.
     NeedsJava,
     /// The text is invalid in JMeter too.
     Invalid,

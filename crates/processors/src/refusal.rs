@@ -7,7 +7,7 @@ use std::fmt;
 pub enum RefusalKind {
     /// The element works in JMeter; the same result is not guaranteed here.
     Unsupported,
-    /// The element works in JMeter; running it needs a Java machine.
+    /// The element works in JMeter; running it needs a JVM.
     NeedsJava,
     /// A file that the element needs does not exist.
     MissingFile,
@@ -33,7 +33,7 @@ impl Refusal {
         Self { kind: RefusalKind::Unsupported, message: message.into(), hint: None }
     }
 
-    /// Refuses an element that needs a Java machine.
+    /// Refuses an element that needs a JVM.
     pub fn needs_java(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::NeedsJava, message: message.into(), hint: None }
     }

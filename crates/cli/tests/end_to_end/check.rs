@@ -115,17 +115,17 @@ fn all_unsupported_elements_are_listed_with_their_position() {
     error[unsupported-element]: the element HTMLAssertion is not supported
       --> plan.jmx:27:1
       in: Plan > Group > first > Page
-      hint: it counts the errors and warnings of JTidy, whose rules no other reader of HTML shares; disable the element, or check the page's parts with a Response Assertion or an XPath Assertion; --allow-unsupported runs the plan without it
+      hint: it counts the errors and warnings of JTidy, whose rules no other HTML parser has; disable the element, or check the page's parts with a Response Assertion or an XPath Assertion; --allow-unsupported runs the plan without it
 
     error[unsupported-element]: the element com.example.NewPostProcessor is not supported
       --> plan.jmx:31:1
       in: Plan > Group > first > New
-      hint: it is of a plugin that is not known here; disable the element; --allow-unsupported runs the plan without it
+      hint: it belongs to an unknown plugin; disable the element; --allow-unsupported runs the plan without it
 
     error[unsupported-element]: the element FTPSampler is not supported
       --> plan.jmx:36:1
       in: Plan > Group > Files
-      hint: FTP is not spoken here; load an FTP server with a tool of its own, or disable the element; --allow-unsupported runs the plan without it
+      hint: FTP is not supported; use another tool for FTP, or disable the element; --allow-unsupported runs the plan without it
 
     error[unsupported-function]: __groovy: `new java.net.Socket` is not supported (column 5)
       --> plan.jmx:47:1

@@ -34,12 +34,12 @@ pub(crate) enum AssertionClass {
     Script(&'static ScriptSource),
 }
 
-const PATTERNS: &str = "regular expressions: all but repeated anchors, (?x), \\G and octal references; not the body as a document";
-const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
-const JMESPATH: &str = "messages about wrong paths and documents are worded otherwise";
-const XPATH: &str = "tolerant: pages are read as browsers do, not as JTidy; no validation; messages about wrong expressions are worded otherwise";
-const XPATH2: &str =
-    "expressions that are XPath 1.0, too; a function that is given several nodes takes the first";
+const PATTERNS: &str = "regular expressions without repeated anchors, (?x), \\G and octal references; \"Body as a Document\" is not supported";
+const SCRIPTS: &str =
+    "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
+const JMESPATH: &str = "messages about invalid paths and documents differ in wording";
+const XPATH: &str = "tolerant mode parses pages like browsers, not like JTidy; no validation; messages about invalid expressions differ in wording";
+const XPATH2: &str = "only expressions that are also valid XPath 1.0; a function with several nodes as argument uses the first";
 
 /// The assertions.
 pub(crate) const ELEMENTS: &[Descriptor<AssertionClass>] = &[
@@ -80,7 +80,7 @@ pub(crate) const ELEMENTS: &[Descriptor<AssertionClass>] = &[
     Descriptor::new("DurationAssertion", "Duration Assertion", AssertionClass::Duration)
         .numbers(&["DurationAssertion.duration"]),
     Descriptor::new("JSONPathAssertion", "JSON Assertion", AssertionClass::JsonPath)
-        .note("functions only at the end of definite paths"),
+        .note("functions are supported only at the end of definite paths"),
     Descriptor::new("SizeAssertion", "Size Assertion", AssertionClass::Size).properties(&[
         "SizeAssertion.operator",
         "SizeAssertion.response_code",
@@ -111,11 +111,11 @@ pub(crate) const ELEMENTS: &[Descriptor<AssertionClass>] = &[
         "JSON Path Assertion (jmeter-plugins)",
         AssertionClass::PluginJsonPath,
     )
-    .note("not from YAML"),
+    .note("YAML is not supported"),
     Descriptor::new("XMLAssertion", "XML Assertion", AssertionClass::Xml)
-        .note("rare mistakes are told in other words"),
+        .note("messages about rare errors differ in wording"),
     Descriptor::new("XMLSchemaAssertion", "XML Schema Assertion", AssertionClass::XmlSchema)
-        .note("local schema files; messages that name what was expected are worded otherwise"),
+        .note("local schema files only; messages about expected elements differ in wording"),
     Descriptor::new("MD5HexAssertion", "MD5Hex Assertion", AssertionClass::Md5Hex)
         .properties(&["MD5HexAssertion.size"]),
 ];

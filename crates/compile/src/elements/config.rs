@@ -74,7 +74,7 @@ pub(crate) const ELEMENTS: &[Descriptor<ConfigClass>] = &[
         "HeaderManager.headers",
     ]),
     Descriptor::new("CookieManager", "HTTP Cookie Manager", ConfigClass::CookieManager)
-        .note("RFC 6265 and RFC 2109; other policies are taken for the first")
+        .note("RFC 6265 and RFC 2109; other policies are treated as RFC 6265")
         .properties(&[
             "Cookie.domain",
             "Cookie.domain_specified",
@@ -108,7 +108,7 @@ pub(crate) const ELEMENTS: &[Descriptor<ConfigClass>] = &[
             "Authorization.username",
         ]),
     Descriptor::new("DNSCacheManager", "DNS Cache Manager", ConfigClass::DnsCacheManager)
-        .note("its own servers are asked by UDP for IPv4 addresses")
+        .note("its own DNS servers are queried over UDP, for IPv4 addresses only")
         .properties(&[
             "DNSCacheManager.clearEachIteration",
             "DNSCacheManager.hosts",
@@ -167,12 +167,12 @@ pub(crate) const STEPS: &[Descriptor<StepClass>] = &[
         "CounterConfig.start",
     ]),
     Descriptor::new("RandomVariableConfig", "Random Variable", StepClass::RandomVariable)
-        .note("without a seed the run's own stream of random numbers"),
+        .note("without a seed it uses the random numbers of the run"),
     Descriptor::new("CSVDataSet", "CSV Data Set Config", StepClass::CsvDataSet),
     Descriptor::new(
         "com.blazemeter.jmeter.RandomCSVDataSetConfig",
         "Random CSV Data Set Config (BlazeMeter)",
         StepClass::RandomCsvDataSet,
     )
-    .note("all users share its rows, as in the plugin, also where it says that each has a list of its own"),
+    .note("all users share its rows, as in the plugin, even if a list per user is configured"),
 ];

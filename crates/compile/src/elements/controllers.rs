@@ -80,7 +80,7 @@ pub(crate) const ELEMENTS: &[Descriptor<ControllerClass>] = &[
         "Critical Section Controller",
         ControllerClass::CriticalSection,
     )
-    .note("who waits longest is next")
+    .note("users enter in the order of their arrival")
     .properties(&["CriticalSectionController.lockName"]),
     Descriptor::new(
         "kg.apc.jmeter.control.ParameterizedController",

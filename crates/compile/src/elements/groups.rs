@@ -65,7 +65,7 @@ pub(crate) const ELEMENTS: &[Descriptor<GroupClass>] = &[
     Descriptor::new("SetupThreadGroup", "setUp Thread Group", GroupClass::SetUp).numbers(NUMBERS),
     Descriptor::new("PostThreadGroup", "tearDown Thread Group", GroupClass::TearDown).numbers(NUMBERS),
     Descriptor::new("OpenModelThreadGroup", "Open Model Thread Group", GroupClass::OpenModel)
-        .note("a request under way at the end of the schedule is finished, not interrupted")
+        .note("requests in flight at the end of the schedule are completed, not interrupted")
         .properties(&[
             "OpenModelThreadGroup.kt",
             "OpenModelThreadGroup.random_seed",
@@ -97,18 +97,18 @@ pub(crate) const ELEMENTS: &[Descriptor<GroupClass>] = &[
         "Concurrency Thread Group (jmeter-plugins)",
         GroupClass::Concurrency,
     )
-    .note("without the file in which it writes its starts")
+    .note("its file of starts is not written")
     .numbers(&["TargetLevel", "RampUp", "Steps", "Hold", "Iterations"]),
     Descriptor::new(
         "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup",
         "Arrivals Thread Group (jmeter-plugins)",
         GroupClass::Arrivals,
     )
-    .note("its rate is fixed when the test starts; without the file in which it writes its arrivals"),
+    .note("the rate is evaluated once, when the test starts; its file of arrivals is not written"),
     Descriptor::new(
         "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup",
         "Free-Form Arrivals Thread Group (jmeter-plugins)",
         GroupClass::FreeFormArrivals,
     )
-    .note("its rate is fixed when the test starts; without the file in which it writes its arrivals"),
+    .note("the rate is evaluated once, when the test starts; its file of arrivals is not written"),
 ];

@@ -27,7 +27,8 @@ pub(crate) enum SampleListenerClass {
     Script(&'static ScriptSource),
 }
 
-const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
+const SCRIPTS: &str =
+    "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
 
 /// The listeners that do more than write rows.
 pub(crate) const SAMPLE_LISTENERS: &[Descriptor<SampleListenerClass>] = &[
@@ -45,7 +46,7 @@ pub(crate) const SAMPLE_LISTENERS: &[Descriptor<SampleListenerClass>] = &[
         "AutoStop Listener (jmeter-plugins)",
         SampleListenerClass::AutoStop,
     )
-    .note("the samples of transactions that are no parents do not count"),
+    .note("samples of transactions without a parent sample are not counted"),
     Descriptor::new("ResultSaver", "Save Responses to a file", SampleListenerClass::SaveResponses)
         .properties(&[
             "FileSaver.addTimstamp",
@@ -67,7 +68,7 @@ pub(crate) const RESULT_FILES: &[Descriptor<ResultFileClass>] = &[
         "Flexible File Writer (jmeter-plugins)",
         ResultFileClass::Columns,
     )
-    .note("rows longer than its buffer are written, too"),
+    .note("rows longer than its buffer are written as well"),
     Descriptor::new(
         "ResultCollector",
         "Simple Data Writer and all listeners of its kind",

@@ -53,12 +53,12 @@ pub(crate) enum PostProcessorClass {
     Script(&'static ScriptSource),
 }
 
-const PATTERNS: &str = "regular expressions: all but repeated anchors, (?x), \\G and octal references; not the body as a document";
-const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
-const JMESPATH: &str = "messages about wrong paths and documents are worded otherwise";
-const XPATH: &str = "tolerant: pages are read as browsers do, not as JTidy; no validation; messages about wrong expressions are worded otherwise";
-const XPATH2: &str =
-    "expressions that are XPath 1.0, too; a function that is given several nodes takes the first";
+const PATTERNS: &str = "regular expressions without repeated anchors, (?x), \\G and octal references; \"Body as a Document\" is not supported";
+const SCRIPTS: &str =
+    "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
+const JMESPATH: &str = "messages about invalid paths and documents differ in wording";
+const XPATH: &str = "tolerant mode parses pages like browsers, not like JTidy; no validation; messages about invalid expressions differ in wording";
+const XPATH2: &str = "only expressions that are also valid XPath 1.0; a function with several nodes as argument uses the first";
 
 /// The pre-processors.
 pub(crate) const PRE_PROCESSORS: &[Descriptor<PreProcessorClass>] = &[
@@ -68,7 +68,7 @@ pub(crate) const PRE_PROCESSORS: &[Descriptor<PreProcessorClass>] = &[
         "UserParameters.thread_values",
     ]),
     Descriptor::new("AnchorModifier", "HTML Link Parser", PreProcessorClass::LinkParser)
-        .note("pages are read as browsers do, not as JTidy"),
+        .note("tolerant mode parses pages like browsers, not like JTidy"),
     Descriptor::new("URLRewritingModifier", "HTTP URL Re-writing Modifier", PreProcessorClass::UrlRewriting),
     Descriptor::new("RegExUserParameters", "RegEx User Parameters", PreProcessorClass::RegexUserParameters)
         .properties(&[
@@ -77,7 +77,7 @@ pub(crate) const PRE_PROCESSORS: &[Descriptor<PreProcessorClass>] = &[
             "RegExUserParameters.regex_ref_name",
         ]),
     Descriptor::new("SampleTimeout", "Sample Timeout", PreProcessorClass::SampleTimeout)
-        .note("interrupts HTTP and TCP requests, and pauses")
+        .note("interrupts HTTP and TCP requests and pauses")
         .properties(&["InterruptTimer.timeout"]),
     Descriptor::new(
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor",
@@ -108,13 +108,13 @@ pub(crate) const POST_PROCESSORS: &[Descriptor<PostProcessorClass>] = &[
     Descriptor::new("BSFPostProcessor", "BSF PostProcessor", PostProcessorClass::Script(&source::BSF)).note(SCRIPTS),
     Descriptor::new("RegexExtractor", "Regular Expression Extractor", PostProcessorClass::Regex).note(PATTERNS).properties(&["RegexExtractor.default", "RegexExtractor.default_empty_value", "RegexExtractor.match_number", "RegexExtractor.refname", "RegexExtractor.regex", "RegexExtractor.template", "RegexExtractor.useHeaders", "Sample.scope", "Scope.variable"]),
     Descriptor::new("JSONPostProcessor", "JSON Extractor", PostProcessorClass::Json).note("no functions in paths, as in JMeter").properties(&["JSONPostProcessor.compute_concat", "JSONPostProcessor.defaultValues", "JSONPostProcessor.jsonPathExprs", "JSONPostProcessor.match_numbers", "JSONPostProcessor.referenceNames"]),
-    Descriptor::new("BoundaryExtractor", "Boundary Extractor", PostProcessorClass::Boundary).note("not from the body as a document").properties(&["BoundaryExtractor.default", "BoundaryExtractor.default_empty_value", "BoundaryExtractor.lboundary", "BoundaryExtractor.match_number", "BoundaryExtractor.rboundary", "BoundaryExtractor.refname", "BoundaryExtractor.useHeaders"]),
+    Descriptor::new("BoundaryExtractor", "Boundary Extractor", PostProcessorClass::Boundary).note("\"Body as a Document\" is not supported").properties(&["BoundaryExtractor.default", "BoundaryExtractor.default_empty_value", "BoundaryExtractor.lboundary", "BoundaryExtractor.match_number", "BoundaryExtractor.rboundary", "BoundaryExtractor.refname", "BoundaryExtractor.useHeaders"]),
     Descriptor::new("ResultAction", "Result Status Action Handler", PostProcessorClass::ResultAction).properties(&["OnError.action"]),
-    Descriptor::new("kg.apc.jmeter.modifiers.FifoPutPostProcessor", "Inter-Thread Communication PostProcessor (jmeter-plugins)", PostProcessorClass::PutIntoQueue).note("a value for a full queue is lost at once"),
+    Descriptor::new("kg.apc.jmeter.modifiers.FifoPutPostProcessor", "Inter-Thread Communication PostProcessor (jmeter-plugins)", PostProcessorClass::PutIntoQueue).note("a value for a full queue is discarded immediately"),
     Descriptor::new("XPathExtractor", "XPath Extractor", PostProcessorClass::XPath).note(XPATH).properties(&["XPathExtractor.default", "XPathExtractor.fragment", "XPathExtractor.matchNumber", "XPathExtractor.namespace", "XPathExtractor.refname", "XPathExtractor.report_errors", "XPathExtractor.show_warnings", "XPathExtractor.tolerant", "XPathExtractor.validate", "XPathExtractor.whitespace", "XPathExtractor.xpathQuery"]),
     Descriptor::new("XPath2Extractor", "XPath2 Extractor", PostProcessorClass::XPath2).note(XPATH2).properties(&["XPathExtractor2.default", "XPathExtractor2.fragment", "XPathExtractor2.matchNumber", "XPathExtractor2.namespaces", "XPathExtractor2.refname", "XPathExtractor2.xpathQuery"]),
-    Descriptor::new("HtmlExtractor", "CSS Selector Extractor", PostProcessorClass::Css).note("jsoup's selectors; not Jodd's").properties(&["HtmlExtractor.attribute", "HtmlExtractor.default", "HtmlExtractor.default_empty_value", "HtmlExtractor.expr", "HtmlExtractor.extractor_impl", "HtmlExtractor.match_number", "HtmlExtractor.refname"]),
+    Descriptor::new("HtmlExtractor", "CSS Selector Extractor", PostProcessorClass::Css).note("selectors of jsoup; Jodd is not supported").properties(&["HtmlExtractor.attribute", "HtmlExtractor.default", "HtmlExtractor.default_empty_value", "HtmlExtractor.expr", "HtmlExtractor.extractor_impl", "HtmlExtractor.match_number", "HtmlExtractor.refname"]),
     Descriptor::new("JMESPathExtractor", "JSON JMESPath Extractor", PostProcessorClass::JmesPath).note(JMESPATH).properties(&["JMESExtractor.defaultValue", "JMESExtractor.jmesPathExpr", "JMESExtractor.matchNumber", "JMESExtractor.referenceName"]),
-    Descriptor::new("com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor", "JSON Path Extractor (jmeter-plugins)", PostProcessorClass::PluginJsonPath).note("not from YAML"),
-    Descriptor::new("DebugPostProcessor", "Debug PostProcessor", PostProcessorClass::Debug).note("properties of the sampler and of the system are empty lists; the time of showing is not counted into the sample"),
+    Descriptor::new("com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor", "JSON Path Extractor (jmeter-plugins)", PostProcessorClass::PluginJsonPath).note("YAML is not supported"),
+    Descriptor::new("DebugPostProcessor", "Debug PostProcessor", PostProcessorClass::Debug).note("properties of the sampler and of the system are empty; the time to collect the data is not part of the sample"),
 ];

@@ -16,9 +16,9 @@ pub(crate) struct Refused {
     pub(crate) why: &'static str,
 }
 
-/// Elements of classes that begin alike.
+/// Elements whose classes have a common prefix.
 struct RefusedFamily {
-    begin: &'static str,
+    prefix: &'static str,
     refused: Refused,
 }
 
@@ -26,88 +26,84 @@ const fn refused(class: &'static str, needs: Option<Needs>, why: &'static str) -
     Descriptor::new(class, "", Refused { needs, why }).unlisted()
 }
 
-const fn family(begin: &'static str, needs: Option<Needs>, why: &'static str) -> RefusedFamily {
-    RefusedFamily { begin, refused: Refused { needs, why } }
+const fn family(prefix: &'static str, needs: Option<Needs>, why: &'static str) -> RefusedFamily {
+    RefusedFamily { prefix, refused: Refused { needs, why } }
 }
 
 /// The elements that are known and refused.
 pub(crate) const ELEMENTS: &[Descriptor<Refused>] = &[
-    refused("HTMLAssertion", None, "it counts the errors and warnings of JTidy, whose rules no other reader of HTML shares; disable the element, or \
+    refused("HTMLAssertion", None, "it counts the errors and warnings of JTidy, whose rules no other HTML parser has; disable the element, or \
          check the page's parts with a Response Assertion or an XPath Assertion"),
-    refused("SMIMEAssertion", PROTOCOL, "signed mail is not read here; disable the element"),
-    refused("FTPSampler", PROTOCOL, "FTP is not spoken here; load an FTP server with a tool of its own, or disable the element"),
-    refused("LDAPSampler", PROTOCOL, "LDAP is not spoken here; disable the element, or keep its part of the plan in JMeter"),
-    refused("LDAPExtSampler", PROTOCOL, "LDAP is not spoken here; disable the element, or keep its part of the plan in JMeter"),
-    refused("SmtpSampler", PROTOCOL, "mail is not sent from here; disable the element, or keep its part of the plan in JMeter"),
-    refused("MailReaderSampler", PROTOCOL, "mailboxes are not read here; disable the element, or keep its part of the plan in JMeter"),
-    refused("JMSSampler", JAVA, "JMS is an interface of Java, its wire protocol is each broker's own; use the broker's HTTP interface"),
-    refused("PublisherSampler", JAVA, "JMS is an interface of Java, its wire protocol is each broker's own; use the broker's HTTP interface"),
-    refused("SubscriberSampler", JAVA, "JMS is an interface of Java, its wire protocol is each broker's own; use the broker's HTTP interface"),
-    refused("AjpSampler", PROTOCOL, "AJP is not spoken here; send the same requests to the server's HTTP port"),
-    refused("JUnitSampler", JAVA, "a JUnit test needs a Java machine and its classes; measure what it calls over HTTP"),
+    refused("SMIMEAssertion", PROTOCOL, "signed mail is not supported; disable the element"),
+    refused("FTPSampler", PROTOCOL, "FTP is not supported; use another tool for FTP, or disable the element"),
+    refused("LDAPSampler", PROTOCOL, "LDAP is not supported; disable the element, or keep its part of the plan in JMeter"),
+    refused("LDAPExtSampler", PROTOCOL, "LDAP is not supported; disable the element, or keep its part of the plan in JMeter"),
+    refused("SmtpSampler", PROTOCOL, "sending mail is not supported; disable the element, or keep its part of the plan in JMeter"),
+    refused("MailReaderSampler", PROTOCOL, "reading mail is not supported; disable the element, or keep its part of the plan in JMeter"),
+    refused("JMSSampler", JAVA, "JMS is a Java interface whose wire protocol depends on the broker; use the broker's HTTP interface"),
+    refused("PublisherSampler", JAVA, "JMS is a Java interface whose wire protocol depends on the broker; use the broker's HTTP interface"),
+    refused("SubscriberSampler", JAVA, "JMS is a Java interface whose wire protocol depends on the broker; use the broker's HTTP interface"),
+    refused("AjpSampler", PROTOCOL, "AJP is not supported; send the same requests to the server's HTTP port"),
+    refused("JUnitSampler", JAVA, "a JUnit test needs a JVM and its classes; measure what it calls over HTTP"),
     refused("MongoScriptSampler", JAVA, "it runs a script in a removed interface of MongoDB, which JMeter has deprecated; disable the element"),
     refused("MongoSourceElement", JAVA, "only the deprecated MongoDB Script sampler uses it; disable the element"),
-    refused("BoltSampler", JAVA, "Neo4j's Bolt protocol is not spoken here; send the queries to the server's HTTP interface"),
+    refused("BoltSampler", JAVA, "Neo4j's Bolt protocol is not supported; send the queries to the server's HTTP interface"),
     refused("BoltConnectionElement", JAVA, "only the Bolt Request uses it; disable the element"),
-    refused("JDBCSampler", JAVA, "a JDBC driver needs a Java machine; call the database through the application, or disable the element").properties(&["JDBCSampler.connPoolClass", "JDBCSampler.connections", "JDBCSampler.driver", "JDBCSampler.maxuse", "JDBCSampler.query", "JDBCSampler.url"]),
-    refused("JDBCDataSource", JAVA, "a JDBC driver needs a Java machine; disable the element and what uses it"),
-    refused("JDBCPreProcessor", JAVA, "a JDBC driver needs a Java machine; prepare the data in a file and read it with a CSV Data Set"),
-    refused("JDBCPostProcessor", JAVA, "a JDBC driver needs a Java machine; call the database through the application"),
-    refused("AccessLogSampler", JAVA, "it chooses requests with Java classes; busyhour can replay times of a log, see `busyhour run --help`").properties(&["AccessLogSampler.generator_class_name", "AccessLogSampler.log_file", "AccessLogSampler.parser_class_name"]),
-    refused("com.blazemeter.jmeter.http2.sampler.HTTP2Controller", None, "requests side by side on one HTTP/2 connection are not supported; use a Parallel Controller with HTTP requests"),
-    refused("kg.apc.jmeter.config.LockFile", None, "lock files are not written here; start busyhour through flock(1), and disable the element"),
-    refused("kg.apc.jmeter.config.redis.RedisDataSet", PROTOCOL, "Redis is not spoken here; write the rows to a file and read it with a CSV Data Set Config"),
-    refused("SoapSampler", None, "JMeter has removed it; say the same as a HTTP request with a raw body"),
-    refused("WebServiceSampler", None, "JMeter has removed it; say the same as a HTTP request with a raw body"),
-    refused("JMeter.plugins.functional.samplers.websocket.WebSocketSampler", None, "its plugin is no longer kept and answers are matched in a background thread of Java; use the WebSocket samplers \
-         by Peter Doornbosch (eu.luminis), which run here"),
-    refused("kg.apc.jmeter.modifiers.DummySubPostProcessor", None, "it waits inside a post-processor, where nothing waits here; put a Dummy Sampler behind the sampler instead"),
-    refused("com.atlantbh.jmeter.plugins.rest.RestSampler", None, "its plugin is no longer kept; say the same as a HTTP request"),
-    refused("com.atlantbh.jmeter.plugins.jsonutils.jsonformatter.JSONFormatter", None, "it rewrites answers by the rules of a library of Java that reads more than JSON; disable the element: JSON \
-         extractors and assertions read the answer as it came"),
-    refused("com.atlantbh.jmeter.plugins.xmlformatter.XMLFormatPostProcessor", None, "it rewrites answers in a layout that differs between versions of Java; disable the element: XPath extractors and \
-         assertions read the answer as it came"),
-    refused("com.atlantbh.jmeter.plugins.jsontoxmlconverter.JSONToXMLConverter", None, "it makes XML by the rules of a library of Java that reads more than JSON; take the values with a JSON Extractor"),
+    refused("JDBCSampler", JAVA, "a JDBC driver needs a JVM; call the database through the application, or disable the element").properties(&["JDBCSampler.connPoolClass", "JDBCSampler.connections", "JDBCSampler.driver", "JDBCSampler.maxuse", "JDBCSampler.query", "JDBCSampler.url"]),
+    refused("JDBCDataSource", JAVA, "a JDBC driver needs a JVM; disable the element and what uses it"),
+    refused("JDBCPreProcessor", JAVA, "a JDBC driver needs a JVM; prepare the data in a file and read it with a CSV Data Set"),
+    refused("JDBCPostProcessor", JAVA, "a JDBC driver needs a JVM; call the database through the application"),
+    refused("AccessLogSampler", JAVA, "it selects requests with Java classes; busyhour can replay the times of a log, see `busyhour run --help`").properties(&["AccessLogSampler.generator_class_name", "AccessLogSampler.log_file", "AccessLogSampler.parser_class_name"]),
+    refused("com.blazemeter.jmeter.http2.sampler.HTTP2Controller", None, "concurrent requests on one HTTP/2 connection are not supported; use a Parallel Controller with HTTP requests"),
+    refused("kg.apc.jmeter.config.LockFile", None, "lock files are not supported; start busyhour through flock(1), and disable the element"),
+    refused("kg.apc.jmeter.config.redis.RedisDataSet", PROTOCOL, "Redis is not supported; write the rows to a file and read it with a CSV Data Set Config"),
+    refused("SoapSampler", None, "JMeter has removed it; replace it by an HTTP Request with a raw body"),
+    refused("WebServiceSampler", None, "JMeter has removed it; replace it by an HTTP Request with a raw body"),
+    refused("JMeter.plugins.functional.samplers.websocket.WebSocketSampler", None, "its plugin is no longer maintained and matches responses in a background thread; use the WebSocket samplers \
+         by Peter Doornbosch (eu.luminis)"),
+    refused("kg.apc.jmeter.modifiers.DummySubPostProcessor", None, "waiting inside a post-processor is not supported; add a Dummy Sampler after the sampler instead"),
+    refused("com.atlantbh.jmeter.plugins.rest.RestSampler", None, "its plugin is no longer maintained; replace it by an HTTP Request"),
+    refused("com.atlantbh.jmeter.plugins.jsonutils.jsonformatter.JSONFormatter", None, "it formats responses with a Java library that accepts more than JSON; disable the element: JSON \
+         extractors and assertions read the response as received"),
+    refused("com.atlantbh.jmeter.plugins.xmlformatter.XMLFormatPostProcessor", None, "it formats responses in a layout that differs between versions of Java; disable the element: XPath extractors and \
+         assertions read the response as received"),
+    refused("com.atlantbh.jmeter.plugins.jsontoxmlconverter.JSONToXMLConverter", None, "it converts responses with a Java library that accepts more than JSON; extract the values with a JSON Extractor"),
     refused("com.atlantbh.jmeter.plugins.oauth.OAuthSampler", JAVA, "it signs requests with Java classes; disable the element"),
 ];
 
-/// The same for plugins whose classes begin alike.
+/// Plugins whose classes have a common prefix.
 const FAMILIES: &[RefusedFamily] = &[
     family(
         "com.atlantbh.jmeter.plugins.hadooputilities.",
         JAVA,
-        "Hadoop's client needs a Java machine; disable the element, or use Hadoop's HTTP interfaces",
+        "Hadoop's client needs a JVM; disable the element, or use Hadoop's HTTP interfaces",
     ),
     family(
         "com.atlantbh.jmeter.plugins.hbase",
         JAVA,
-        "HBase's client needs a Java machine; send the same to its REST gateway",
+        "HBase's client needs a JVM; send the requests to its REST gateway",
     ),
     family(
         "com.googlecode.jmeter.plugins.webdriver.",
         JAVA,
-        "it drives a browser from a script of Java; measure the browser with a tool of its own",
+        "it controls a browser from a Java script; use another tool to measure browsers",
     ),
-    family("com.blazemeter.jmeter.xmpp.", PROTOCOL, "XMPP is not spoken here; disable the element"),
-    family("net.xmeter.", PROTOCOL, "MQTT is not spoken here; disable the element"),
+    family("com.blazemeter.jmeter.xmpp.", PROTOCOL, "XMPP is not supported; disable the element"),
+    family("net.xmeter.", PROTOCOL, "MQTT is not supported; disable the element"),
     family("com.di.jmeter.", JAVA, "its clients need a Java machine; disable the element"),
     family("com.github.johrstrom.", JAVA, "it calls Java classes; disable the element"),
     family("nl.nn.adapterframework.", JAVA, "it calls Java classes; disable the element"),
-    family(
-        "co.signal.",
-        JAVA,
-        "Kafka's client needs a Java machine; send the same to a REST proxy of Kafka's",
-    ),
+    family("co.signal.", JAVA, "Kafka's client needs a JVM; send the messages to a Kafka REST proxy"),
 ];
 
 /// Why an element is refused whose class has no descriptor.
 pub(crate) fn of_unknown_class(class: &str) -> Refused {
-    if let Some(family) = FAMILIES.iter().find(|family| class.starts_with(family.begin)) {
+    if let Some(family) = FAMILIES.iter().find(|family| class.starts_with(family.prefix)) {
         return family.refused;
     }
     // JMeter's own classes are known by their short names.
     if class.contains('.') {
-        let why = "it is of a plugin that is not known here; disable the element";
+        let why = "it belongs to an unknown plugin; disable the element";
         return Refused { needs: Some(Needs::Plugin), why };
     }
     Refused { needs: None, why: "" }

@@ -33,21 +33,22 @@ impl TimerClass {
     }
 }
 
-const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
+const SCRIPTS: &str =
+    "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
 
 /// Numbers of the timers that pause.
 const PAUSE_NUMBERS: &[&str] = &["ConstantTimer.delay", "RandomTimer.range"];
 
 /// The timers.
 pub(crate) const ELEMENTS: &[Descriptor<TimerClass>] = &[
-    Descriptor::new("SyncTimer", "Synchronizing Timer", TimerClass::Synchronizing).note("ends its wait when the run is stopped"),
+    Descriptor::new("SyncTimer", "Synchronizing Timer", TimerClass::Synchronizing).note("stops waiting when the run is stopped"),
     Descriptor::new("ConstantTimer", "Constant Timer", TimerClass::Constant).numbers(PAUSE_NUMBERS),
     Descriptor::new("UniformRandomTimer", "Uniform Random Timer", TimerClass::UniformRandom).numbers(PAUSE_NUMBERS),
     Descriptor::new("GaussianRandomTimer", "Gaussian Random Timer", TimerClass::GaussianRandom).numbers(PAUSE_NUMBERS),
     Descriptor::new("PoissonRandomTimer", "Poisson Random Timer", TimerClass::PoissonRandom).numbers(PAUSE_NUMBERS),
     Descriptor::new("ConstantThroughputTimer", "Constant Throughput Timer", TimerClass::ConstantThroughput).numbers(&["throughput"]).properties(&["ConstantThroughputTimer.throughput"]),
     Descriptor::new("PreciseThroughputTimer", "Precise Throughput Timer", TimerClass::PreciseThroughput).numbers(&["throughput", "throughputPeriod", "duration", "batchSize", "randomSeed"]),
-    Descriptor::new("kg.apc.jmeter.timers.VariableThroughputTimer", "Throughput Shaping Timer (jmeter-plugins)", TimerClass::ThroughputShaping).note("its seconds count from its first sample, not by the wall clock; its properties (NAME_rps, …) are set where the plan names them"),
+    Descriptor::new("kg.apc.jmeter.timers.VariableThroughputTimer", "Throughput Shaping Timer (jmeter-plugins)", TimerClass::ThroughputShaping).note("seconds count from its first sample, not from full seconds of the clock; its properties (NAME_rps, …) are set only if the plan uses them"),
     Descriptor::new("JSR223Timer", "JSR223 Timer", TimerClass::Script(&source::JSR223)).note(SCRIPTS),
     Descriptor::new("BeanShellTimer", "BeanShell Timer", TimerClass::Script(&source::BEANSHELL)).note(SCRIPTS),
     Descriptor::new("BSFTimer", "BSF Timer", TimerClass::Script(&source::BSF)).note(SCRIPTS),

@@ -26,7 +26,7 @@ pub enum UdpCoder {
 }
 
 impl UdpCoder {
-    /// The coder of that class; `None`: it needs a Java machine.
+    /// The coder of that class; `None`: it needs a JVM.
     pub fn named(class: &str) -> Option<Self> {
         match class.trim() {
             "" => Some(Self::Raw),
