@@ -232,6 +232,7 @@ impl Caveat {
     }
 
     /// The message and the advice of every caveat. All texts are in this function.
+    #[expect(clippy::too_many_lines, reason = "a table of messages")]
     fn describe(&self) -> Description {
         match self {
             Caveat::NoSamples => Description::new(

@@ -83,6 +83,7 @@ fn a_single_time_is_parsed() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of messages")]
 fn errors_have_a_position() {
     let texts = [
         "",

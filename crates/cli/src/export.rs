@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use busyhour_compile::{BackendKind, BackendListener};
 use busyhour_export::{
     BackendSettings, Clock, CsvExporter, ExportError, Exporter, Followed, GraphiteExporter, HistogramForm,
-    HistogramLogExporter, HttpPost, InfluxExporter, NowMs, Origin, OtlpExporter, PercentileExporter,
-    RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, UdpText, UserCounts, WriteText,
-    export_parquet, follow,
+    HistogramLogExporter, HttpPost, InfluxExporter, InfluxNames, NowMs, Origin, OtlpExporter,
+    PercentileExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, UdpText,
+    UserCounts, WriteText, export_parquet, follow,
 };
 use busyhour_record::{
     InputFacts, Manifest, ReadSettings, RecordReading, ResultsError, ResultsInput, RunDir, Snapshot,
@@ -214,7 +214,9 @@ fn influx(
     settings: BackendSettings,
     application: &str,
 ) -> BoxedExporter {
-    Box::new(InfluxExporter::new(sender, origin, settings, "jmeter", application, application, "", &[]))
+    let names =
+        InfluxNames { measurement: "jmeter", application, title: application, event_tags: "", tags: &[] };
+    Box::new(InfluxExporter::new(sender, origin, settings, names))
 }
 
 /// The metric prefix of JMeter, followed by the name of the run.
@@ -289,16 +291,14 @@ fn backend_listener(
         })
         .filter(|(name, value)| !name.is_empty() && !value.is_empty())
         .collect();
-    Ok(Box::new(InfluxExporter::new(
-        sender,
-        origin,
-        settings,
-        &text("measurement", "jmeter"),
-        &text("application", ""),
-        &text("testTitle", "Test"),
-        &text("eventTags", ""),
-        &tags,
-    )))
+    let names = InfluxNames {
+        measurement: &text("measurement", "jmeter"),
+        application: &text("application", ""),
+        title: &text("testTitle", "Test"),
+        event_tags: &text("eventTags", ""),
+        tags: &tags,
+    };
+    Ok(Box::new(InfluxExporter::new(sender, origin, settings, names)))
 }
 
 /// Export formats.

@@ -77,13 +77,8 @@ fn escaped(text: &str) -> String {
 }
 
 impl UrlPlan<'_> {
-    /// The file name of the plan, and its text.
-    pub(crate) fn jmx(&self) -> Result<(String, String), String> {
-        let Pieces { scheme, host, port, path } = pieces(self.url)?;
-        let method =
-            self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        let label = format!("{method} {}", crate::redaction::path(&path));
+    /// The names and values of the headers, with the default content type of data.
+    fn all_headers(&self) -> Result<Vec<(&str, &str)>, String> {
         let mut headers = Vec::new();
         for header in self.headers {
             let (name, value) = header
@@ -94,6 +89,17 @@ impl UrlPlan<'_> {
         if self.data.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             headers.push(("Content-Type", "application/x-www-form-urlencoded"));
         }
+        Ok(headers)
+    }
+
+    /// The file name of the plan, and its text.
+    pub(crate) fn jmx(&self) -> Result<(String, String), String> {
+        let Pieces { scheme, host, port, path } = pieces(self.url)?;
+        let method =
+            self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        let label = format!("{method} {}", crate::redaction::path(&path));
+        let headers = self.all_headers()?;
         let mut text = String::from(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<jmeterTestPlan version=\"1.2\" properties=\"5.0\" \
              jmeter=\"5.6.3\">\n  <hashTree>\n",

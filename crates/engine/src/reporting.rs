@@ -60,6 +60,17 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
     }
 }
 
+/// Where a result counts and what is shown of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Destination {
+    /// Set of listeners that receive it.
+    pub(crate) listeners: u32,
+    /// Where it counts.
+    pub(crate) flags: SampleFlags,
+    /// What result files show in addition to its row.
+    pub(crate) details: Option<ShownDetails>,
+}
+
 /// Hands a result and those inside it to the recorder; `label` is its label's number, if that is known.
 pub(crate) fn record_result(
     core: &Core,
@@ -67,10 +78,9 @@ pub(crate) fn record_result(
     variables: &[busyhour_program::variables::Slot],
     result: &SampleResult,
     label: Option<LabelId>,
-    listeners: u32,
-    flags: SampleFlags,
-    wish: Option<ShownDetails>,
+    destination: Destination,
 ) {
+    let Destination { listeners, flags, details } = destination;
     const FEW: usize = 16;
     let mut few = [""; FEW];
     let many: Vec<&str>;
@@ -92,7 +102,7 @@ pub(crate) fn record_result(
     if result.unnamed_thread {
         own = own | SampleFlags::NO_THREAD;
     }
-    let detail = wish.map(|wish| Box::new(detail(result, wish)));
+    let detail = details.map(|details| Box::new(detail(result, details)));
     let sample = Sample {
         label: label.unwrap_or_else(|| core.label(&result.label)),
         group: user.group,
@@ -133,7 +143,8 @@ pub(crate) fn record_result(
             SampleFlags::TRANSACTION_CHILD
         };
         // Only the name of a file goes into a row.
-        let wish = wish.filter(|_| sub.file_name.is_some());
-        record_result(core, user, variables, sub, None, listeners, kept | kind, wish);
+        let details = details.filter(|_| sub.file_name.is_some());
+        let destination = Destination { listeners, flags: kept | kind, details };
+        record_result(core, user, variables, sub, None, destination);
     }
 }

@@ -29,18 +29,25 @@ pub struct InfluxExporter<S> {
     now_ms: i64,
 }
 
+/// The names in the points of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct InfluxNames<'n> {
+    /// Name of the measurement (JMeter: `jmeter`).
+    pub measurement: &'n str,
+    /// Value of the tag `application`.
+    pub application: &'n str,
+    /// Title of the test, in the events of start and end.
+    pub title: &'n str,
+    /// Tags of the events.
+    pub event_tags: &'n str,
+    /// Further tags of every point.
+    pub tags: &'n [(String, String)],
+}
+
 impl<S: Sender> InfluxExporter<S> {
-    /// Sends by `sender`; `tags` are further tags of every point.
-    pub fn new(
-        sender: S,
-        origin: Origin,
-        settings: BackendSettings,
-        measurement: &str,
-        application: &str,
-        title: &str,
-        event_tags: &str,
-        tags: &[(String, String)],
-    ) -> Self {
+    /// An exporter that writes to `sender`.
+    pub fn new(sender: S, origin: Origin, settings: BackendSettings, names: InfluxNames<'_>) -> Self {
+        let InfluxNames { measurement, application, title, event_tags, tags } = names;
         Self {
             sender,
             origin,

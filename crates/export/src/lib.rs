@@ -45,7 +45,7 @@ pub use exposition::{Exposition, ExpositionExporter, exposition_text};
 pub use follow::{Followed, NowMs, Origin, follow};
 pub use graphite::GraphiteExporter;
 pub use histograms::{Clock, HistogramLogExporter, PercentileExporter};
-pub use influx::InfluxExporter;
+pub use influx::{InfluxExporter, InfluxNames};
 pub use otlp::OtlpExporter;
 pub use parquet_samples::{ExportedSamples, export_parquet};
 pub use remote_write::{

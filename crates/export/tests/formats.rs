@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use busyhour_export::{
     BackendSettings, Clock, CsvExporter, ExportError, Exporter, Exposition, GraphiteExporter, HistogramForm,
-    HistogramLogExporter, HttpPost, InfluxExporter, NowMs, Origin, OtlpExporter, PercentileExporter,
-    RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, TimeSeries, WriteRequest, follow,
+    HistogramLogExporter, HttpPost, InfluxExporter, InfluxNames, NowMs, Origin, OtlpExporter,
+    PercentileExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, TimeSeries,
+    WriteRequest, follow,
 };
 use busyhour_record::{
     CodeCount, FailureCount, LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, Snapshot,
@@ -17,6 +18,9 @@ use busyhour_record::{
 const ORIGIN: Origin = Origin { wall_anchor_ms: 1_700_000_000_000 };
 
 /// A clock on which every second has gone by.
+const SHOP: InfluxNames<'_> =
+    InfluxNames { measurement: "jmeter", application: "shop", title: "Shop", event_tags: "", tags: &[] };
+
 fn later() -> NowMs {
     Arc::new(|| i64::MAX)
 }
@@ -193,11 +197,7 @@ fn influx_lines_as_jmeter_names_them() {
         kept.clone(),
         ORIGIN,
         settings(5),
-        "jmeter",
-        "my shop",
-        "Shop \"A\"",
-        "",
-        &tags,
+        InfluxNames { application: "my shop", title: "Shop \"A\"", tags: &tags, ..SHOP },
     ));
     insta::assert_snapshot!(kept.0.lock().unwrap());
 }
@@ -258,7 +258,7 @@ fn influx_takes_a_post_and_its_complaint_is_told() {
     let url = format!("http://{address}/write?db=jmeter");
     let token = vec![("Authorization".to_owned(), "Token abc".to_owned())];
     let sender = HttpPost::new(url, token);
-    export(&mut InfluxExporter::new(sender, ORIGIN, settings(1), "jmeter", "shop", "Shop", "", &[]));
+    export(&mut InfluxExporter::new(sender, ORIGIN, settings(1), SHOP));
     let came = came.lock().unwrap();
     assert_eq!(came.len(), 4, "the start, two seconds, the end");
     assert!(came[0].0.starts_with("post /write?db=jmeter http/1.1\r\n"), "{}", came[0].0);
@@ -271,7 +271,7 @@ fn influx_takes_a_post_and_its_complaint_is_told() {
     run().into_iter().for_each(|second| sender.send(&Arc::new(second)));
     drop(sender);
     let post = HttpPost::new(format!("http://me:secret@{address}/write?p=secret"), Vec::new());
-    let mut exporter = InfluxExporter::new(post, ORIGIN, settings(1), "jmeter", "shop", "Shop", "", &[]);
+    let mut exporter = InfluxExporter::new(post, ORIGIN, settings(1), SHOP);
     let followed = follow(&receiver, &mut exporter);
     assert_eq!((followed.seconds, followed.failed, followed.lost), (2, 3, 0));
     let told = followed.first_error.unwrap().to_string();

@@ -13,7 +13,7 @@ use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::limits::AUTHENTICATION_ROUNDS_MAX;
-use crate::line::{Line, Special};
+use crate::line::{Line, Route, Special};
 use crate::origin::Origin;
 use crate::proxy::proxy_for;
 use crate::proxy_address::ProxyAuth;
@@ -155,7 +155,7 @@ pub(crate) fn prepare<'s>(
             return None;
         }
     };
-    let mut line = Line::new(sampler, user, session, origin, proxy, said, special, keep);
+    let mut line = Line::new(sampler, user, session, Route { origin, proxy, said, special }, keep);
     line.room.clone_from(&request.room);
     Some(Step {
         line,
@@ -168,6 +168,15 @@ pub(crate) fn prepare<'s>(
         rounds: 0,
         own_headers,
     })
+}
+
+/// Whether JMeter follows a response with this status.
+fn is_redirect(status: u16, method: &str, redirects: Redirects) -> bool {
+    match status {
+        301..=303 | 308 => true,
+        307 => matches!(method, "GET" | "HEAD") || redirects == Redirects::Auto,
+        _ => false,
+    }
 }
 
 /// Everything after the last byte.
@@ -236,12 +245,7 @@ pub(crate) fn settle(
     if keep.body {
         keep_sum(result, head.md5.take());
     }
-    let redirects = match head.status {
-        301..=303 => true,
-        307 => matches!(request.method.as_str(), "GET" | "HEAD") || sampler.redirects == Redirects::Auto,
-        308 => true,
-        _ => false,
-    };
+    let redirects = is_redirect(head.status, &request.method, sampler.redirects);
     // A hop inside the client is seen by no manager.
     let unseen = redirects && sampler.redirects == Redirects::Auto;
     for cookie in std::mem::take(&mut head.cookies).into_iter().filter(|_| !unseen) {

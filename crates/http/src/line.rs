@@ -100,6 +100,15 @@ impl Special {
     }
 }
 
+/// The way to a server.
+pub(crate) struct Route<'o> {
+    pub(crate) origin: &'o Arc<Origin>,
+    pub(crate) proxy: Option<Arc<ProxyAddress>>,
+    /// Whether the proxy has accepted the credentials.
+    pub(crate) said: ProxyAuth,
+    pub(crate) special: Option<Box<Special>>,
+}
+
 impl<'s> Line<'s> {
     /// The way to `origin`, over an idle connection if the user has one.
     #[inline]
@@ -107,12 +116,10 @@ impl<'s> Line<'s> {
         sampler: &'s HttpSampler,
         user: &mut UserState,
         session: &mut HttpSession,
-        origin: &Arc<Origin>,
-        proxy: Option<Arc<ProxyAddress>>,
-        said: ProxyAuth,
-        special: Option<Box<Special>>,
+        route: Route<'_>,
         keep: Retention,
     ) -> Self {
+        let Route { origin, proxy, said, special } = route;
         let source = special.as_ref().and_then(|special| special.source);
         let milliseconds = |template: &Template, user: &mut UserState| {
             let ms = if template.is_empty() { 0 } else { template.integer(user, 0) };

@@ -36,6 +36,7 @@ mod log_tables;
 pub mod numbers;
 mod page;
 mod progress;
+mod row_columns;
 mod statistics;
 mod summariser;
 mod table;

@@ -3,61 +3,12 @@
 use busyhour_analysis::{GroupRows, Row, Summary, Times};
 use busyhour_record::SampleKind;
 
-use crate::numbers::{duration, ms, percent, rate, thousands};
+use crate::numbers::duration;
+use crate::row_columns::{COUNTS, RESPONSE, RowColumn, SERVICE};
 use crate::terminal_text::{LABEL_MIN, Look, cut, shown_label};
 
 /// Columns are left out before labels are cut to fewer characters than this.
 const LABEL_COMFORTABLE: usize = 28;
-
-/// A column: its heading, how a row fills it, and when it is left out of a terminal that is too narrow.
-#[derive(Clone, Copy)]
-struct Column {
-    name: &'static str,
-    cell: fn(&Row) -> String,
-    /// The column with the highest number goes first; one with 0 always stays.
-    leaves: u8,
-}
-
-const fn column(name: &'static str, leaves: u8, cell: fn(&Row) -> String) -> Column {
-    Column { name, cell, leaves }
-}
-
-/// A time of a row in ms; without samples there is none.
-fn time(row: &Row, value: f64) -> String {
-    if row.samples == 0 { "–".into() } else { ms(value) }
-}
-
-const COUNTS: [Column; 5] = [
-    column("samples", 0, |row| thousands(row.samples)),
-    column("err %", 0, |row| if row.samples == 0 { "–".into() } else { percent(row.error_percent) }),
-    column("rate/s", 0, |row| rate(row.rate_per_s)),
-    column("KiB/s in", 0, |row| rate(row.received_kib_per_s)),
-    column("KiB/s out", 0, |row| rate(row.sent_kib_per_s)),
-];
-
-const RESPONSE: [Column; 9] = [
-    column("mean", 0, |row| time(row, row.response.mean)),
-    column("p25", 0, |row| time(row, row.response.p25)),
-    column("p50", 0, |row| time(row, row.response.p50)),
-    column("p75", 0, |row| time(row, row.response.p75)),
-    column("p90", 2, |row| time(row, row.response.p90)),
-    column("p95", 1, |row| time(row, row.response.p95)),
-    column("p99", 0, |row| time(row, row.response.p99)),
-    column("p99.9", 3, |row| time(row, row.response.p99_9)),
-    column("max", 0, |row| time(row, row.response.max)),
-];
-
-const SERVICE: [Column; 9] = [
-    column("mean", 0, |row| time(row, row.service.mean)),
-    column("p25", 0, |row| time(row, row.service.p25)),
-    column("p50", 0, |row| time(row, row.service.p50)),
-    column("p75", 0, |row| time(row, row.service.p75)),
-    column("p90", 2, |row| time(row, row.service.p90)),
-    column("p95", 1, |row| time(row, row.service.p95)),
-    column("p99", 0, |row| time(row, row.service.p99)),
-    column("p99.9", 3, |row| time(row, row.service.p99_9)),
-    column("max", 0, |row| time(row, row.service.max)),
-];
 
 const RESPONSE_TITLE: &str = "response time in ms";
 /// With both clocks in one output, each says which it is; JMeter's `Avg` is the mean of the second.
@@ -86,35 +37,35 @@ impl<'s> Rows<'s> {
     }
 
     /// Characters that each column needs.
-    fn widths(&self, columns: &[Column]) -> Vec<usize> {
-        let widest = |column: &Column| {
+    fn widths(&self, columns: &[RowColumn]) -> Vec<usize> {
+        let widest = |column: &RowColumn| {
             let cells = self.rows.iter().map(|(_, row)| (column.cell)(row).chars().count());
-            cells.chain([column.name.len()]).max().unwrap_or(0)
+            cells.chain([column.terminal.unwrap_or_default().len()]).max().unwrap_or(0)
         };
         columns.iter().map(widest).collect()
     }
 
     /// Characters that the columns take together.
-    fn numbers(&self, columns: &[Column]) -> usize {
+    fn numbers(&self, columns: &[RowColumn]) -> usize {
         self.widths(columns).iter().map(|width| width + 2).sum()
     }
 
     /// The columns that `width` has room for beside labels of a comfortable length, and those that are left out.
-    fn fitting(&self, columns: &[Column], width: Option<usize>) -> (Vec<Column>, Vec<&'static str>) {
+    fn fitting(&self, columns: &[RowColumn], width: Option<usize>) -> (Vec<RowColumn>, Vec<&'static str>) {
         let (mut kept, mut left_out) = (columns.to_vec(), Vec::new());
         let Some(width) = width else { return (kept, left_out) };
         let label = self.longest().min(LABEL_COMFORTABLE);
         while label + self.numbers(&kept) > width {
             let next = kept.iter().enumerate().max_by_key(|(_, column)| column.leaves);
-            let Some((at, Column { leaves: 1.., .. })) = next else { break };
-            left_out.push(kept.remove(at).name);
+            let Some((at, RowColumn { leaves: 1.., .. })) = next else { break };
+            left_out.extend(kept.remove(at).terminal);
         }
         left_out.reverse();
         (kept, left_out)
     }
 
     /// A table with a title above its last `titled` columns.
-    fn table(&self, title: &str, columns: &[Column], titled: usize, look: Look) -> String {
+    fn table(&self, title: &str, columns: &[RowColumn], titled: usize, look: Look) -> String {
         let widths = self.widths(columns);
         let numbers: usize = widths.iter().map(|width| width + 2).sum();
         let longest = self.longest();
@@ -127,14 +78,14 @@ impl<'s> Rows<'s> {
         let mut out = look.dim(format!("{:before$}  {title}", "").trim_end()) + "\n";
         let mut head = format!("{:room$}", self.head);
         for (column, width) in columns.iter().zip(&widths) {
-            head += &format!("  {:>width$}", column.name);
+            head += &format!("  {:>width$}", column.terminal.unwrap_or_default());
         }
         out += &(look.dim(&head) + "\n");
         for (at, (label, row)) in self.rows.iter().enumerate() {
             let mut line = format!("{:room$}", cut(label, room));
             for (column, width) in columns.iter().zip(&widths) {
                 let text = format!("  {:>width$}", (column.cell)(row));
-                line += &if column.name == "err %" && row.errors > 0 { look.bad(&text) } else { text };
+                line += &if column.is_of_failures && row.errors > 0 { look.bad(&text) } else { text };
             }
             out += &if at + 1 == self.rows.len() { look.bold(&line) } else { line };
             out.push('\n');
@@ -144,7 +95,9 @@ impl<'s> Rows<'s> {
 
     /// Counts and response times in one table where it fits, in two otherwise; and service times where they differ.
     fn tables(&self, look: Look) -> String {
-        let all: Vec<Column> = COUNTS.into_iter().chain(RESPONSE).collect();
+        let counts: Vec<RowColumn> =
+            COUNTS.iter().filter(|column| column.terminal.is_some()).copied().collect();
+        let all: Vec<RowColumn> = counts.iter().chain(RESPONSE).copied().collect();
         let width = self.longest() + self.numbers(&all);
         let total = self.rows.last().map(|(_, total)| *total);
         let has_two_clocks = total.is_some_and(|total| clocks_differ(&total.response, &total.service));
@@ -152,15 +105,15 @@ impl<'s> Rows<'s> {
         let mut left_out = Vec::new();
         let mut out = if look.width.is_some_and(|room| room < width) {
             // Two tables with whole labels rather than one with cut ones.
-            let (times, without) = self.fitting(&RESPONSE, look.width);
+            let (times, without) = self.fitting(RESPONSE, look.width);
             left_out = without;
-            let counts = self.table("requests", &COUNTS, COUNTS.len(), look);
+            let counts = self.table("requests", &counts, counts.len(), look);
             counts + "\n" + &self.table(title, &times, times.len(), look)
         } else {
             self.table(title, &all, RESPONSE.len(), look)
         };
         if has_two_clocks {
-            let (times, _) = self.fitting(&SERVICE, look.width);
+            let (times, _) = self.fitting(SERVICE, look.width);
             out.push('\n');
             out += &self.table(SERVICE_TITLE, &times, times.len(), look);
         }

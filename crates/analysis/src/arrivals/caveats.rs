@@ -171,6 +171,7 @@ pub enum ArrivalCaveat {
 }
 
 impl fmt::Display for ArrivalCaveat {
+    #[expect(clippy::too_many_lines, reason = "a table of messages")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             ArrivalCaveat::TooFew { arrivals: 0 } => f.write_str("nothing arrived"),

@@ -154,26 +154,7 @@ pub(super) fn save(
                 ("media_item_id", &row.reference(Entity::MediaItem, media_item)?),
             ])
         }
-        Entity::Section => {
-            let input::Section { name, description, number_of_rows, row_capacity, venue, .. } =
-                input::read(body)?;
-            let rows = side(number_of_rows, "numberOfRows")?;
-            let row_capacity = side(row_capacity, "rowCapacity")?;
-            if let Some(id) = id {
-                row.nothing(
-                    "SELECT 1 FROM tickets WHERE section_id = ?1 AND (row_number > ?2 OR seat_number > ?3)",
-                    &[&id, &rows, &row_capacity],
-                    "there are tickets for seats the section would lose",
-                )?;
-            }
-            row.write(&[
-                ("name", &filled(name, "name")?),
-                ("description", &description),
-                ("number_of_rows", &rows),
-                ("row_capacity", &row_capacity),
-                ("venue_id", &row.needed_reference(Entity::Venue, venue)?),
-            ])
-        }
+        Entity::Section => save_section(&row, body),
         Entity::Show => {
             let input::Show { event, venue, .. } = input::read(body)?;
             row.write(&[
@@ -198,51 +179,76 @@ pub(super) fn save(
                 ("price", &needed(price, "price")?.0),
             ])
         }
-        Entity::SectionAllocation => {
-            let input::SectionAllocation { performance, section, .. } = input::read(body)?;
-            let performance = row.needed_reference(Entity::Performance, performance)?;
-            let section = row.needed_reference(Entity::Section, section)?;
-            if let Some(id) = id {
-                row.nothing(
-                    "SELECT 1 FROM section_allocations
-                     WHERE id = ?1 AND occupied > 0 AND (performance_id, section_id) != (?2, ?3)",
-                    &[&id, &performance, &section],
-                    "seats of it are sold",
-                )?;
-                row.write(&[("performance_id", &performance), ("section_id", &section)])
-            } else {
-                row.write(&[("performance_id", &performance), ("section_id", &section), ("occupied", &0)])
-            }
-        }
-        Entity::Ticket => {
-            let input::Ticket { ticket_category, price, seat, .. } = input::read(body)?;
-            let seat = needed(seat, "seat")?;
-            let section = row.needed_reference(Entity::Section, seat.section)?;
-            let number = needed(seat.number, "seat.number")?.0;
-            let row_number = needed(seat.row_number, "seat.rowNumber")?.0;
-            if booking::section_has_seat(connection, section, row_number, number)?.is_none() {
-                return Err(Fault::invalid(format!(
-                    "section {section} has no seat {number} in row {row_number}"
-                )));
-            }
-            if let Some(id) = id {
-                row.nothing(
-                    "SELECT 1 FROM tickets WHERE id = ?1 AND booking_id IS NOT NULL
-                     AND (section_id, row_number, seat_number) != (?2, ?3, ?4)",
-                    &[&id, &section, &row_number, &number],
-                    "a sold ticket keeps its seat",
-                )?;
-            }
-            row.write(&[
-                ("section_id", &section),
-                ("row_number", &row_number),
-                ("seat_number", &number),
-                ("ticket_category_id", &row.needed_reference(Entity::TicketCategory, ticket_category)?),
-                ("price", &needed(price, "price")?.0),
-            ])
-        }
+        Entity::SectionAllocation => save_section_allocation(&row, body),
+        Entity::Ticket => save_ticket(connection, &row, body),
         Entity::Booking => save_booking(&row, input::read(body)?),
     }
+}
+
+/// Creates or changes a ticket.
+fn save_ticket(connection: &Connection, row: &Saved<'_>, body: &[u8]) -> Result<i64, Fault> {
+    let input::Ticket { ticket_category, price, seat, .. } = input::read(body)?;
+    let seat = needed(seat, "seat")?;
+    let section = row.needed_reference(Entity::Section, seat.section)?;
+    let number = needed(seat.number, "seat.number")?.0;
+    let row_number = needed(seat.row_number, "seat.rowNumber")?.0;
+    if booking::section_has_seat(connection, section, row_number, number)?.is_none() {
+        return Err(Fault::invalid(format!("section {section} has no seat {number} in row {row_number}")));
+    }
+    if let Some(id) = row.id {
+        row.nothing(
+            "SELECT 1 FROM tickets WHERE id = ?1 AND booking_id IS NOT NULL
+             AND (section_id, row_number, seat_number) != (?2, ?3, ?4)",
+            &[&id, &section, &row_number, &number],
+            "a sold ticket keeps its seat",
+        )?;
+    }
+    row.write(&[
+        ("section_id", &section),
+        ("row_number", &row_number),
+        ("seat_number", &number),
+        ("ticket_category_id", &row.needed_reference(Entity::TicketCategory, ticket_category)?),
+        ("price", &needed(price, "price")?.0),
+    ])
+}
+
+/// Creates or changes a section allocation.
+fn save_section_allocation(row: &Saved<'_>, body: &[u8]) -> Result<i64, Fault> {
+    let input::SectionAllocation { performance, section, .. } = input::read(body)?;
+    let performance = row.needed_reference(Entity::Performance, performance)?;
+    let section = row.needed_reference(Entity::Section, section)?;
+    if let Some(id) = row.id {
+        row.nothing(
+            "SELECT 1 FROM section_allocations
+             WHERE id = ?1 AND occupied > 0 AND (performance_id, section_id) != (?2, ?3)",
+            &[&id, &performance, &section],
+            "seats of it are sold",
+        )?;
+        row.write(&[("performance_id", &performance), ("section_id", &section)])
+    } else {
+        row.write(&[("performance_id", &performance), ("section_id", &section), ("occupied", &0)])
+    }
+}
+
+/// Creates or changes a section.
+fn save_section(row: &Saved<'_>, body: &[u8]) -> Result<i64, Fault> {
+    let input::Section { name, description, number_of_rows, row_capacity, venue, .. } = input::read(body)?;
+    let rows = side(number_of_rows, "numberOfRows")?;
+    let row_capacity = side(row_capacity, "rowCapacity")?;
+    if let Some(id) = row.id {
+        row.nothing(
+            "SELECT 1 FROM tickets WHERE section_id = ?1 AND (row_number > ?2 OR seat_number > ?3)",
+            &[&id, &rows, &row_capacity],
+            "there are tickets for seats the section would lose",
+        )?;
+    }
+    row.write(&[
+        ("name", &filled(name, "name")?),
+        ("description", &description),
+        ("number_of_rows", &rows),
+        ("row_capacity", &row_capacity),
+        ("venue_id", &row.needed_reference(Entity::Venue, venue)?),
+    ])
 }
 
 /// Deletes an entity. A booking's seats are free then.

@@ -14,7 +14,7 @@ use busyhour_record::SampleFlags;
 use super::state::VirtualUser;
 use crate::checks::check_assertions;
 use crate::control::Place;
-use crate::reporting::record_result;
+use crate::reporting::{Destination, record_result};
 use crate::transaction::Transaction;
 
 impl<P: Protocol> VirtualUser<P> {
@@ -98,24 +98,23 @@ impl<P: Protocol> VirtualUser<P> {
             // A script may have renamed the sample.
             let label = package.label_id.filter(|_| package.label.as_literal() == Some(&result.label));
             let listeners = package.listeners;
-            let wish = self.program.details_shown_by(listeners);
-            record_result(
-                &self.core,
-                &self.user,
-                variables,
-                result,
-                label,
-                listeners,
-                SampleFlags::NONE,
-                wish,
-            );
+            let details = self.program.details_shown_by(listeners);
+            let destination = Destination { listeners, flags: SampleFlags::NONE, details };
+            record_result(&self.core, &self.user, variables, result, label, destination);
             return;
         };
         if let Some(listeners) = package.listeners_in_transaction {
             // The main log sees the transaction instead; these listeners see the sample.
             let flags = SampleFlags::LISTENERS_ONLY;
-            let wish = self.program.details_shown_by(listeners);
-            record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
+            let details = self.program.details_shown_by(listeners);
+            record_result(
+                &self.core,
+                &self.user,
+                variables,
+                result,
+                None,
+                Destination { listeners, flags, details },
+            );
         }
         if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
             transaction.began_with(result, self.late_ns);
@@ -151,9 +150,16 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     fn record(&mut self, result: &SampleResult, listeners: u32, flags: SampleFlags) {
-        let wish = self.program.details_shown_by(listeners);
+        let details = self.program.details_shown_by(listeners);
         let variables = &self.program.sample_variables;
-        record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
+        record_result(
+            &self.core,
+            &self.user,
+            variables,
+            result,
+            None,
+            Destination { listeners, flags, details },
+        );
     }
 }
 

@@ -325,6 +325,7 @@ impl CapacityFinding {
 }
 
 impl fmt::Display for CapacityFinding {
+    #[expect(clippy::too_many_lines, reason = "a table of messages")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use CapacityFinding as F;
         match self {

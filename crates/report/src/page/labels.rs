@@ -6,7 +6,8 @@ use busyhour_analysis::{Row, Summary};
 use busyhour_record::SampleKind;
 
 use super::markup::{Column, Section, Sort, escape, head, scrolling};
-use crate::numbers::{ms, percent, rate, thousands};
+use crate::numbers::thousands;
+use crate::row_columns::{RowColumn, page_columns};
 use crate::terminal_text::shown_label;
 use crate::times_table::{group_about, group_name};
 
@@ -89,40 +90,22 @@ pub(super) fn groups(summary: &Summary) -> Option<Section> {
 
 /// A table of rows and their total; of more rows than `limit` the rest are shown when somebody asks.
 fn table(id: &str, rows: &[Row], total: Option<&Row>, limit: Option<usize>) -> String {
-    let number = |name, term| Column { name, term, sort: Sort::Number };
     // In the plan's order, until there are too many to see at once: then the busiest come first.
     let mut shown: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
     let is_cut = limit.is_some_and(|limit| rows.len() > limit);
     if is_cut {
         shown.sort_by_key(|(_, row)| std::cmp::Reverse(row.samples));
     }
-    let all = || rows.iter().chain(total);
-    let with = Columns {
-        series: rows.iter().any(|row| row.series.is_some()),
-        service: all().any(|row| row.service.mean != row.response.mean),
-        apdex: rows.iter().any(|row| row.apdex.is_some()),
-    };
-    let mut columns = vec![
-        Column { name: "label", term: "", sort: Sort::Text },
-        number("requests", "completed"),
-        number("failed", "failed"),
-        number("failed %", "failed"),
-        number("per s", "rate"),
-        number("mean", "mean"),
-        number("p25", "p25"),
-        number("p50", "p50"),
-        number("p75", "p75"),
-        number("p90", "p90"),
-        number("p95", "p95"),
-        number("p99", "p99"),
-        number("p99.9", "p999"),
-        number("max", "max"),
-    ];
-    if with.service {
-        columns.push(number("service mean", "service"));
+    let all: Vec<&Row> = rows.iter().chain(total).collect();
+    let has_series = rows.iter().any(|row| row.series.is_some());
+    let numbers = page_columns(&all);
+    let mut columns = vec![Column { name: "label", term: "", sort: Sort::Text }];
+    if has_series {
+        columns.push(Column { name: "p95 over time", term: "", sort: Sort::Sparkline });
     }
-    if with.apdex {
-        columns.push(number("APDEX", "apdex"));
+    for (at, (name, term)) in numbers.iter().filter_map(|column| column.page).enumerate() {
+        let sort = if is_cut && at == 0 { Sort::Descending } else { Sort::Number };
+        columns.push(Column { name, term, sort });
     }
     let cut = if is_cut { " cut" } else { "" };
     let limit = limit.map(|limit| format!(" data-limit=\"{limit}\"")).unwrap_or_default();
@@ -130,67 +113,38 @@ fn table(id: &str, rows: &[Row], total: Option<&Row>, limit: Option<usize>) -> S
         "<table class=\"wide sortable{cut}\" id=\"{id}\"{limit}><caption class=\"skip\">Requests and response times by \
          label</caption>"
     );
-    let mut head = head(&columns);
-    if is_cut {
-        // Of the requests, the first column of numbers.
-        head = head.replacen(" data-sort=\"number\"", " data-sort=\"number\" aria-sort=\"descending\"", 1);
-    }
-    if with.series {
-        // Between the label and its numbers.
-        head = head.replacen("</th>", "</th><th scope=\"col\" class=\"spark\">p95 over time</th>", 1);
-    }
-    out.push_str(&head);
+    out.push_str(&head(&columns));
     out.push_str("<tbody>");
     for (at, row) in shown {
         let _ = write!(out, "<tr data-label=\"{at}\">");
-        cells(row, with, &mut out);
+        cells(row, has_series, &numbers, &mut out);
         out.push_str("</tr>");
     }
     out.push_str("</tbody>");
     if let Some(total) = total {
         out.push_str("<tfoot><tr>");
-        cells(total, with, &mut out);
+        cells(total, has_series, &numbers, &mut out);
         out.push_str("</tr></tfoot>");
     }
     out + "</table>"
 }
 
-/// Which columns a table has beyond those that all have.
-#[derive(Clone, Copy)]
-struct Columns {
-    series: bool,
-    service: bool,
-    apdex: bool,
-}
-
-fn cells(row: &Row, with: Columns, out: &mut String) {
+fn cells(row: &Row, has_series: bool, numbers: &[RowColumn], out: &mut String) {
     let tag = match row.kind {
         SampleKind::Transaction => "<span class=\"tag\">transaction</span>",
         _ => "",
     };
     let label = if row.label.is_empty() { "(no label)".to_owned() } else { shown_label(&row.label) };
     let _ = write!(out, "<th scope=\"row\"><span class=\"name\">{}</span>{tag}</th>", escape(&label));
-    if with.series {
+    if has_series {
         out.push_str("<td class=\"spark\"></td>");
     }
-    let bad = if row.errors > 0 { " class=\"bad\"" } else { " class=\"zero\"" };
-    let _ = write!(
-        out,
-        "<td>{}</td><td{bad}>{}</td><td{bad}>{}</td><td>{}</td>",
-        thousands(row.samples),
-        thousands(row.errors),
-        percent(row.error_percent),
-        rate(row.rate_per_s)
-    );
-    let t = &row.response;
-    let service = with.service.then_some(row.service.mean);
-    for value in [t.mean, t.p25, t.p50, t.p75, t.p90, t.p95, t.p99, t.p99_9, t.max].into_iter().chain(service)
-    {
-        let text = if row.samples == 0 { "–".to_owned() } else { ms(value) };
-        let _ = write!(out, "<td>{text}</td>");
-    }
-    if with.apdex {
-        let score = row.apdex.map_or_else(|| "–".to_owned(), |apdex| format!("{:.2}", apdex.score));
-        let _ = write!(out, "<td>{score}</td>");
+    for column in numbers {
+        let class = match (column.is_of_failures, row.errors) {
+            (false, _) => "",
+            (true, 0) => " class=\"zero\"",
+            (true, _) => " class=\"bad\"",
+        };
+        let _ = write!(out, "<td{class}>{}</td>", (column.cell)(row));
     }
 }

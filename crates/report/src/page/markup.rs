@@ -23,6 +23,10 @@ pub(super) enum Sort {
     Text,
     /// As a number.
     Number,
+    /// As a number; the rows are in descending order of this column.
+    Descending,
+    /// Not at all: small plots.
+    Sparkline,
     /// Not at all: numbers.
     No,
     /// Not at all: words.
@@ -46,6 +50,8 @@ pub(super) fn head(columns: &[Column]) -> String {
         let attributes = match sort {
             Sort::Text => " class=\"text\" data-sort=\"text\"",
             Sort::Number => " data-sort=\"number\"",
+            Sort::Descending => " data-sort=\"number\" aria-sort=\"descending\"",
+            Sort::Sparkline => " class=\"spark\"",
             Sort::No => "",
             Sort::Words => " class=\"text\"",
         };

@@ -149,6 +149,55 @@ pub(super) enum Word<'t> {
     Literal(&'t str),
 }
 
+/// Refuses a name that could behave differently here; `owner` is the name before the dot of a member.
+fn check_name(
+    text: &str,
+    at: usize,
+    word: &str,
+    is_element: bool,
+    owner: Option<&str>,
+) -> Result<(), ScriptError> {
+    let refuse = |what: &str| Err(unsupported(text, at, format!("`{what}` in JavaScript")));
+    let is_member = owner.is_some();
+    let after = text[at + word.len()..].trim_start();
+    let is_refused = REFUSED_WORDS.contains(&word) && !(is_element && word == "sampler");
+    if is_refused && !after.starts_with(':') && (!is_member || is_reflective(word)) {
+        return refuse(word);
+    }
+    // A text of Java has such a method.
+    if is_member && REFUSED_MEMBERS.contains(&word) && !(is_element && word == "replaceAll") {
+        return refuse(word);
+    }
+    let of_jmeter = is_element && owner.is_some_and(|owner| OBJECTS.contains(&owner));
+    if of_jmeter && after.starts_with('(') && !bridge::is_method_of_jmeter(word) {
+        return Err(unsupported(text, at, format!("the method `{word}`")));
+    }
+    let is_set = after.starts_with('=') && !after.starts_with("==");
+    if is_set && owner.is_some_and(|owner| BUILT_IN.contains(&owner)) {
+        return refuse("a new member of a built-in object");
+    }
+    Ok(())
+}
+
+/// A sign at the start of `rest` that this crate or the imitated engine does not have.
+fn refused_sign(rest: &str, nashorn: bool, previous: &str) -> Option<&'static str> {
+    if let Some(sign) = REFUSED_SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+        return Some(sign);
+    }
+    if nashorn && rest.starts_with("=>") {
+        return Some("=>");
+    }
+    (rest.starts_with('{') && previous == "var").then_some("var {")
+}
+
+/// The length of a regular expression with its flags; `None` if it has newer constructs.
+fn supported_pattern_len(rest: &str) -> Option<usize> {
+    let len = pattern_len(rest);
+    let flags = rest[len..].chars().take_while(char::is_ascii_alphabetic).collect::<String>();
+    let newer = ["(?<", "\\p", "\\k", "\\u{"].iter().any(|part| rest[..len].contains(part));
+    (!newer && flags.chars().all(|flag| matches!(flag, 'g' | 'i' | 'm'))).then_some(len + flags.len())
+}
+
 /// Looks through the words of the script and calls `see` with each.
 pub(super) fn screen(
     text: &str,
@@ -160,8 +209,7 @@ pub(super) fn screen(
     let nashorn = imitated == Imitated::Nashorn;
     let bytes = text.as_bytes();
     let mut at = 0;
-    let mut previous = String::new();
-    let mut before = String::new();
+    let (mut previous, mut before) = (String::new(), String::new());
     let mut strict_comparison = None;
     let mut asked = 0;
     let refuse = |at: usize, what: &str| Err(unsupported(text, at, format!("`{what}` in JavaScript")));
@@ -195,7 +243,6 @@ pub(super) fn screen(
             let word = &rest[..len];
             see(Word::Name(word));
             let is_member = previous == ".";
-            let after = rest[len..].trim_start();
             if is_element && !is_member && PACKAGES.contains(&word) {
                 let len = java_name_len(text, at)?;
                 previous = ")".into();
@@ -205,18 +252,7 @@ pub(super) fn screen(
             if nashorn && is_element && !is_member && word == "Java" {
                 check_java_type(text, at)?;
             }
-            let is_refused = REFUSED_WORDS.contains(&word) && !(is_element && word == "sampler");
-            if is_refused && !after.starts_with(':') && (!is_member || is_reflective(word)) {
-                return refuse(at, word);
-            }
-            // A text of Java has such a method.
-            if is_member && REFUSED_MEMBERS.contains(&word) && !(is_element && word == "replaceAll") {
-                return refuse(at, word);
-            }
-            let of_jmeter = is_element && is_member && OBJECTS.contains(&before.as_str());
-            if of_jmeter && after.starts_with('(') && !bridge::is_method_of_jmeter(word) {
-                return Err(unsupported(text, at, format!("the method `{word}`")));
-            }
+            check_name(text, at, word, is_element, is_member.then_some(before.as_str()))?;
             if nashorn
                 && is_member
                 && word == "length"
@@ -227,10 +263,6 @@ pub(super) fn screen(
                 previous = ")".into();
                 at += len + call;
                 continue;
-            }
-            let is_set = after.starts_with('=') && !after.starts_with("==");
-            if is_member && is_set && BUILT_IN.contains(&before.as_str()) {
-                return refuse(at, "a new member of a built-in object");
             }
             match word {
                 "each" if previous == "for" => return refuse(at, "for each"),
@@ -254,26 +286,17 @@ pub(super) fn screen(
             previous = "0".into();
             at += len;
         } else if c == '/' && begins_pattern(&previous) {
-            let len = pattern_len(rest);
-            let flags = rest[len..].chars().take_while(char::is_ascii_alphabetic).collect::<String>();
-            let newer = ["(?<", "\\p", "\\k", "\\u{"].iter().any(|part| rest[..len].contains(part));
-            if newer || !flags.chars().all(|flag| matches!(flag, 'g' | 'i' | 'm')) {
+            let Some(len) = supported_pattern_len(rest) else {
                 return refuse(at, "this regular expression");
-            }
-            at += len + flags.len();
+            };
+            at += len;
             previous = "0".into();
         } else {
-            if let Some(sign) = REFUSED_SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            if let Some(sign) = refused_sign(rest, nashorn, &previous) {
                 return refuse(at, sign);
-            }
-            if nashorn && rest.starts_with("=>") {
-                return refuse(at, "=>");
             }
             if rest.starts_with("===") || rest.starts_with("!==") {
                 strict_comparison.get_or_insert(at);
-            }
-            if c == '{' && matches!(previous.as_str(), "var") {
-                return refuse(at, "var {");
             }
             before = std::mem::replace(&mut previous, c.to_string());
             at += c.len_utf8();

@@ -88,14 +88,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         Kind::Class(class) => Ok(V::Class(*class)),
         Kind::This => Ok(machine.this(frame)),
         Kind::List(items) => Ok(V::list(arguments(machine, items, frame)?)),
-        Kind::Map(entries) => {
-            let mut made = Vec::with_capacity(entries.len());
-            for (key, value) in entries {
-                let key = machine.value(key, frame)?;
-                made.push((key, machine.value(value, frame)?));
-            }
-            Ok(V::map(made))
-        }
+        Kind::Map(entries) => map(machine, entries, frame),
         Kind::Range(from, to, open) => {
             let from = machine.value(from, frame)?;
             let to = machine.value(to, frame)?;
@@ -164,14 +157,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             library::create::new(machine, *class, &arguments)
         }
         Kind::NewArray(made, sizes) => sized_array(machine, *made, sizes, frame),
-        Kind::Array(of, items) => {
-            let mut made = Vec::new();
-            for item in items {
-                let value = machine.value(item, frame)?;
-                made.push(types::assigned(machine, value, *of)?);
-            }
-            Ok(V::array(made, of.base))
-        }
+        Kind::Array(of, items) => array(machine, *of, items, frame),
         Kind::Cast(target, operand) => {
             let value = machine.value(operand, frame)?;
             types::cast(machine, value, *target)
@@ -186,6 +172,26 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         }
         Kind::Closure(function) => Ok(machine.closure(function, frame)),
     }
+}
+
+/// An array with its items.
+fn array(machine: &mut Machine<'_>, of: Type, items: &[Expr], frame: &Rc<Frame>) -> Outcome {
+    let mut made = Vec::new();
+    for item in items {
+        let value = machine.value(item, frame)?;
+        made.push(types::assigned(machine, value, of)?);
+    }
+    Ok(V::array(made, of.base))
+}
+
+/// A map with its entries in the order of the text.
+fn map(machine: &mut Machine<'_>, entries: &[(Expr, Expr)], frame: &Rc<Frame>) -> Outcome {
+    let mut made = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        let key = machine.value(key, frame)?;
+        made.push((key, machine.value(value, frame)?));
+    }
+    Ok(V::map(made))
 }
 
 /// A text of several parts.

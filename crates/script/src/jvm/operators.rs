@@ -84,7 +84,6 @@ pub(super) fn pattern_of(machine: &mut Machine<'_>, value: &V) -> Result<String,
 }
 
 fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> Outcome {
-    let operator = Operator::Plain(binary);
     match binary {
         Binary::Equal => return Ok(V::truth(same(left, right)?)),
         Binary::NotEqual => return Ok(V::truth(!same(left, right)?)),
@@ -123,7 +122,7 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
         }
         (Binary::Subtract, V::Plain(Value::Text(text)), V::Object(object)) => match &**object {
             Object::Pattern(pattern) => Ok(V::text(patterns::replace(text, pattern, "", false)?)),
-            _ => Err(refused(machine, operator, left, right)),
+            _ => Err(refused(machine, Operator::Plain(binary), left, right)),
         },
         (Binary::Add, V::List(list), other) => {
             let mut items = list.ordered();
@@ -161,6 +160,13 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
                 None => V::list(items),
             })
         }
+        _ => of_values(machine, binary, left, right),
+    }
+}
+
+/// Operators of maps, dates and plain values.
+fn of_values(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> Outcome {
+    match (binary, left, right) {
         (Binary::Multiply, V::List(list), V::Plain(Value::Integer(times))) => {
             let items = list.ordered();
             let times = usize::try_from(*times).unwrap_or(0);
@@ -178,12 +184,12 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
                     let days = if binary == Binary::Add { i64::from(*days) } else { -i64::from(*days) };
                     Ok(V::object(Object::Date((ms.get() + days * 86_400_000).into())))
                 }
-                _ => machine.invoke(left, name(operator), vec![right.clone()]),
+                _ => machine.invoke(left, name(Operator::Plain(binary)), vec![right.clone()]),
             }
         }
         (Binary::Add, V::Object(object), V::Plain(Value::Text(text))) => match &**object {
             Object::Builder(own, _) => Ok(V::text(format!("{}{text}", own.borrow()))),
-            _ => machine.invoke(left, name(operator), vec![right.clone()]),
+            _ => machine.invoke(left, name(Operator::Plain(binary)), vec![right.clone()]),
         },
         (Binary::Subtract, V::Map(_), V::Plain(Value::Null)) => Ok(left.clone()),
         (Binary::BitAnd, V::Plain(Value::Boolean(_)), V::Plain(Value::Null)) => Ok(V::truth(false)),
@@ -208,7 +214,7 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
         }
         (_, V::Plain(a), V::Plain(b)) => {
             if left.is_null() || !is_defined(binary, a, b) {
-                return Err(refused(machine, operator, left, right));
+                return Err(refused(machine, Operator::Plain(binary), left, right));
             }
             if let Some(value) = big(binary, a, b)? {
                 return Ok(V::Plain(value));
@@ -218,7 +224,7 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
             }
             Ok(V::from(groovy::binary(binary, a, b)?))
         }
-        _ => Err(refused(machine, operator, left, right)),
+        _ => Err(refused(machine, Operator::Plain(binary), left, right)),
     }
 }
 

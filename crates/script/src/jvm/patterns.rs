@@ -2,7 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::iter::Peekable;
 use std::rc::Rc;
+use std::str::Chars;
 
 use busyhour_oro::{Finder, SearchBudget};
 use busyhour_slices::Number::ScriptSearchSteps;
@@ -38,7 +40,7 @@ impl Matcher {
 
 /// Checks whether the pattern is supported; the error names the unsupported part.
 pub(super) fn check(pattern: &str) -> Result<(), UnsupportedPattern> {
-    let translated = translate(pattern).map_err(UnsupportedPattern)?;
+    let translated = translate(pattern)?;
     match Finder::compile(&translated) {
         Ok(_) => Ok(()),
         Err(error) => Err(UnsupportedPattern(format!("the pattern `{pattern}` ({error})"))),
@@ -50,7 +52,7 @@ pub(super) fn compiled(pattern: &str) -> Result<Rc<Finder>, Fault> {
         if let Some(regex) = kept.get(pattern) {
             return Ok(Rc::clone(regex));
         }
-        let translated = translate(pattern).map_err(unsupported)?;
+        let translated = translate(pattern).map_err(|error| unsupported(error.to_string()))?;
         let regex = Finder::compile(&translated)
             .map_err(|error| unsupported(format!("the pattern `{pattern}` ({error})")))?;
         if kept.len() >= KEPT_MAX {
@@ -189,9 +191,88 @@ pub(super) fn split(text: &str, pattern: &str, limit: i64) -> Result<Vec<String>
     Ok(parts)
 }
 
-/// Java's pattern in the syntax of the engine here; what differs is spelt out.
-fn translate(pattern: &str) -> Result<String, String> {
-    let refused = |what: &str| Err(format!("{what} in the pattern `{pattern}`"));
+/// Translates the part of `pattern` that follows a backslash.
+fn translate_escape(
+    pattern: &str,
+    chars: &mut Peekable<Chars<'_>>,
+    in_class: bool,
+    out: &mut String,
+) -> Result<(), UnsupportedPattern> {
+    match chars.next() {
+        Some('Q') => {
+            let mut quoted = String::new();
+            for c in chars.by_ref() {
+                quoted.push(c);
+                if quoted.ends_with("\\E") {
+                    quoted.truncate(quoted.len() - 2);
+                    break;
+                }
+            }
+            out.push_str(&regex::escape(&quoted));
+        }
+        Some('d') if in_class => out.push_str("0-9"),
+        Some('w') if in_class => out.push_str("a-zA-Z_0-9"),
+        Some('s') if in_class => out.push_str(" \\t\\n\\x0B\\f\\r"),
+        Some('d') => out.push_str("[0-9]"),
+        Some('w') => out.push_str("[a-zA-Z_0-9]"),
+        Some('s') => out.push_str("[ \\t\\n\\x0B\\f\\r]"),
+        Some('D') => out.push_str("[^0-9]"),
+        Some('W') => out.push_str("[^a-zA-Z_0-9]"),
+        Some('S') => out.push_str("[^ \\t\\n\\x0B\\f\\r]"),
+        Some(c @ ('b' | 'B')) if !in_class => out.extend(['\\', c]),
+        Some(c @ ('A' | 'z')) if !in_class => out.extend(['\\', c]),
+        Some(c @ '1'..='9') if !in_class => out.extend(['\\', c]),
+        Some(c @ ('n' | 't' | 'r' | 'f' | 'a')) => out.extend(['\\', c]),
+        Some('e') => out.push_str("\\x1B"),
+        Some('x') => out.push_str("\\x"),
+        Some('u') => out.push_str("\\u"),
+        Some(c @ ('p' | 'P')) => {
+            let braced = chars.next_if_eq(&'{').is_some();
+            let name: String = if braced {
+                chars.by_ref().take_while(|c| *c != '}').collect()
+            } else {
+                chars.next().into_iter().collect()
+            };
+            let class = match name.as_str() {
+                "Alpha" => "alpha",
+                "Digit" => "digit",
+                "Alnum" => "alnum",
+                "Upper" => "upper",
+                "Lower" => "lower",
+                "Punct" => "punct",
+                "Space" => "space",
+                "XDigit" => "xdigit",
+                "L" | "Lu" | "Ll" | "N" | "Nd" | "P" | "S" | "Z" | "M" => {
+                    out.push_str(&format!("\\{c}{{{name}}}"));
+                    return Ok(());
+                }
+                _ => return refused("this class of characters", pattern),
+            };
+            let caret = if c == 'P' { "^" } else { "" };
+            out.push_str(&if in_class {
+                format!("[:{caret}{class}:]")
+            } else {
+                format!("[[:{caret}{class}:]]")
+            });
+        }
+        Some(c) if !c.is_ascii_alphanumeric() => {
+            if c.is_ascii() {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        _ => return refused("a backslash", pattern),
+    }
+    Ok(())
+}
+
+/// The error for a construct of a pattern.
+fn refused<T>(what: &str, pattern: &str) -> Result<T, UnsupportedPattern> {
+    Err(UnsupportedPattern(format!("{what} in the pattern `{pattern}`")))
+}
+
+/// Java's pattern in the syntax of the engine here; differences are written out.
+fn translate(pattern: &str) -> Result<String, UnsupportedPattern> {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars().peekable();
     let mut class_depth = 0_u32;
@@ -200,71 +281,7 @@ fn translate(pattern: &str) -> Result<String, String> {
     while let Some(c) = chars.next() {
         let in_class = class_depth > 0;
         match c {
-            '\\' => match chars.next() {
-                Some('Q') => {
-                    let mut quoted = String::new();
-                    for c in chars.by_ref() {
-                        quoted.push(c);
-                        if quoted.ends_with("\\E") {
-                            quoted.truncate(quoted.len() - 2);
-                            break;
-                        }
-                    }
-                    out.push_str(&regex::escape(&quoted));
-                }
-                Some('d') if in_class => out.push_str("0-9"),
-                Some('w') if in_class => out.push_str("a-zA-Z_0-9"),
-                Some('s') if in_class => out.push_str(" \\t\\n\\x0B\\f\\r"),
-                Some('d') => out.push_str("[0-9]"),
-                Some('w') => out.push_str("[a-zA-Z_0-9]"),
-                Some('s') => out.push_str("[ \\t\\n\\x0B\\f\\r]"),
-                Some('D') => out.push_str("[^0-9]"),
-                Some('W') => out.push_str("[^a-zA-Z_0-9]"),
-                Some('S') => out.push_str("[^ \\t\\n\\x0B\\f\\r]"),
-                Some(c @ ('b' | 'B')) if !in_class => out.extend(['\\', c]),
-                Some(c @ ('A' | 'z')) if !in_class => out.extend(['\\', c]),
-                Some(c @ '1'..='9') if !in_class => out.extend(['\\', c]),
-                Some(c @ ('n' | 't' | 'r' | 'f' | 'a')) => out.extend(['\\', c]),
-                Some('e') => out.push_str("\\x1B"),
-                Some('x') => out.push_str("\\x"),
-                Some('u') => out.push_str("\\u"),
-                Some(c @ ('p' | 'P')) => {
-                    let braced = chars.next_if_eq(&'{').is_some();
-                    let name: String = if braced {
-                        chars.by_ref().take_while(|c| *c != '}').collect()
-                    } else {
-                        chars.next().into_iter().collect()
-                    };
-                    let class = match name.as_str() {
-                        "Alpha" => "alpha",
-                        "Digit" => "digit",
-                        "Alnum" => "alnum",
-                        "Upper" => "upper",
-                        "Lower" => "lower",
-                        "Punct" => "punct",
-                        "Space" => "space",
-                        "XDigit" => "xdigit",
-                        "L" | "Lu" | "Ll" | "N" | "Nd" | "P" | "S" | "Z" | "M" => {
-                            out.push_str(&format!("\\{c}{{{name}}}"));
-                            continue;
-                        }
-                        _ => return refused("this class of characters"),
-                    };
-                    let caret = if c == 'P' { "^" } else { "" };
-                    out.push_str(&if in_class {
-                        format!("[:{caret}{class}:]")
-                    } else {
-                        format!("[[:{caret}{class}:]]")
-                    });
-                }
-                Some(c) if !c.is_ascii_alphanumeric() => {
-                    if c.is_ascii() {
-                        out.push('\\');
-                    }
-                    out.push(c);
-                }
-                _ => return refused("a backslash"),
-            },
+            '\\' => translate_escape(pattern, &mut chars, in_class, &mut out)?,
             '.' if !in_class && dot_all => out.push_str("(?s:.)"),
             '.' if !in_class => out.push_str("[^\\n\\r\\x{85}\\x{2028}\\x{2029}]"),
             '[' => {
@@ -274,14 +291,14 @@ fn translate(pattern: &str) -> Result<String, String> {
                     out.push('^');
                 }
                 if chars.peek() == Some(&']') {
-                    return refused("`]` at the start of a class");
+                    return refused("`]` at the start of a class", pattern);
                 }
             }
             ']' if in_class => {
                 class_depth -= 1;
                 out.push(']');
             }
-            '~' | '-' if in_class && chars.peek() == Some(&c) => return refused("a set operation"),
+            '~' | '-' if in_class && chars.peek() == Some(&c) => return refused("a set operation", pattern),
             '(' if !in_class && chars.peek() == Some(&'?') => {
                 chars.next();
                 out.push_str("(?");
@@ -293,14 +310,14 @@ fn translate(pattern: &str) -> Result<String, String> {
                         .collect();
                 let closes = chars.peek() == Some(&')');
                 if !matches!(chars.peek(), Some(')' | ':')) {
-                    return refused("a special group");
+                    return refused("a special group", pattern);
                 }
                 if flags.contains('m') {
                     multiline = true;
                 }
                 if flags.contains('s') {
                     if !closes {
-                        return refused("a group with a flag");
+                        return refused("a group with a flag", pattern);
                     }
                     dot_all = true;
                 }

@@ -102,40 +102,38 @@ impl Parser<'_> {
         Ok(make(at, Kind::List(items)))
     }
 
-    fn name(&mut self, name: &Arc<str>) -> Result<Expr, ScriptError> {
-        let at = self.place();
+    /// A value that begins with a word of the language; `None` for other names.
+    fn keyword(&mut self, name: &Arc<str>, at: usize) -> Result<Option<Expr>, ScriptError> {
         match &**name {
             "true" | "false" => {
                 self.advance();
-                return Ok(make(at, Kind::Literal(Value::Boolean(&**name == "true"))));
+                Ok(Some(make(at, Kind::Literal(Value::Boolean(&**name == "true")))))
             }
             "null" => {
                 self.advance();
-                return Ok(make(at, Kind::Literal(Value::Null)));
+                Ok(Some(make(at, Kind::Literal(Value::Null))))
             }
-            "new" => return self.creation(),
+            "new" => self.creation().map(Some),
             "this" if self.in_class.is_some() => {
                 self.advance();
                 if self.is("(") {
                     let items = self.arguments()?;
-                    return Ok(make(at, Kind::Call(None, name.clone(), items, false, false)));
+                    return Ok(Some(make(at, Kind::Call(None, name.clone(), items, false, false))));
                 }
-                return Ok(make(at, Kind::This));
+                Ok(Some(make(at, Kind::This)))
             }
-            "super" if self.in_class.is_some() => return self.refuse("`super`"),
+            "super" if self.in_class.is_some() => self.refuse("`super`"),
             "this" | "super" => {
                 if matches!(self.ahead(1), Word::Sign(".")) && matches!(self.ahead(3), Word::Sign("(")) {
                     self.advance();
                     self.advance();
                     let Word::Name(method) = self.peek().clone() else { return self.refuse("`this`") };
-                    return self.name(&method);
+                    return self.name(&method).map(Some);
                 }
-                return self.refuse(format!("`{name}`"));
+                self.refuse(format!("`{name}`"))
             }
             "def" | "class" | "import" | "return" | "if" | "else" | "for" | "while" | "switch" | "case"
-            | "try" | "catch" => {
-                return Err(self.unexpected("an expression"));
-            }
+            | "try" | "catch" => Err(self.unexpected("an expression")),
             "bsh" if !self.groovy() => {
                 if matches!(self.ahead(1), Word::Sign("."))
                     && matches!(self.ahead(2), Word::Name(name) if &**name == "args")
@@ -144,11 +142,18 @@ impl Parser<'_> {
                     self.advance();
                     self.advance();
                     let id = self.id(&Arc::from("bsh.args"));
-                    return Ok(make(at, Kind::Name(id)));
+                    return Ok(Some(make(at, Kind::Name(id))));
                 }
-                return self.refuse("`bsh`");
+                self.refuse("`bsh`")
             }
-            _ => {}
+            _ => Ok(None),
+        }
+    }
+
+    fn name(&mut self, name: &Arc<str>) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        if let Some(value) = self.keyword(name, at)? {
+            return Ok(value);
         }
         if known::is_foreign(name) && !self.declared_here(name) {
             return self.refuse(format!("`{name}`"));

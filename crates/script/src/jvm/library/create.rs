@@ -74,6 +74,15 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
             Ok(V::object(Object::DateFormat(pattern, RefCell::default())))
         }
         ("DecimalFormat", [pattern]) => Ok(V::object(Object::NumberFormat(text_of(machine, pattern)?))),
+        _ => of_collections(machine, class, arguments),
+    }
+}
+
+/// Collections and counters.
+fn of_collections(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    let wrong = || unsupported(format!("`new {name}` with these arguments"));
+    match (name, arguments) {
         ("ArrayList" | "LinkedList" | "Vector", [])
         | ("ArrayList" | "Vector", [V::Plain(Value::Integer(_))]) => Ok(V::list(Vec::new())),
         ("ArrayList" | "LinkedList" | "Vector", [items]) => Ok(V::list(items.items().ok_or_else(wrong)?)),
@@ -115,6 +124,15 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
             let start = rest.first().map_or(Some(0), V::as_long).ok_or_else(wrong)?;
             Ok(V::object(Object::Atomic(Cell::new(start), class)))
         }
+        _ => of_streams(machine, class, arguments),
+    }
+}
+
+/// Numbers, files, streams and JSON.
+fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    let wrong = || unsupported(format!("`new {name}` with these arguments"));
+    match (name, arguments) {
         ("BigDecimal", [value]) => match value {
             V::Plain(Value::Text(text)) => Decimal::parse(text)
                 .map(|value| V::Plain(Value::Decimal(value)))

@@ -168,6 +168,13 @@ pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
                 Err(error) => Err(failed(path, &error)),
             }
         }
+        _ => content(machine, path, object, method, arguments),
+    }
+}
+
+/// Methods of the content of a file.
+fn content(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
         ("getText", rest) => {
             let bytes = bytes(path)?;
             let charset = rest.first().and_then(V::as_text).unwrap_or("UTF-8");

@@ -105,6 +105,14 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
                 None => Ok(V::truth(false)),
             }
         }
+        _ => removed(machine, list, method, arguments),
+    }
+}
+
+/// Methods that remove, sort and copy.
+fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
+    let object = || V::List(list.clone());
+    match (method, arguments) {
         ("removeAll" | "removeIf" | "retainAll", [what]) => {
             fixed(list)?;
             let before = list.items.borrow().clone();
@@ -147,6 +155,15 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             list.add(item.clone());
             Ok(object())
         }
+        _ => ordered(machine, list, method, arguments),
+    }
+}
+
+/// Methods that sort and copy, and those of all collections.
+fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
+    let object = || V::List(list.clone());
+    let groovy = machine.groovy();
+    match (method, arguments) {
         ("sort", rest @ ([] | [_])) if !matches!(rest, [V::Plain(_)]) => {
             let by = rest.first();
             let items = sorted(machine, list.ordered(), by)?;

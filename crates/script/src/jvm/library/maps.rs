@@ -12,7 +12,6 @@ use super::{lists, unknown};
 use crate::syntax::ast::Binary;
 
 pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &[V]) -> Outcome {
-    let object = V::Map(map.clone());
     machine.spend(map.entries.borrow().len() / 16)?;
     match (method, arguments) {
         ("get" | "getAt", [key]) => Ok(map.get(key).unwrap_or(V::NULL)),
@@ -63,6 +62,14 @@ pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &
         ("values", []) => Ok(V::list(map.ordered().into_iter().map(|(_, value)| value).collect())),
         ("entrySet", []) => Ok(V::list(map.entry_objects())),
         ("clone", []) => Ok(V::map(map.ordered())),
+        _ => transformed(machine, map, method, arguments),
+    }
+}
+
+/// Methods with closures and other maps.
+fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &[V]) -> Outcome {
+    let object = V::Map(map.clone());
+    match (method, arguments) {
         ("sort", rest) => {
             let entries = match rest.first() {
                 Some(closure) => {

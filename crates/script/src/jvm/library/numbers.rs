@@ -59,6 +59,14 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             let step = V::int(if method == "next" { 1 } else { -1 });
             operators::binary(machine, Operator::Plain(Binary::Add), object, &step)
         }
+        _ => repeated(machine, object, method, arguments),
+    }
+}
+
+/// Methods that repeat, round and convert.
+fn repeated(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    let V::Plain(plain) = object else { return Err(unknown(object, method)) };
+    match (method, arguments) {
         ("times", [closure]) => {
             for at in 0..object.as_long().unwrap_or(0) {
                 machine.spend(1)?;

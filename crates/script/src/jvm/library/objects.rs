@@ -1,7 +1,9 @@
 //! Methods of objects, by what they are.
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::super::classes::Class;
 use super::super::fault::{Outcome, thrown};
 use super::super::machine::Machine;
 use super::super::objects::Object;
@@ -44,35 +46,7 @@ pub fn call(
             ("withZone" | "withLocale", [_]) => Ok(object.clone()),
             _ => Err(unknown(object, method)),
         },
-        Object::Unit(unit) => match (method, arguments) {
-            ("sleep", [time]) => {
-                let factor = match *unit {
-                    "MILLISECONDS" | "MILLIS" => 1,
-                    "SECONDS" => 1000,
-                    "MINUTES" => 60_000,
-                    _ => return Err(unknown(object, method)),
-                };
-                machine
-                    .scope
-                    .pause_ms(u64::try_from(time.as_long().unwrap_or(0)).unwrap_or(0).saturating_mul(factor));
-                Ok(V::NULL)
-            }
-            ("between", [V::Object(from), V::Object(to)]) => {
-                let (Some(from), Some(to)) = (from.instant(), to.instant()) else {
-                    return Err(unknown(object, method));
-                };
-                let by = match *unit {
-                    "MILLIS" => 1,
-                    "SECONDS" => 1000,
-                    "MINUTES" => 60_000,
-                    "HOURS" => 3_600_000,
-                    "DAYS" => 86_400_000,
-                    _ => return Err(unknown(object, method)),
-                };
-                Ok(V::long((to - from) / by))
-            }
-            _ => Err(unknown(object, method)),
-        },
+        Object::Unit(unit) => time_unit(machine, unit, object, method, arguments),
         Object::Pattern(pattern) => match (method, arguments) {
             ("matcher", [text]) => {
                 let text = print::groovy(machine, text)?;
@@ -87,87 +61,14 @@ pub fn call(
             _ => Err(unknown(object, method)),
         },
         Object::Matcher(matcher) => regex::call(machine, matcher, object, method, arguments),
-        Object::Slurper => match (method, arguments) {
-            ("parseText", [text]) => {
-                let text = match text {
-                    V::Plain(Value::Null) => {
-                        return Err(thrown("IllegalArgumentException", "Text must not be null or empty"));
-                    }
-                    text => text_of(machine, text)?,
-                };
-                json::read(machine, &text)
-            }
-            ("parse", [source]) => {
-                let text = match (source, source.as_bytes()) {
-                    (_, Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
-                    (V::Object(file), _) => match &**file {
-                        Object::File(path) => files::text(path)?,
-                        _ => return Err(unknown(object, method)),
-                    },
-                    _ => return Err(unknown(object, method)),
-                };
-                json::read(machine, &text)
-            }
-            ("setType", [_]) => Ok(object.clone()),
-            _ => Err(unknown(object, method)),
-        },
+        Object::Slurper => slurper(machine, object, method, arguments),
         Object::Json(content) => super::json_builder::call(machine, content, object, method, arguments),
         Object::File(path) => files::file(machine, path, object, method, arguments),
         Object::Writer(..) => files::writer(machine, inner, object, method, arguments),
         Object::Reader(_, lines) => files::reader(machine, lines, object, method, arguments),
-        Object::Digest(algorithm, data) => match (method, arguments) {
-            ("update", [bytes]) => {
-                let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
-                data.borrow_mut().extend(bytes);
-                Ok(V::NULL)
-            }
-            ("digest", rest @ ([] | [_])) => {
-                let mut all = data.take();
-                if let Some(bytes) = rest.first() {
-                    all.extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
-                }
-                Ok(V::bytes(&digest::hash(algorithm, &all)?))
-            }
-            ("reset", []) => {
-                data.take();
-                Ok(V::NULL)
-            }
-            _ => Err(unknown(object, method)),
-        },
-        Object::Mac(algorithm, key, data) => match (method, arguments) {
-            ("init", [V::Object(given)]) => match &**given {
-                Object::Key(bytes) => {
-                    key.replace(bytes.clone());
-                    Ok(V::NULL)
-                }
-                _ => Err(unknown(object, method)),
-            },
-            ("update", [bytes]) => {
-                data.borrow_mut().extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
-                Ok(V::NULL)
-            }
-            ("doFinal", rest @ ([] | [_])) => {
-                let mut all = data.take();
-                if let Some(bytes) = rest.first() {
-                    all.extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
-                }
-                let key = key.borrow().clone();
-                Ok(V::bytes(&digest::code(algorithm, &key, &all)?))
-            }
-            _ => Err(unknown(object, method)),
-        },
-        Object::Encoder(url, padded) => match (method, arguments) {
-            ("encodeToString", [bytes]) => {
-                let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
-                Ok(V::text(encode::base64(&bytes, *url, *padded)))
-            }
-            ("encode", [bytes]) => {
-                let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
-                Ok(V::bytes(encode::base64(&bytes, *url, *padded).as_bytes()))
-            }
-            ("withoutPadding", []) => Ok(V::object(Object::Encoder(*url, false))),
-            _ => Err(unknown(object, method)),
-        },
+        Object::Digest(algorithm, data) => message_digest(algorithm, data, object, method, arguments),
+        Object::Mac(algorithm, key, data) => mac(algorithm, (key, data), object, method, arguments),
+        Object::Encoder(url, padded) => encoder((*url, *padded), object, method, arguments),
         Object::Decoder(url) => match (method, arguments) {
             ("decode", [given]) => {
                 let text = match given.as_bytes() {
@@ -178,86 +79,17 @@ pub fn call(
             }
             _ => Err(unknown(object, method)),
         },
-        Object::Hex => match (method, arguments) {
-            ("decode", [given]) => {
-                let text = match given.as_bytes() {
-                    Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-                    None => text_of(machine, given)?,
-                };
-                Ok(V::bytes(&encode::from_hexadecimal(&text)?))
-            }
-            ("encode", [given]) => {
-                let bytes = given.as_bytes().ok_or_else(|| unknown(object, method))?;
-                Ok(V::bytes(encode::hexadecimal(&bytes).as_bytes()))
-            }
-            _ => Err(unknown(object, method)),
-        },
-        Object::Exception(class, message, cause) => match (method, arguments) {
-            ("getMessage" | "getLocalizedMessage", []) => Ok(V::text_or_null(message.clone())),
-            ("getCause", []) => Ok(cause.clone()),
-            ("printStackTrace", [V::Object(writer)]) if matches!(&**writer, Object::Writer(..)) => {
-                let text = print::java(machine, object)?;
-                files::writer(machine, writer, &arguments[0], "println", &[V::text(text)])
-            }
-            ("printStackTrace", []) => {
-                let text = print::java(machine, object)?;
-                machine.scope.print_error(&format!("{text}\n"));
-                Ok(V::NULL)
-            }
-            ("getStackTrace", []) => Ok(V::array(Vec::new(), Base::Any)),
-            ("getClassName", []) => Ok(V::text(class.qualified_name())),
-            _ => Err(unknown(object, method)),
-        },
+        Object::Hex => hex(machine, object, method, arguments),
+        Object::Exception(class, message, cause) => {
+            exception(machine, (*class, message, cause), object, method, arguments)
+        }
         Object::Entry(key, value) => match (method, arguments) {
             ("getKey", []) => Ok(key.clone()),
             ("getValue", []) => Ok(value.clone()),
             _ => Err(unknown(object, method)),
         },
-        Object::Iterator(rest) => match (method, arguments) {
-            ("hasNext" | "hasMoreTokens" | "hasMoreElements", []) => Ok(V::truth(!rest.borrow().is_empty())),
-            ("next" | "nextToken" | "nextElement", []) => {
-                let mut rest = rest.borrow_mut();
-                if rest.is_empty() {
-                    return Err(thrown("NoSuchElementException", "there is no next"));
-                }
-                Ok(rest.remove(0))
-            }
-            ("countTokens", []) => Ok(V::int(rest.borrow().len() as i64)),
-            _ => Err(unknown(object, method)),
-        },
-        Object::Atomic(number, class) => {
-            let long = class.name() == "AtomicLong";
-            let make = |value: i64| if long { V::long(value) } else { V::int(value) };
-            let old = number.get();
-            let set = |value: i64| {
-                number.set(if long { value } else { i64::from(value as i32) });
-                number.get()
-            };
-            let by = arguments.first().and_then(V::as_long).unwrap_or(0);
-            Ok(match (method, arguments.len()) {
-                ("get" | "intValue" | "longValue", 0) => make(old),
-                ("set", 1) => {
-                    set(by);
-                    V::NULL
-                }
-                ("incrementAndGet", 0) => make(set(old.wrapping_add(1))),
-                ("decrementAndGet", 0) => make(set(old.wrapping_sub(1))),
-                ("getAndIncrement", 0) => {
-                    set(old.wrapping_add(1));
-                    make(old)
-                }
-                ("getAndDecrement", 0) => {
-                    set(old.wrapping_sub(1));
-                    make(old)
-                }
-                ("addAndGet", 1) => make(set(old.wrapping_add(by))),
-                ("getAndSet", 1) => {
-                    set(by);
-                    make(old)
-                }
-                _ => return Err(unknown(object, method)),
-            })
-        }
+        Object::Iterator(rest) => iterator(rest, object, method, arguments),
+        Object::Atomic(number, class) => atomic((number, *class), object, method, arguments),
         Object::Library(instance) => instance.call(machine, object, method, arguments),
         Object::SubResult(at) => super::result::sub(machine, *at, object, method),
         Object::Uuid(text) => match method {
@@ -276,6 +108,239 @@ pub fn call(
             let _ = pattern_of;
             Err(unknown(object, method))
         }
+    }
+}
+
+/// Methods of `AtomicInteger` and `AtomicLong`.
+fn atomic((number, class): (&Cell<i64>, Class), object: &V, method: &str, arguments: &[V]) -> Outcome {
+    let long = class.name() == "AtomicLong";
+    let make = |value: i64| if long { V::long(value) } else { V::int(value) };
+    let old = number.get();
+    let set = |value: i64| {
+        number.set(if long { value } else { i64::from(value as i32) });
+        number.get()
+    };
+    let by = arguments.first().and_then(V::as_long).unwrap_or(0);
+    Ok(match (method, arguments.len()) {
+        ("get" | "intValue" | "longValue", 0) => make(old),
+        ("set", 1) => {
+            set(by);
+            V::NULL
+        }
+        ("incrementAndGet", 0) => make(set(old.wrapping_add(1))),
+        ("decrementAndGet", 0) => make(set(old.wrapping_sub(1))),
+        ("getAndIncrement", 0) => {
+            set(old.wrapping_add(1));
+            make(old)
+        }
+        ("getAndDecrement", 0) => {
+            set(old.wrapping_sub(1));
+            make(old)
+        }
+        ("addAndGet", 1) => make(set(old.wrapping_add(by))),
+        ("getAndSet", 1) => {
+            set(by);
+            make(old)
+        }
+        _ => return Err(unknown(object, method)),
+    })
+}
+
+/// Methods of `Iterator` and `StringTokenizer`.
+fn iterator(rest: &RefCell<Vec<V>>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("hasNext" | "hasMoreTokens" | "hasMoreElements", []) => Ok(V::truth(!rest.borrow().is_empty())),
+        ("next" | "nextToken" | "nextElement", []) => {
+            let mut rest = rest.borrow_mut();
+            if rest.is_empty() {
+                return Err(thrown("NoSuchElementException", "there is no next"));
+            }
+            Ok(rest.remove(0))
+        }
+        ("countTokens", []) => Ok(V::int(rest.borrow().len() as i64)),
+        _ => Err(unknown(object, method)),
+    }
+}
+
+/// Methods of `Throwable`.
+fn exception(
+    machine: &mut Machine<'_>,
+    (class, message, cause): (Class, &Option<String>, &V),
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    match (method, arguments) {
+        ("getMessage" | "getLocalizedMessage", []) => Ok(V::text_or_null(message.clone())),
+        ("getCause", []) => Ok(cause.clone()),
+        ("printStackTrace", [V::Object(writer)]) if matches!(&**writer, Object::Writer(..)) => {
+            let text = print::java(machine, object)?;
+            files::writer(machine, writer, &arguments[0], "println", &[V::text(text)])
+        }
+        ("printStackTrace", []) => {
+            let text = print::java(machine, object)?;
+            machine.scope.print_error(&format!("{text}\n"));
+            Ok(V::NULL)
+        }
+        ("getStackTrace", []) => Ok(V::array(Vec::new(), Base::Any)),
+        ("getClassName", []) => Ok(V::text(class.qualified_name())),
+        _ => Err(unknown(object, method)),
+    }
+}
+
+/// Methods of `Hex` of Commons Codec.
+fn hex(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("decode", [given]) => {
+            let text = match given.as_bytes() {
+                Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                None => text_of(machine, given)?,
+            };
+            Ok(V::bytes(&encode::from_hexadecimal(&text)?))
+        }
+        ("encode", [given]) => {
+            let bytes = given.as_bytes().ok_or_else(|| unknown(object, method))?;
+            Ok(V::bytes(encode::hexadecimal(&bytes).as_bytes()))
+        }
+        _ => Err(unknown(object, method)),
+    }
+}
+
+/// Methods of `Base64.Encoder`.
+fn encoder((url, padded): (bool, bool), object: &V, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("encodeToString", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
+            Ok(V::text(encode::base64(&bytes, url, padded)))
+        }
+        ("encode", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
+            Ok(V::bytes(encode::base64(&bytes, url, padded).as_bytes()))
+        }
+        ("withoutPadding", []) => Ok(V::object(Object::Encoder(url, false))),
+        _ => Err(unknown(object, method)),
+    }
+}
+
+/// Methods of `Mac`.
+fn mac(
+    algorithm: &str,
+    (key, data): (&RefCell<Vec<u8>>, &RefCell<Vec<u8>>),
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    match (method, arguments) {
+        ("init", [V::Object(given)]) => match &**given {
+            Object::Key(bytes) => {
+                key.replace(bytes.clone());
+                Ok(V::NULL)
+            }
+            _ => Err(unknown(object, method)),
+        },
+        ("update", [bytes]) => {
+            data.borrow_mut().extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
+            Ok(V::NULL)
+        }
+        ("doFinal", rest @ ([] | [_])) => {
+            let mut all = data.take();
+            if let Some(bytes) = rest.first() {
+                all.extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
+            }
+            let key = key.borrow().clone();
+            Ok(V::bytes(&digest::code(algorithm, &key, &all)?))
+        }
+        _ => Err(unknown(object, method)),
+    }
+}
+
+/// Methods of `MessageDigest`.
+fn message_digest(
+    algorithm: &str,
+    data: &RefCell<Vec<u8>>,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    match (method, arguments) {
+        ("update", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
+            data.borrow_mut().extend(bytes);
+            Ok(V::NULL)
+        }
+        ("digest", rest @ ([] | [_])) => {
+            let mut all = data.take();
+            if let Some(bytes) = rest.first() {
+                all.extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
+            }
+            Ok(V::bytes(&digest::hash(algorithm, &all)?))
+        }
+        ("reset", []) => {
+            data.take();
+            Ok(V::NULL)
+        }
+        _ => Err(unknown(object, method)),
+    }
+}
+
+/// Methods of `JsonSlurper`.
+fn slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("parseText", [text]) => {
+            let text = match text {
+                V::Plain(Value::Null) => {
+                    return Err(thrown("IllegalArgumentException", "Text must not be null or empty"));
+                }
+                text => text_of(machine, text)?,
+            };
+            json::read(machine, &text)
+        }
+        ("parse", [source]) => {
+            let text = match (source, source.as_bytes()) {
+                (_, Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
+                (V::Object(file), _) => match &**file {
+                    Object::File(path) => files::text(path)?,
+                    _ => return Err(unknown(object, method)),
+                },
+                _ => return Err(unknown(object, method)),
+            };
+            json::read(machine, &text)
+        }
+        ("setType", [_]) => Ok(object.clone()),
+        _ => Err(unknown(object, method)),
+    }
+}
+
+/// Methods of `TimeUnit` and `ChronoUnit`.
+fn time_unit(machine: &mut Machine<'_>, unit: &str, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("sleep", [time]) => {
+            let factor = match unit {
+                "MILLISECONDS" | "MILLIS" => 1,
+                "SECONDS" => 1000,
+                "MINUTES" => 60_000,
+                _ => return Err(unknown(object, method)),
+            };
+            machine
+                .scope
+                .pause_ms(u64::try_from(time.as_long().unwrap_or(0)).unwrap_or(0).saturating_mul(factor));
+            Ok(V::NULL)
+        }
+        ("between", [V::Object(from), V::Object(to)]) => {
+            let (Some(from), Some(to)) = (from.instant(), to.instant()) else {
+                return Err(unknown(object, method));
+            };
+            let by = match unit {
+                "MILLIS" => 1,
+                "SECONDS" => 1000,
+                "MINUTES" => 60_000,
+                "HOURS" => 3_600_000,
+                "DAYS" => 86_400_000,
+                _ => return Err(unknown(object, method)),
+            };
+            Ok(V::long((to - from) / by))
+        }
+        _ => Err(unknown(object, method)),
     }
 }
 

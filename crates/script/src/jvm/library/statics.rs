@@ -40,7 +40,6 @@ pub fn constant(class: Class, name: &str) -> Outcome {
 
 pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
-    let first = arguments.first();
     if offers::has_static(name, method)
         && let Some(offer) = offers::offer(name)
     {
@@ -82,6 +81,14 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         }
         ("UUID", "fromString", [text]) => Ok(V::object(Object::Uuid(text_of(machine, text)?))),
         ("ThreadLocalRandom", "current", []) => create::new(machine, Class::known("Random"), &[]),
+        _ => of_values(machine, class, method, arguments),
+    }
+}
+
+/// Methods of numbers, collections and times.
+fn of_values(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    match (name, method, arguments) {
         (
             "Integer" | "Long" | "Double" | "Float" | "Boolean" | "Character" | "String" | "BigDecimal"
             | "BigInteger" | "Short",
@@ -123,6 +130,14 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             let ms = time::parse(machine, &pattern, &text, None)?;
             Ok(V::object(Object::Date(ms.into())))
         }
+        _ => encoded(machine, class, method, arguments),
+    }
+}
+
+/// Methods of encodings and hashes.
+fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    match (name, method, arguments) {
         ("Base64", "getEncoder" | "getMimeEncoder", []) => Ok(V::object(Object::Encoder(false, true))),
         ("Base64", "getUrlEncoder", []) => Ok(V::object(Object::Encoder(true, true))),
         ("Base64", "getDecoder" | "getMimeDecoder", []) => Ok(V::object(Object::Decoder(false))),
@@ -200,6 +215,14 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             let text = text_of(machine, text)?;
             Ok(V::bytes(&encode::from_hexadecimal(&text)?))
         }
+        _ => of_patterns(machine, class, method, arguments),
+    }
+}
+
+/// Methods of patterns, JSON and files.
+fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    match (name, method, arguments) {
         ("Pattern", "compile", [pattern, rest @ ..]) => {
             let pattern = text_of(machine, pattern)?;
             let bits = rest.first().map_or(Some(0), V::as_long);
@@ -255,6 +278,14 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             let method = if appends { "append" } else { "write" };
             machine.invoke(file, method, vec![text.clone()])
         }
+        _ => of_jmeter(machine, class, method, arguments),
+    }
+}
+
+/// Methods of JMeter and Commons Lang, and those of any class.
+fn of_jmeter(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    match (name, method, arguments) {
         ("JMeterUtils", "getPropDefault", [key, default]) => {
             let key = text_of(machine, key)?;
             let found = machine.scope.property(&key);
@@ -312,7 +343,7 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             }
             Ok(V::text(text))
         }
-        (_, _, []) if first.is_none() => of_class(class, method),
+        (_, _, []) => of_class(class, method),
         (_, "isInstance", [value]) => {
             let target = super::super::tree::Type {
                 base: super::super::tree::Base::Class(class),

@@ -174,6 +174,16 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             };
             Ok(make(Temporal::DateTime, at, zone.clone()))
         }
+        _ => fields(object, method, arguments),
+    }
+}
+
+/// Fields and comparisons.
+fn fields(object: &V, method: &str, arguments: &[V]) -> Outcome {
+    let V::Object(inner) = object else { return Err(unknown(object, method)) };
+    let Object::Temporal(kind, at, zone) = &**inner else { return Err(unknown(object, method)) };
+    let make = |kind: Temporal, at: DateTime, zone: TimeZone| V::object(Object::Temporal(kind, at, zone));
+    match (method, arguments) {
         ("getYear", []) => Ok(V::int(i64::from(at.year()))),
         ("getMonthValue", []) => Ok(V::int(i64::from(at.month()))),
         ("getDayOfMonth", []) => Ok(V::int(i64::from(at.day()))),

@@ -51,6 +51,14 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             .nth(usize::try_from(count(at)).unwrap_or(usize::MAX))
             .map(|unit| V::int(i64::from(unit)))
             .ok_or_else(|| thrown("StringIndexOutOfBoundsException", "index")),
+        _ => replaced(machine, text, method, arguments),
+    }
+}
+
+/// Methods that replace, split and format.
+fn replaced(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+    let count = |value: &V| value.as_long().unwrap_or(0);
+    match (method, arguments) {
         ("replaceAll" | "replaceFirst", [_, V::Closure(_)]) => {
             regex::replace_with(machine, text, &arguments[0], &arguments[1], method == "replaceAll")
         }
@@ -110,6 +118,15 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             machine.spend_text(text.len().saturating_mul(times))?;
             Ok(V::text(text.repeat(times)))
         }
+        _ => joined(machine, text, method, arguments),
+    }
+}
+
+/// Methods that join, pad and cut.
+fn joined(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+    let object = || V::Plain(Value::Text(text.clone()));
+    let count = |value: &V| value.as_long().unwrap_or(0);
+    match (method, arguments) {
         ("plus" | "concat", [other]) => {
             let other = super::print::groovy(machine, other)?;
             Ok(V::text(format!("{text}{other}")))
@@ -155,6 +172,14 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             let of = text_of(machine, of)?;
             Ok(V::text(text.split_once(&of).map_or("", |(rest, _)| rest)))
         }
+        _ => searched(machine, text, method, arguments),
+    }
+}
+
+/// Methods that search, and those of lines.
+fn searched(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+    let count = |value: &V| value.as_long().unwrap_or(0);
+    match (method, arguments) {
         ("readLines" | "lines", []) => Ok(V::list(text.lines().map(V::text).collect())),
         ("eachLine", [closure @ V::Closure(_)]) if machine.groovy() => {
             lists::each_line(machine, text.lines(), 0, closure)
@@ -197,6 +222,14 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         ("find" | "findAll" | "eachMatch", [pattern, ..]) if !matches!(pattern, V::Closure(_)) => {
             regex::in_text(machine, text, method, arguments)
         }
+        _ => converted(machine, text, method, arguments),
+    }
+}
+
+/// Conversions to numbers, and encodings.
+fn converted(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+    let object = || V::Plain(Value::Text(text.clone()));
+    match (method, arguments) {
         ("isBigDecimal" | "isDouble" | "isFloat" | "isBigInteger", []) => {
             let found = match method {
                 "isBigInteger" => text.trim().parse::<i128>().is_ok(),
@@ -242,6 +275,15 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         ("encodeBase64", []) => Ok(V::text(encode::base64(text.as_bytes(), false, true))),
         ("decodeBase64", []) => Ok(V::bytes(&encode::from_base64(text, false)?)),
         ("decodeHex", []) => Ok(V::bytes(&encode::from_hexadecimal(text)?)),
+        _ => of_characters(machine, text, method, arguments),
+    }
+}
+
+/// Methods of characters, and those shared with other languages.
+fn of_characters(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+    let object = || V::Plain(Value::Text(text.clone()));
+    let count = |value: &V| value.as_long().unwrap_or(0);
+    match (method, arguments) {
         ("charAt" | "getAt", [at]) if at.as_long().is_some() => {
             let at = count(at);
             let groovy_item = method == "getAt";

@@ -269,6 +269,22 @@ pub fn calendar(
             ms.set(instant(lenient(&parts, i64::from(at.subsec_nanosecond()))?, &own)?);
             Ok(V::NULL)
         }
+        _ => calendar_values(machine, ms, zone, object, method, arguments),
+    }
+}
+
+/// Methods that do not change a calendar.
+fn calendar_values(
+    machine: &mut Machine<'_>,
+    ms: &Cell<i64>,
+    zone: &RefCell<TimeZone>,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    let own = zone.borrow().clone();
+    let at = local(ms.get(), &own);
+    match (method, arguments) {
         ("getActualMaximum", [field]) if field.as_long() == Some(5) => {
             Ok(V::int(i64::from(at.date().days_in_month())))
         }

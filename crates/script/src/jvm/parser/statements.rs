@@ -120,6 +120,14 @@ impl Parser<'_> {
                 out.push(Stmt::DoWhile(body, condition));
                 self.accept(";");
             }
+            _ => return self.jump_or_loop(&word, out),
+        }
+        Ok(())
+    }
+
+    /// A loop other than `while`, or a statement that leaves a block; else a declaration or an expression.
+    fn jump_or_loop(&mut self, word: &str, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        match word {
             "for" => {
                 let statement = self.for_loop()?;
                 out.push(statement);
@@ -145,7 +153,7 @@ impl Parser<'_> {
                 if matches!(self.peek(), Word::Name(_)) && !self.token().fresh {
                     return self.refuse("a label");
                 }
-                out.push(if &*word == "break" { Stmt::Break } else { Stmt::Continue });
+                out.push(if word == "break" { Stmt::Break } else { Stmt::Continue });
                 self.end_of_statement()?;
             }
             "throw" => {

@@ -105,6 +105,13 @@ pub(super) fn call(
             }
             Ok(V::list(kept))
         }
+        _ => reduced(machine, object, items, method, arguments),
+    }
+}
+
+/// Methods that reduce a collection to one value, or sort it.
+fn reduced(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
         ("inject" | "reduce", [closure]) => {
             let mut items = items.iter().cloned();
             let Some(mut value) = items.next() else {
@@ -167,6 +174,13 @@ pub(super) fn call(
             }
             Ok(best.unwrap_or(V::NULL))
         }
+        _ => arranged(machine, object, items, method, arguments),
+    }
+}
+
+/// Methods that join, sort and group.
+fn arranged(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
         ("join", rest) => {
             let separator = match rest.first() {
                 Some(separator) => print::groovy(machine, separator)?,

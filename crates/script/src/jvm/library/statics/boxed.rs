@@ -88,6 +88,14 @@ pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, argume
             V::Plain(Value::Null) => Ok(V::truth(false)),
             _ => Err(wrong(name, method)),
         },
+        _ => of_numbers(machine, class, method, arguments),
+    }
+}
+
+/// Texts and comparisons of numbers and characters.
+fn of_numbers(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    match (name, method, arguments) {
         ("Integer" | "Long", "toHexString" | "toBinaryString" | "toOctalString", [number]) => {
             let number = number.as_long().ok_or_else(|| wrong(name, method))?;
             let bits = if name == "Integer" { u64::from(number as u32) } else { number as u64 };
