@@ -1,6 +1,8 @@
 //! The rows of a summary.
 
-use busyhour_record::{ApdexLimits, Clock, ErrorKind, LabelTotals, SampleKind, SlowRequest, Totals};
+use busyhour_record::{
+    ApdexLimits, ErrorKind, LabelTotals, SampleKind, SlowRequest, TimeDistribution, Totals,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::apdex::Apdex;
@@ -36,7 +38,7 @@ pub struct Times {
 }
 
 impl Times {
-    pub(crate) fn of(clock: &Clock) -> Times {
+    pub(crate) fn of(clock: &TimeDistribution) -> Times {
         let quantile = |q| round(clock.quantile_ms(q));
         Times {
             mean: round(clock.mean_ms()),

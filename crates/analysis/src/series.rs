@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use busyhour_record::{Clock, SecondCounts, SecondPoint, SecondTimes};
+use busyhour_record::{SecondCounts, SecondPoint, SecondTimes, TimeDistribution};
 use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;
@@ -110,21 +110,27 @@ pub struct DistributionPoint {
 
 /// The quantile functions of response and service time: denser towards the tail, up to the last percentile that the number of
 /// samples supports, followed by the maximum.
-pub(crate) fn distribution(response: &Clock, service: &Clock) -> Vec<DistributionPoint> {
+pub(crate) fn distribution(
+    response: &TimeDistribution,
+    service: &TimeDistribution,
+) -> Vec<DistributionPoint> {
     // Shares of the samples above each point: twentieths, then seven steps per decade.
     let twentieths = (3..=20).rev().map(|step| f64::from(step) * 0.05);
     points(response, service, twentieths, &[1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2])
 }
 
 /// The quantile functions in at most about 40 points: tenths, then three steps per decade.
-pub(crate) fn short_distribution(response: &Clock, service: &Clock) -> Vec<DistributionPoint> {
+pub(crate) fn short_distribution(
+    response: &TimeDistribution,
+    service: &TimeDistribution,
+) -> Vec<DistributionPoint> {
     points(response, service, (2..=9).rev().map(|step| f64::from(step) * 0.1), &[1.0, 0.5, 0.2])
 }
 
 /// The quantiles above which the shares `beyond` of the samples lie, and in each decade below a tenth the shares `steps` of it.
 fn points(
-    response: &Clock,
-    service: &Clock,
+    response: &TimeDistribution,
+    service: &TimeDistribution,
     beyond: impl Iterator<Item = f64>,
     steps: &[f64],
 ) -> Vec<DistributionPoint> {

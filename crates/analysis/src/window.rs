@@ -1,6 +1,6 @@
 //! The measured part of a run, which the tables cover.
 
-use busyhour_record::{LeftOut, Nanos};
+use busyhour_record::{Nanos, OutsideWindow};
 use serde::{Deserialize, Serialize};
 
 /// How the measured part was chosen.
@@ -36,10 +36,10 @@ pub struct Window {
 
 impl Window {
     /// The requested window; `last_end` is the last end of a request that started in it.
-    pub(crate) fn requested(left_out: &LeftOut, last_end: Nanos) -> Window {
-        let (from, to) = left_out.window;
+    pub(crate) fn requested(outside: &OutsideWindow, last_end: Nanos) -> Window {
+        let (from, to) = outside.window;
         let (from_s, to_s) = (from.as_secs_f64(), to.min(last_end.max(from)).as_secs_f64());
-        let LeftOut { before, after, .. } = *left_out;
+        let OutsideWindow { before, after, .. } = *outside;
         let reason = format!("the tables cover the requests that started from {from_s} s to {to_s} s");
         Window { from_s, to_s, how: WindowChoice::Requested, before, after, reason }
     }

@@ -111,7 +111,7 @@ impl Steered {
                 "stopping (from the {}): users finish their current sample; Ctrl-C stops at once",
                 event.from.name()
             ),
-            _ => format!("from the {}: {}", event.from.name(), event.words()),
+            _ => format!("from the {}: {}", event.from.name(), event.description()),
         };
         lock(&self.messages).push(line);
         manifest.events.push(event);

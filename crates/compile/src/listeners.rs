@@ -7,7 +7,7 @@ use busyhour_processors::{
     AutoStop, AutoStopLimit, AutoStopSettings, Refusal, SaveResponses, SaveResponsesSettings,
 };
 use busyhour_program::element::Processor;
-use busyhour_record::{ColumnsFile, SaveConfig, Which};
+use busyhour_record::{ColumnsFile, SampleFilter, SaveConfig};
 
 use crate::context::Context;
 use crate::elements::listeners::{ResultFileClass, SampleListenerClass};
@@ -39,7 +39,7 @@ fn listener_file<'p>(
     match class {
         ResultFileClass::Columns => {
             let config = columns(context, element);
-            return Some(ListenerFile { path, config, which: Which::All });
+            return Some(ListenerFile { path, config, filter: SampleFilter::All });
         }
         ResultFileClass::MailCollector => {
             context.findings.warn(element, "silent-listener", "no mail is sent");
@@ -54,14 +54,14 @@ fn listener_file<'p>(
     // The listeners of jmeter-plugins need the numbers of users in any case.
     config.thread_counts |= class == ResultFileClass::PluginCollector;
     config.in_functional_mode(context.outputs.functional_mode);
-    let which = if context.flag(element, "ResultCollector.error_logging", false) {
-        Which::Errors
+    let filter = if context.flag(element, "ResultCollector.error_logging", false) {
+        SampleFilter::Errors
     } else if context.flag(element, "ResultCollector.success_only_logging", false) {
-        Which::Successes
+        SampleFilter::Successes
     } else {
-        Which::All
+        SampleFilter::All
     };
-    Some(ListenerFile { path, config, which })
+    Some(ListenerFile { path, config, filter })
 }
 
 /// The columns of a Flexible File Writer.

@@ -8,7 +8,7 @@ use busyhour_program::result::ShownDetails;
 use busyhour_program::run::Properties;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{SaveConfig, Which};
+use busyhour_record::{SampleFilter, SaveConfig};
 
 use crate::save_settings;
 
@@ -17,7 +17,7 @@ use crate::save_settings;
 pub(crate) struct ListenerFile {
     pub(crate) path: Template,
     pub(crate) config: SaveConfig,
-    pub(crate) which: Which,
+    pub(crate) filter: SampleFilter,
 }
 
 /// A backend listener of the plan. It receives all samples of the run, wherever it is in the plan.

@@ -8,7 +8,7 @@ use busyhour_program::group::Phase;
 use busyhour_program::run::{GroupShared, LogSink, Properties, RunShared};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
-use busyhour_record::{CsvOutput, GroupName, Labels, RunNames};
+use busyhour_record::{GroupName, Labels, ResultFileConfig, RunNames};
 use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;
@@ -27,7 +27,7 @@ pub struct Started {
     /// Names for the recorder.
     pub names: RunNames,
     /// The listeners' result files.
-    pub listeners: Vec<CsvOutput>,
+    pub listeners: Vec<ResultFileConfig>,
     /// Sets of them, by number.
     pub listener_sets: Vec<Vec<usize>>,
     /// Listeners that send metrics elsewhere.
@@ -127,13 +127,13 @@ fn groups(compiled: &Compiled, initial: &[(Slot, Arc<str>)], user: &mut UserStat
         .collect()
 }
 
-fn result_files(compiled: &Compiled, properties: &Properties, user: &mut UserState) -> Vec<CsvOutput> {
+fn result_files(compiled: &Compiled, properties: &Properties, user: &mut UserState) -> Vec<ResultFileConfig> {
     let base_prefix = base_prefix(properties);
-    let file = |file: &ListenerFile| CsvOutput {
+    let file = |file: &ListenerFile| ResultFileConfig {
         path: busyhour_processors::resolved(file.path.text(user).trim(), &base_prefix, &compiled.base_dir)
             .into(),
         config: file.config.clone(),
-        which: file.which,
+        filter: file.filter,
     };
     compiled.outputs.files.iter().map(file).collect()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use busyhour_program::run::{RunShared, Stop};
 use busyhour_program::run_control::TICK_NS;
 use busyhour_program::user::CoreAccess;
-use busyhour_record::{ArrivalRecord, BatchWriter, Detail, Fate, LabelId, Labels, Nanos, Sample};
+use busyhour_record::{ArrivalOutcome, ArrivalRecord, BatchWriter, Detail, LabelId, Labels, Nanos, Sample};
 use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
@@ -146,15 +146,15 @@ impl Core {
 
     /// Records what became of an arrival of an open workload, and counts it.
     pub(crate) fn record_arrival(&self, arrival: &ArrivalRecord) {
-        self.count_arrivals(|counts| match arrival.fate {
-            Fate::Dropped => counts.dropped += 1,
-            Fate::Begun { .. } => counts.begun += 1,
-            Fate::Waited { .. } => {
+        self.count_arrivals(|counts| match arrival.outcome {
+            ArrivalOutcome::Discarded => counts.dropped += 1,
+            ArrivalOutcome::Started { .. } => counts.begun += 1,
+            ArrivalOutcome::Waited { .. } => {
                 counts.begun += 1;
                 counts.waited += 1;
             }
         });
-        self.batch.borrow_mut().record_arrival(arrival, arrival.began().unwrap_or(arrival.scheduled));
+        self.batch.borrow_mut().record_arrival(arrival, arrival.started_at().unwrap_or(arrival.scheduled));
     }
 
     pub(crate) fn count_arrivals(&self, count: impl FnOnce(&mut ArrivalCounts)) {

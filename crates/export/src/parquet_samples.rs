@@ -88,7 +88,7 @@ fn export_grouped<W: Write + Send>(
 
 fn open(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Results, ExportError> {
     let settings = ReadSettings { all_columns: true, ..read.clone() };
-    Ok(Results::open(ResultsInput::all_again(inputs)?, &settings)?)
+    Ok(Results::open(ResultsInput::try_clone_all(inputs)?, &settings)?)
 }
 
 /// The system's word, when it was the system that said no.

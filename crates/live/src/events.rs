@@ -190,7 +190,7 @@ fn told<'c>(course: &Course, state: &'c LoadState, unwritten: u64) -> Tell<'c> {
         marks: state
             .changes
             .iter()
-            .map(|event| Mark { at_s: event.at_ns.as_secs_f64(), words: event.words() })
+            .map(|event| Mark { at_s: event.at_ns.as_secs_f64(), words: event.description() })
             .collect(),
     }
 }

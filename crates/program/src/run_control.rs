@@ -42,7 +42,7 @@ pub struct PostedChange {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ControlError {
     /// The factor is out of range.
-    #[error("a rate can become {least} to {most} times what was asked for, not {0} times", least = FACTORS.0, most = FACTORS.1)]
+    #[error("a rate can change to {least} to {most} times the configured rate, not {0} times", least = FACTORS.0, most = FACTORS.1)]
     Factor(f64),
     /// Too many changes.
     #[error("the load of a run can be changed {CHANGES_MAX} times")]

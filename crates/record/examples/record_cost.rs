@@ -1,16 +1,16 @@
-//! Records two million samples with every output on and prints nothing; to be timed from outside:
+//! Records two million samples with all outputs, without printing anything, for measuring from outside:
 //!
 //! ```text
 //! cargo build --release -p busyhour-record --example record_cost
 //! perf stat target/release/examples/record_cost
 //! ```
 //!
-//! The user time over 2,000,000 is what a sample costs from the engine's call to the buffers of the files. The
-//! threads' shares (`perf record -s`) tell what of it is on the core that makes the load.
+//! The user time divided by 2,000,000 is the cost of a sample from the engine's call to the buffers of the files.
+//! `perf record -s` shows the share of each thread, and thus the part on the core that makes the load.
 
 use busyhour_record::{
-    CsvOutput, GroupName, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunNames, Sample, SaveConfig,
-    Which,
+    GroupName, Labels, Nanos, Recorder, RecorderConfig, ResultFileConfig, RunDir, RunNames, Sample,
+    SampleFilter, SaveConfig,
 };
 
 const SAMPLES: u64 = 2_000_000;
@@ -29,12 +29,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
         labels,
         wall_anchor_ms: 1_700_000_000_000,
-        main: Some(CsvOutput { path: dir.jtl_path(), config: SaveConfig::default(), which: Which::All }),
+        main: Some(ResultFileConfig {
+            path: dir.jtl_path(),
+            config: SaveConfig::default(),
+            filter: SampleFilter::All,
+        }),
         ..RecorderConfig::default()
     })?;
     let mut writer = writers.remove(0);
     for i in 0..SAMPLES {
-        // 100,000 samples a second, times between 0.2 and 1.2 ms.
+        // 100,000 samples per second with times between 0.2 and 1.2 ms.
         let start = Nanos(i * 10_000);
         let ns = 200_000 + i * 7919 % 1_000_000;
         let sample = Sample {

@@ -1,62 +1,61 @@
-//! The totals of a run while it goes on, and its series by the second.
+//! The totals of a run in progress, and its time series.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::aggregator_settings::AggregatorSettings;
-use crate::error::RecorderEvent;
 use crate::error_kinds::ErrorKinds;
 use crate::group_totals::{GroupTotals, LabelParts};
-use crate::labels::Labels;
-use crate::live::{SecondPoint, SecondTimes};
+use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
 use crate::over_time::{OverTime, RowSecond};
+use crate::recorder_event::RecorderEvent;
 use crate::run_totals::RunTotals;
-use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
+use crate::sample::{LabelId, Nanos, Sample, SampleFlags, SampleKind};
+use crate::second_point::{SecondPoint, SecondTimes};
 use crate::slowest::Slowest;
 use crate::starts::SecondCounts;
-use crate::totals::{LABELS_MAX, LabelTotals, LeftOut, OTHER_LABELS, SampleKind, Totals};
+use crate::totals::{LabelTotals, OutsideWindow, Totals, TotalsSettings};
 
-/// Seconds kept open for cores that report late. Beyond that a second is closed without them.
+/// Seconds that stay open for cores that report late. If another one is needed, the oldest is closed without them.
 const OPEN_SECONDS_MAX: usize = 30;
 
-/// Stands for the labels beyond [`LABELS_MAX`].
+/// The label of the rows that count the labels beyond [`LABELS_MAX`].
 const OTHER: LabelId = LabelId(u32::MAX);
 
 fn name(labels: &Labels, id: LabelId) -> Arc<str> {
     if id == OTHER { Arc::from(OTHER_LABELS) } else { labels.name(id) }
 }
 
-/// Adds up samples.
+/// Computes totals and time series from samples.
 pub(crate) struct Aggregator {
     labels: Labels,
-    settings: AggregatorSettings,
+    settings: TotalsSettings,
     /// Indices into `rows`, by label and kind.
     index: Vec<[Option<u32>; 3]>,
     rows: Vec<(LabelId, SampleKind, LabelParts)>,
-    /// Parts of all rows: one for each thread group that a row has samples of.
+    /// Parts of all rows: one for each thread group of a row.
     parts: usize,
-    /// The rows of further labels, by kind.
+    /// The rows of the labels beyond [`LABELS_MAX`], by kind.
     other_rows: [Option<u32>; 3],
     other_samples: u64,
     errors: ErrorKinds,
     warmup: u64,
     late: u64,
-    /// The open seconds without gaps; the first one is number `open_from`.
+    /// The open seconds, without gaps; the first one has the number `open_from`.
     open: VecDeque<Second>,
     open_from: u64,
-    /// Emptied seconds, for their memory.
+    /// Cleared seconds, whose memory is reused.
     spare: Vec<Second>,
     closed: VecDeque<Second>,
     points: Vec<SecondPoint>,
     watermark: Nanos,
-    /// Times of a second that is being closed, for their memory.
+    /// Times of the second that is being closed; its memory is reused.
     times: Vec<u64>,
     over_time: OverTime,
     slowest: Slowest,
-    /// `None` when the stamps make no sense.
+    /// `None` when start times are too far apart to be counted by second.
     started: Option<SecondCounts>,
     offered: Option<SecondCounts>,
-    left_out: LeftOut,
+    outside: OutsideWindow,
 }
 
 /// The samples of one second.
@@ -70,7 +69,7 @@ pub(crate) struct Second {
     users: u32,
     service_ns: u128,
     response_ns: u128,
-    /// By row of the book. Sub-results have none.
+    /// By index of the aggregator's row. Empty for sub-results.
     pub(crate) rows: Vec<RowSecond>,
 }
 
@@ -106,7 +105,7 @@ impl Second {
         self.response_ns += u128::from(response);
     }
 
-    /// The times of its requests: service times, or response times.
+    /// Copies the times of the requests, chosen by `of`, into `into`.
     fn times_of_requests(&self, of: impl Fn(&(u64, u64)) -> u64, into: &mut Vec<u64>) {
         into.clear();
         for row in self.rows.iter().filter(|row| row.is_request) {
@@ -115,7 +114,7 @@ impl Second {
     }
 }
 
-/// Adds to the second of `at`; stamps that make no sense end the counting.
+/// Adds to the second of `at`. Sets the counts to `None` if the time is too far from the others.
 fn count_at(counts: &mut Option<SecondCounts>, at: Nanos, count: u64) {
     if let Some(known) = counts
         && !known.add(at.second(), count)
@@ -125,7 +124,7 @@ fn count_at(counts: &mut Option<SecondCounts>, at: Nanos, count: u64) {
 }
 
 impl Aggregator {
-    pub(crate) fn new(labels: Labels, settings: AggregatorSettings) -> Aggregator {
+    pub(crate) fn new(labels: Labels, settings: TotalsSettings) -> Aggregator {
         Aggregator {
             labels,
             settings,
@@ -148,11 +147,11 @@ impl Aggregator {
             slowest: Slowest::default(),
             started: Some(SecondCounts::default()),
             offered: Some(SecondCounts::default()),
-            left_out: LeftOut::default(),
+            outside: OutsideWindow::default(),
         }
     }
 
-    /// Adds `sample`; true when it counts in the run's total.
+    /// Adds `sample`; returns whether it counts in the run's total.
     pub(crate) fn add(&mut self, sample: &Sample<'_>) -> bool {
         if sample.flags.contains(SampleFlags::LISTENERS_ONLY) {
             return false;
@@ -164,7 +163,7 @@ impl Aggregator {
         let kind = SampleKind::of(sample.flags);
         let row = self.row(sample.label, kind);
         let request = kind == SampleKind::Request;
-        let counts = self.settings.window.is_none_or(|window| self.left_out.takes(window, sample, request));
+        let counts = self.settings.window.is_none_or(|window| self.outside.admits(window, sample, request));
         if counts {
             self.rows[row].2.add(sample, &self.settings, &mut self.parts);
         }
@@ -191,7 +190,7 @@ impl Aggregator {
         count_at(&mut self.offered, at, 1);
     }
 
-    /// The place in `rows` of a label's samples of one kind.
+    /// The index in `rows` for a label and kind; the labels beyond [`LABELS_MAX`] share one.
     fn row(&mut self, label: LabelId, kind: SampleKind) -> usize {
         let at = label.0 as usize;
         if self.index.len() <= at {
@@ -224,7 +223,7 @@ impl Aggregator {
         if number < self.open_from {
             self.late += 1;
         }
-        // However long the gap is, no more seconds are open than these.
+        // Limits the number of open seconds, also after a long gap.
         while !self.open.is_empty() && number >= self.open_from.saturating_add(OPEN_SECONDS_MAX as u64) {
             self.close_one();
             if self.open.iter().all(|second| second.rows.iter().all(|row| row.times.is_empty())) {
@@ -270,7 +269,7 @@ impl Aggregator {
         self.closed.push_back(second);
     }
 
-    /// Closes the seconds before `watermark`; true when there were any.
+    /// Closes the seconds before `watermark`; returns whether closed seconds are available.
     pub(crate) fn advance(&mut self, watermark: Nanos) -> bool {
         self.watermark = self.watermark.max(watermark);
         while !self.open.is_empty() && self.open_from < self.watermark.second() {
@@ -289,7 +288,7 @@ impl Aggregator {
         }
     }
 
-    /// The next closed second, to be given back with [`Aggregator::recycle`].
+    /// The next closed second; return it with [`Aggregator::recycle`].
     pub(crate) fn next_closed(&mut self) -> Option<Second> {
         self.closed.pop_front()
     }
@@ -311,13 +310,13 @@ impl Aggregator {
         let over_time = self.over_time;
         let mut rows: Vec<_> = self.rows.into_iter().enumerate().collect();
         rows.sort_by_key(|(_, (label, kind, _))| (*label, *kind));
-        // The total is that of the rows: adding each sample to it as well would cost as much again.
+        // The total is merged from the rows: adding each sample to it as well would double the cost.
         let mut total = Totals::new();
         let mut groups: BTreeMap<u32, GroupTotals> = BTreeMap::new();
         let mut labels = Vec::new();
         for (row, (label, kind, parts)) in rows {
             let (mut totals, parts) = parts.finish();
-            // A row without samples in the window exists for its series alone.
+            // Such a row exists only for its time series.
             if self.settings.window.is_some() && totals.response.count() == 0 {
                 continue;
             }
@@ -353,7 +352,7 @@ impl Aggregator {
             started: self.started,
             offered: self.offered.filter(|offered| !offered.counts.is_empty()),
             apdex: self.settings.apdex,
-            window: self.settings.window.map(|_| self.left_out),
+            window: self.settings.window.map(|_| self.outside),
             warmup_samples: self.warmup,
             late_samples: self.late,
             other_label_samples: self.other_samples,
@@ -365,21 +364,20 @@ impl Aggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregator_settings::AggregatorSettings;
 
     #[test]
     fn labels_beyond_the_limit_are_counted_together() {
         let labels = Labels::new();
-        let mut book = Aggregator::new(labels.clone(), AggregatorSettings::default());
+        let mut aggregator = Aggregator::new(labels.clone(), TotalsSettings::default());
         let further = 50u64;
         for i in 0..LABELS_MAX as u64 + further {
             let label = labels.intern(&format!("item {i}"));
             for _ in 0..2 {
-                book.add(&Sample { label, end: Nanos(1_000_000), ..Sample::default() });
+                aggregator.add(&Sample { label, end: Nanos(1_000_000), ..Sample::default() });
             }
         }
-        book.close_all();
-        let totals = book.finish(Vec::new());
+        aggregator.close_all();
+        let totals = aggregator.finish(Vec::new());
         assert_eq!(totals.total.samples, 2 * (LABELS_MAX as u64 + further));
         assert_eq!((totals.labels.len(), totals.other_label_samples), (LABELS_MAX + 1, 2 * further));
         let other = totals.labels.last().unwrap();
@@ -388,33 +386,33 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_of_a_requests_name_is_not_in_the_total() {
+    fn a_transaction_with_a_requests_name_is_not_in_the_total() {
         let labels = Labels::new();
         let label = labels.intern("login");
-        let mut book = Aggregator::new(labels, AggregatorSettings::default());
+        let mut aggregator = Aggregator::new(labels, TotalsSettings::default());
         let sample = Sample { label, end: Nanos::from_millis(10), ..Sample::default() };
-        assert!(book.add(&sample));
+        assert!(aggregator.add(&sample));
         let end = Nanos::from_millis(900);
-        assert!(!book.add(&Sample { end, flags: SampleFlags::TRANSACTION, ..sample }));
-        book.close_all();
-        let totals = book.finish(Vec::new());
+        assert!(!aggregator.add(&Sample { end, flags: SampleFlags::TRANSACTION, ..sample }));
+        aggregator.close_all();
+        let totals = aggregator.finish(Vec::new());
         assert_eq!((totals.total.samples, totals.labels.len()), (1, 2));
         assert!((totals.seconds[0].response.max - 10.0).abs() < 0.1);
     }
 
     #[test]
-    fn seconds_close_behind_the_slowest_core_and_over_gaps() {
-        let mut book = Aggregator::new(Labels::new(), AggregatorSettings::default());
+    fn seconds_close_after_the_slowest_core_and_across_gaps() {
+        let mut aggregator = Aggregator::new(Labels::new(), TotalsSettings::default());
         let at = |s| Sample { end: Nanos::from_secs(s), ..Sample::default() };
-        book.add(&at(0));
-        book.add(&at(2));
-        assert!(book.advance(Nanos::from_secs(2)));
-        assert_eq!(book.last_second().unwrap().second, 0);
-        // A core that was asleep for a day.
-        book.add(&at(86_400));
-        book.add(&at(1));
-        book.close_all();
-        let totals = book.finish(Vec::new());
+        aggregator.add(&at(0));
+        aggregator.add(&at(2));
+        assert!(aggregator.advance(Nanos::from_secs(2)));
+        assert_eq!(aggregator.last_second().unwrap().second, 0);
+        // A core that reports a day later.
+        aggregator.add(&at(86_400));
+        aggregator.add(&at(1));
+        aggregator.close_all();
+        let totals = aggregator.finish(Vec::new());
         assert_eq!(totals.late_samples, 1);
         assert_eq!(totals.seconds.iter().map(|point| point.requests).sum::<u64>(), 4);
     }

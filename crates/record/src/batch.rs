@@ -1,12 +1,12 @@
 //! The bytes of a batch: samples packed one after the other.
 //!
-//! Numbers are LEB128 varints, instants are differences, and a string that the batch already holds is a reference
-//! to its place, so that a sample of a steady plan takes about 40 bytes. A batch can be read on its own: it is the
-//! payload of a segment of `samples.bhs`.
+//! Numbers are LEB128 varints and times are differences. A string that the batch already contains is stored as a
+//! reference to its offset. A sample of a typical plan takes about 40 bytes. A batch can be read without other
+//! batches: it is the payload of a segment of `samples.bhs`.
 
 use crate::sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 
-/// Slots of the table of strings seen in the current batch. A collision costs bytes, not correctness.
+/// Slots of the table of strings in the current batch. A collision costs bytes but is harmless otherwise.
 const SEEN_SLOTS: usize = 512;
 
 /// Strings longer than this are not looked up.
@@ -25,7 +25,7 @@ pub(crate) struct Encoder {
     start: u64,
     seen: Box<[Seen; SEEN_SLOTS]>,
     samples: u32,
-    /// URLs in a row that the batch did not hold.
+    /// Consecutive URLs that the batch did not contain.
     urls_in_vain: u32,
 }
 
@@ -40,7 +40,7 @@ impl Encoder {
         }
     }
 
-    /// Begins a new batch.
+    /// Starts a new batch.
     pub(crate) fn restart(&mut self) {
         self.start = 0;
         self.batch = self.batch.wrapping_add(1);
@@ -86,9 +86,9 @@ impl Encoder {
         self.text(out, sample.message);
         self.text(out, sample.encoding);
         self.text(out, sample.failure_message);
-        // URLs often differ from sample to sample; while they do, only some are looked up.
+        // If URLs differ from sample to sample, looking them up is mostly useless.
         self.samples = self.samples.wrapping_add(1);
-        if self.urls_in_vain < URLS_IN_VAIN_MAX || self.samples.is_multiple_of(URLS_IN_VAIN_MAX) {
+        if self.urls_in_vain < NEW_URLS_MAX || self.samples.is_multiple_of(NEW_URLS_MAX) {
             let found = self.text(out, sample.url);
             self.urls_in_vain = if found { 0 } else { self.urls_in_vain.saturating_add(1) };
         } else {
@@ -100,9 +100,8 @@ impl Encoder {
         }
     }
 
-    /// A string is a literal (its length doubled, then its bytes) or a reference (the place of an earlier literal's
-    /// length, doubled, plus one).
-    /// Tells whether it was a reference.
+    /// Appends a string and returns whether it is a reference. A literal is twice its length, then its bytes. A
+    /// reference is twice the offset of the earlier literal's length, plus one.
     fn text(&mut self, out: &mut Vec<u8>, text: &str) -> bool {
         let bytes = text.as_bytes();
         if bytes.len() < 2 || bytes.len() > SEEN_LEN_MAX {
@@ -124,15 +123,15 @@ impl Encoder {
     }
 }
 
-/// When so many URLs in a row were new, only one sample in so many has its URL looked up.
-const URLS_IN_VAIN_MAX: u32 = 16;
+/// After this many consecutive new URLs, the URL of only one sample in this many is looked up.
+const NEW_URLS_MAX: u32 = 16;
 
 fn literal(out: &mut Vec<u8>, bytes: &[u8]) {
     put(out, (bytes.len() as u64) << 1);
     out.extend_from_slice(bytes);
 }
 
-/// A fast, unkeyed hash (multiply and rotate, as in FxHash); only the spread over the slots matters.
+/// A fast, unkeyed hash (multiply and rotate, as in FxHash); it only has to spread strings over the slots.
 fn hash(bytes: &[u8]) -> u64 {
     const SEED: u64 = 0x517c_c1b7_2722_0a95;
     let mut state = bytes.len() as u64;
@@ -179,7 +178,7 @@ pub struct BatchReader<'b> {
     at: usize,
     start: u64,
     variables: Vec<&'b str>,
-    /// Texts are passed over: a sample's are all empty.
+    /// Skips strings; all strings of a sample are empty.
     without_texts: bool,
 }
 
@@ -190,7 +189,7 @@ impl<'b> BatchReader<'b> {
         BatchReader { bytes, at: 0, start: 0, variables: Vec::new(), without_texts: false }
     }
 
-    /// The same for whoever looks at numbers only: texts are passed over unread, and are empty.
+    /// Skips strings; all strings of a sample are then empty.
     #[must_use]
     pub(crate) fn without_texts(mut self) -> BatchReader<'b> {
         self.without_texts = true;
@@ -265,7 +264,7 @@ impl<'b> BatchReader<'b> {
         }))
     }
 
-    /// A number in front of the samples.
+    /// Reads a number that precedes the samples.
     pub(crate) fn head(&mut self) -> Result<u64, CorruptBatch> {
         let value = self.varint()?;
         self.bytes = self.bytes.get(self.at..).unwrap_or_default();
@@ -273,7 +272,7 @@ impl<'b> BatchReader<'b> {
         Ok(value)
     }
 
-    /// A text behind its length.
+    /// Reads a length and a string.
     pub(crate) fn bytes_text(&mut self) -> Result<&'b str, CorruptBatch> {
         let len = usize::try_from(self.varint()?).map_err(|_| self.corrupt())?;
         self.literal(len)
@@ -410,7 +409,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_packed_is_unpacked(all in prop::collection::vec(parts(), 0..12)) {
+        fn packing_and_unpacking_gives_the_same(all in prop::collection::vec(parts(), 0..12)) {
             let variables: Vec<Vec<&str>> =
                 all.iter().map(|parts| parts.4.iter().map(String::as_str).collect()).collect();
             let samples: Vec<Sample<'_>> = all.iter().zip(&variables).map(|(p, v)| sample(p, v)).collect();
@@ -435,7 +434,7 @@ mod tests {
         }
 
         #[test]
-        fn rubbish_is_refused_and_nothing_else(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn random_bytes_give_an_error_or_valid_values(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut reader = BatchReader::new(&bytes);
             while let Ok(Some(_)) = reader.next() {}
             let mut brief = BatchReader::new(&bytes).without_texts();

@@ -1,19 +1,19 @@
-//! Files of columns that the plan lists: the Flexible File Writer of jmeter-plugins.
+//! Files with a list of columns from the plan: the Flexible File Writer of jmeter-plugins.
 
 use crate::detail::Detail;
 use crate::run_names::RunNames;
 use crate::sample::Sample;
 
-/// What a plan says of such a file.
+/// The settings of such a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnsFile {
-    /// Names of fields, and texts between them, separated by `|`.
+    /// Names of fields and literal texts, separated by `|`.
     pub columns: String,
-    /// What the file begins with.
+    /// The start of the file.
     pub header: String,
-    /// What it ends with.
+    /// The end of the file.
     pub footer: String,
-    /// What the file held is dropped.
+    /// Whether an existing file is overwritten.
     pub overwrite: bool,
 }
 
@@ -57,7 +57,7 @@ enum Field {
     Url,
 }
 
-/// The plugin's names of fields, one of them with its slip of the pen.
+/// The plugin's names of fields, including its misspelling `isSuccsessful`.
 const FIELDS: [(&str, Field); 28] = [
     ("isSuccsessful", Field::Successful),
     ("startTime", Field::Start),
@@ -90,19 +90,19 @@ const FIELDS: [(&str, Field); 28] = [
 ];
 
 impl ColumnsFile {
-    /// Whether rows show what was received, or how much of it there is.
+    /// Whether rows contain the response body or its length.
     #[must_use]
     pub fn shows_body(&self) -> bool {
         self.shows(&[Field::Body, Field::BodyLength])
     }
 
-    /// Whether rows show the headers received.
+    /// Whether rows contain the response headers.
     #[must_use]
     pub fn shows_response_headers(&self) -> bool {
         self.shows(&[Field::ResponseHeaders])
     }
 
-    /// Whether rows show what was sent.
+    /// Whether rows contain request headers or sampler data.
     #[must_use]
     pub fn shows_request(&self) -> bool {
         self.shows(&[Field::RequestHeaders, Field::SamplerData, Field::SamplerDataLength])
@@ -114,18 +114,19 @@ impl ColumnsFile {
             .any(|piece| matches!(piece, Piece::Field(field) if fields.contains(field)))
     }
 
-    /// What the file begins with.
+    /// The start of the file.
     pub(crate) fn head(&self) -> String {
         unescaped(&self.header)
     }
 
-    /// What the file ends with.
+    /// The end of the file.
     pub(crate) fn tail(&self) -> String {
         unescaped(&self.footer)
     }
 }
 
-/// A text in which `\t`, `\n`, `\r` and `\\` stand for characters.
+/// Replaces the escapes `\t`, `
+/// `, `\r` and `\\`.
 fn unescaped(text: &str) -> String {
     text.replace("\\\\", "\0")
         .replace("\\t", "\t")
@@ -136,7 +137,7 @@ fn unescaped(text: &str) -> String {
 
 fn pieces(columns: &str) -> Vec<Piece> {
     let columns = unescaped(columns);
-    // Nothing comes of bars at the end; two of them elsewhere are one that is written.
+    // Bars at the end are ignored; an empty column between two bars is a literal bar.
     let cut = columns.trim_end_matches('|');
     let piece = |chunk: &str| {
         if let Some((_, field)) = FIELDS.iter().find(|(name, _)| *name == chunk) {
@@ -150,7 +151,7 @@ fn pieces(columns: &str) -> Vec<Piece> {
     cut.split('|').map(piece).collect()
 }
 
-/// A way to write rows, made ready for one run.
+/// The format of rows, prepared for one run.
 pub(crate) struct ColumnsFormat {
     pieces: Vec<Piece>,
     groups: Vec<String>,
@@ -168,7 +169,7 @@ impl ColumnsFormat {
         }
     }
 
-    /// The row of a sample.
+    /// Appends the row of a sample.
     pub(crate) fn row(&self, sample: &Sample<'_>, detail: &Detail, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
@@ -234,7 +235,7 @@ mod tests {
     use crate::sample::Nanos;
 
     #[test]
-    fn names_are_fields_and_all_else_stands_for_itself() {
+    fn unknown_names_are_literal_text() {
         let file = ColumnsFile {
             columns: "sampleLabel|\\t|isSuccsessful|isSuccessful||startTimeMillis|;|responseTime|variable#0|variable#1|responseSize|\\r\\n|"
                 .into(),

@@ -1,12 +1,11 @@
-//! Which columns of a sample go into a result file, by JMeter's names.
+//! The columns and contents of result files, by JMeter's names.
 
 use crate::columns::ColumnsFile;
 
-/// A listener's save configuration, or the main log's.
+/// The save configuration of a listener or of the main log.
 ///
-/// The defaults are JMeter 5.6.3's; [`SaveConfig::from_properties`] applies the properties
-/// `jmeter.save.saveservice.*`, [`SaveConfig::set`] the fields of a listener's `saveConfig` element. Fields that only
-/// XML files use are kept, so that a plan's wish is known.
+/// The defaults are those of JMeter 5.6.3. [`SaveConfig::from_properties`] applies the properties
+/// `jmeter.save.saveservice.*`, [`SaveConfig::set`] the fields of a listener's `saveConfig` element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaveConfig {
     /// `timeStamp`
@@ -49,9 +48,9 @@ pub struct SaveConfig {
     pub idle_time: bool,
     /// `Connect`
     pub connect_time: bool,
-    /// Rows for sub-results too.
+    /// Whether sub-results are written.
     pub subresults: bool,
-    /// Whether a new CSV file begins with the names of its columns.
+    /// Whether a new CSV file starts with the names of its columns.
     pub field_names: bool,
     /// XML instead of CSV.
     pub xml: bool,
@@ -61,37 +60,37 @@ pub struct SaveConfig {
     pub response_data: bool,
     /// XML: response data of failed samples.
     pub response_data_on_error: bool,
-    /// XML: what the sampler sent.
+    /// XML: sampler data.
     pub sampler_data: bool,
     /// XML: response headers.
     pub response_headers: bool,
     /// XML: request headers.
     pub request_headers: bool,
-    /// XML: how many assertion results (0 none, 1 the first, 2 all).
+    /// XML: number of assertion results (0 none, 1 the first, 2 all).
     pub assertions_results_to_save: i32,
-    /// How `timeStamp` is written.
+    /// Format of `timeStamp`.
     pub timestamp_format: TimestampFormat,
-    /// Between the columns.
+    /// The delimiter between columns.
     pub delimiter: char,
     /// Whether `timeStamp` is the start (as `jmeter.properties` ships it) or the end of the sample
     /// (`sampleresult.timestamp.start`).
     pub timestamp_is_start: bool,
-    /// What the `Encoding` column says of a response that does not name its own (`sampleresult.default.encoding`).
+    /// The `Encoding` column of a response without an encoding of its own (`sampleresult.default.encoding`).
     pub default_encoding: String,
     /// Whether every row is flushed at once (`jmeter.save.saveservice.autoflush`).
     pub autoflush: bool,
-    /// XML: a processing instruction for the head of the file (`jmeter.save.saveservice.xml_pi`); may be empty.
+    /// XML: a processing instruction for the start of the file (`jmeter.save.saveservice.xml_pi`), or empty.
     pub xml_pi: String,
-    /// Neither CSV nor XML: columns that the plan lists.
+    /// A custom format with the columns of the plan, instead of CSV or XML.
     pub columns: Option<Box<ColumnsFile>>,
 }
 
-/// How `timeStamp` is written.
+/// Format of `timeStamp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimestampFormat {
     /// Milliseconds since 1970.
     Millis,
-    /// Not at all (`none`). A listener that asks for the column all the same gets its name and no value, as in JMeter.
+    /// No time stamp (`none`). A listener with the column writes its name but no value, as in JMeter.
     None,
     /// A pattern of Java's `SimpleDateFormat`, in local time.
     Pattern(String),
@@ -141,20 +140,20 @@ impl Default for SaveConfig {
     }
 }
 
-/// A property or field of a save configuration that cannot be used.
+/// An invalid property or field of a save configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SaveConfigError {
     /// The delimiter is alphanumeric, a quote or not printable.
     #[error(
-        "the delimiter {0:?} of the result file must be a printable character that is no letter, digit or quote"
+        "the delimiter {0:?} of the result file must be a printable character other than letters, digits and quotes"
     )]
     Delimiter(String),
-    /// The pattern for the time stamp has letters that `SimpleDateFormat` does not know, or that are not supported.
+    /// The time stamp pattern contains letters that `SimpleDateFormat` does not define or that are not supported.
     #[error("the time stamp format {pattern:?} cannot be used: {reason}")]
     Timestamp {
-        /// As given.
+        /// The pattern.
         pattern: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -163,7 +162,7 @@ pub enum SaveConfigError {
 const PREFIX: &str = "jmeter.save.saveservice.";
 
 impl SaveConfig {
-    /// The names of the columns of a CSV file, in their order, without those of variables.
+    /// The names of the columns of a CSV file, in order, without variables.
     #[must_use]
     pub fn column_names(&self) -> Vec<&'static str> {
         let c = self;
@@ -192,10 +191,10 @@ impl SaveConfig {
         columns.iter().filter(|(on, _)| *on).flat_map(|(_, names)| names.iter().copied()).collect()
     }
 
-    /// The configuration that the properties give; `property` looks one up by its full name.
+    /// The configuration from properties; `property` returns the value of a property by its full name.
     ///
     /// # Errors
-    /// A delimiter or time stamp format that cannot be used.
+    /// An invalid delimiter or time stamp format.
     pub fn from_properties<'p>(
         property: impl Fn(&str) -> Option<&'p str>,
     ) -> Result<SaveConfig, SaveConfigError> {
@@ -267,9 +266,9 @@ impl SaveConfig {
         Ok(config)
     }
 
-    /// Sets the field `name` of a listener's `saveConfig` element; false when there is no such field.
+    /// Sets the field `name` of a listener's `saveConfig` element; returns false if there is no such field.
     ///
-    /// The delimiter and the time stamp's format are no fields: they always come from the properties.
+    /// The delimiter and the time stamp format are not fields: they always come from the properties.
     pub fn set(&mut self, name: &str, value: &str) -> bool {
         let on = value.trim().eq_ignore_ascii_case("true");
         let field = match name {
@@ -312,8 +311,9 @@ impl SaveConfig {
         true
     }
 
-    /// The configuration of a listener's `saveConfig` element with `fields` (name and text of its children). What it
-    /// does not name is off, as in JMeter; delimiter, time stamp format and the like are `properties`'.
+    /// The configuration from a listener's `saveConfig` element with `fields` (name and text of its children). Fields
+    /// that are not named are off, as in JMeter. The delimiter, time stamp format and similar settings are those of
+    /// `properties`.
     #[must_use]
     pub fn for_listener<'f>(
         properties: &SaveConfig,
@@ -326,7 +326,7 @@ impl SaveConfig {
         config
     }
 
-    /// In functional test mode XML files show data and what was sent, whatever else is said.
+    /// In functional test mode, XML files always contain response data and sampler data.
     pub fn in_functional_mode(&mut self, on: bool) {
         if on && self.xml {
             self.response_data = true;
@@ -334,7 +334,7 @@ impl SaveConfig {
         }
     }
 
-    /// No column at all; what listeners cannot choose stays.
+    /// The configuration without columns; settings that listeners cannot change are kept.
     fn nothing(&self) -> SaveConfig {
         SaveConfig {
             timestamp: false,
@@ -378,7 +378,7 @@ impl SaveConfig {
     }
 }
 
-/// The delimiter that `text` names: one character, or `\t`.
+/// Parses a delimiter: one character, or `\t`.
 fn delimiter(text: &str) -> Result<char, SaveConfigError> {
     let unusable = || SaveConfigError::Delimiter(text.to_owned());
     let mut chars = if text == "\\t" { "\t".chars() } else { text.chars() };

@@ -1,27 +1,27 @@
-//! What somebody did to a run while it went on.
+//! Changes that a user made to a run in progress.
 
 use serde::{Deserialize, Serialize};
 
 use crate::sample::Nanos;
 
-/// A change of a run that goes on.
+/// A change to a run in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum LoadChange {
-    /// From then on, arrivals of open workloads came at `factor` times the rate that was asked for.
+    /// The arrival rate of open workloads was multiplied by `factor`.
     Rate {
-        /// How many times.
+        /// The new rate divided by the configured rate.
         factor: f64,
     },
-    /// No arrival began and users with work of their own held still.
+    /// Arrivals and users were paused.
     Pause,
     /// The end of a pause.
     Resume,
-    /// The run was asked to end; users finished the samples they were in.
+    /// The run was stopped; users finished their current samples.
     Stop,
 }
 
-/// Where a change came from.
+/// The user interface from which a change was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangedFrom {
@@ -32,7 +32,7 @@ pub enum ChangedFrom {
 }
 
 impl ChangedFrom {
-    /// As it is told: `page`, `terminal`.
+    /// The short name, `page` or `terminal`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl ChangedFrom {
         }
     }
 
-    /// In full: `live page`, `terminal`.
+    /// The full name, `live page` or `terminal`.
     #[must_use]
     pub const fn place(self) -> &'static str {
         match self {
@@ -51,28 +51,28 @@ impl ChangedFrom {
     }
 }
 
-/// One change of a run that went on, as the manifest keeps it.
+/// One change to a run in progress, as stored in the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ControlEvent {
-    /// From when on it held, in ns since the start of the run.
+    /// When it took effect, in ns since the start of the run.
     pub at_ns: Nanos,
-    /// What was changed.
+    /// The change.
     #[serde(flatten)]
     pub change: LoadChange,
-    /// By whom.
+    /// Where it was made.
     pub from: ChangedFrom,
 }
 
 impl ControlEvent {
-    /// In words: `the rate became 1.5 times what was asked for`.
+    /// A description: `the rate changed to 1.5 times the configured rate`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         match self.change {
-            LoadChange::Rate { factor: 1.0 } => "the rate became what was asked for".into(),
-            LoadChange::Rate { factor } => format!("the rate became {factor} times what was asked for"),
+            LoadChange::Rate { factor: 1.0 } => "the rate changed to the configured rate".into(),
+            LoadChange::Rate { factor } => format!("the rate changed to {factor} times the configured rate"),
             LoadChange::Pause => "the load was paused".into(),
-            LoadChange::Resume => "the load went on".into(),
-            LoadChange::Stop => "the run was asked to end".into(),
+            LoadChange::Resume => "the load was resumed".into(),
+            LoadChange::Stop => "the run was stopped".into(),
         }
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_have_a_form_that_outlives_the_program() {
+    fn events_have_a_stable_json_form() {
         let event = ControlEvent {
             at_ns: Nanos(1_500_000_000),
             change: LoadChange::Rate { factor: 1.5 },

@@ -1,41 +1,41 @@
-//! How far each core has reported, and which cores have stopped reporting.
+//! Up to which time each core has reported, and which cores have stopped reporting.
 
-use crate::Nanos;
+use crate::sample::Nanos;
 
-/// The time of the other cores after which the next report of a core counts as a beat, in nanoseconds. Cores report at
-/// least ten times a second.
+/// The progress of the other cores, in ns, after which the next report counts as a beat. Cores report at least ten
+/// times a second.
 const BEAT_NS: u64 = 100_000_000;
 
-/// After so many beats without a report, about two seconds, a core is not waited for.
-const SILENT_BEATS: u64 = 20;
+/// A core without a report for this many beats (about two seconds) is unresponsive.
+const UNRESPONSIVE_BEATS: u64 = 20;
 
 /// The clocks of all cores.
 #[derive(Debug)]
 pub(crate) struct CoreClocks {
     cores: Vec<CoreClock>,
     newest: Nanos,
-    /// Reports that moved the newest clock by [`BEAT_NS`] or more. A stop of the whole process moves it once, however long
-    /// it was, so that no core counts as silent because of that.
+    /// The number of beats: reports that moved the newest clock by at least [`BEAT_NS`]. A stop of the whole process
+    /// counts once, however long it is, so that it does not make any core unresponsive.
     beats: u64,
     beat_at: Nanos,
 }
 
 #[derive(Debug, Clone, Default)]
 struct CoreClock {
-    /// Up to when the core has reported; `None` when it is gone.
+    /// The time up to which the core has reported; `None` when it has finished.
     reported: Option<Nanos>,
-    /// The number of beats at its last report.
+    /// The number of beats at the core's last report.
     beat: u64,
 }
 
 impl CoreClocks {
-    /// Clocks of so many cores, at the start of a run.
+    /// Clocks of `cores` cores, at the start of a run.
     pub(crate) fn new(cores: usize) -> Self {
         let clock = CoreClock { reported: Some(Nanos::ZERO), beat: 0 };
         Self { cores: vec![clock; cores], newest: Nanos::ZERO, beats: 0, beat_at: Nanos::ZERO }
     }
 
-    /// A core has reported everything up to `now`; `None`: it is gone.
+    /// Notes that a core has reported up to `now`, or with `None` that it has finished.
     pub(crate) fn report(&mut self, core: usize, now: Option<Nanos>) {
         if let Some(now) = now.filter(|now| now.since(self.beat_at) >= BEAT_NS) {
             self.beats += 1;
@@ -48,14 +48,14 @@ impl CoreClocks {
         }
     }
 
-    /// Up to when all cores have reported.
-    pub(crate) fn of_all(&self) -> Option<Nanos> {
+    /// The time up to which all cores have reported.
+    pub(crate) fn all_reported_until(&self) -> Option<Nanos> {
         self.cores.iter().filter_map(|clock| clock.reported).min()
     }
 
-    /// Up to when those cores have reported that still do.
-    pub(crate) fn of_responsive(&self) -> Option<Nanos> {
-        let responsive = self.cores.iter().filter(|clock| self.beats - clock.beat < SILENT_BEATS);
+    /// The time up to which all responsive cores have reported.
+    pub(crate) fn responsive_reported_until(&self) -> Option<Nanos> {
+        let responsive = self.cores.iter().filter(|clock| self.beats - clock.beat < UNRESPONSIVE_BEATS);
         responsive.filter_map(|clock| clock.reported).min()
     }
 }
@@ -69,37 +69,46 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_stops_reporting_is_waited_for_during_twenty_beats() {
+    fn an_unresponsive_core_is_ignored_after_twenty_beats() {
         let mut clocks = CoreClocks::new(2);
         clocks.report(1, Some(at(50)));
         for beat in 1..20 {
             clocks.report(0, Some(at(beat * 100)));
-            assert_eq!(clocks.of_responsive(), Some(at(50)), "{beat}");
+            assert_eq!(clocks.responsive_reported_until(), Some(at(50)), "{beat}");
         }
         clocks.report(0, Some(at(2_000)));
-        assert_eq!((clocks.of_responsive(), clocks.of_all()), (Some(at(2_000)), Some(at(50))));
-        // It reports again.
+        assert_eq!(
+            (clocks.responsive_reported_until(), clocks.all_reported_until()),
+            (Some(at(2_000)), Some(at(50)))
+        );
+        // The core reports again.
         clocks.report(1, Some(at(2_050)));
         clocks.report(0, Some(at(2_100)));
-        assert_eq!((clocks.of_responsive(), clocks.of_all()), (Some(at(2_050)), Some(at(2_050))));
+        assert_eq!(
+            (clocks.responsive_reported_until(), clocks.all_reported_until()),
+            (Some(at(2_050)), Some(at(2_050)))
+        );
     }
 
     #[test]
-    fn a_stop_of_the_whole_process_makes_no_core_silent() {
+    fn a_stop_of_the_whole_process_makes_no_core_unresponsive() {
         let mut clocks = CoreClocks::new(2);
         clocks.report(0, Some(at(100)));
         clocks.report(1, Some(at(100)));
         clocks.report(0, Some(at(60_000)));
-        assert_eq!(clocks.of_responsive(), Some(at(100)));
+        assert_eq!(clocks.responsive_reported_until(), Some(at(100)));
     }
 
     #[test]
-    fn cores_that_are_gone_do_not_count() {
+    fn finished_cores_are_ignored() {
         let mut clocks = CoreClocks::new(2);
         clocks.report(0, Some(at(500)));
         clocks.report(1, None);
-        assert_eq!((clocks.of_responsive(), clocks.of_all()), (Some(at(500)), Some(at(500))));
+        assert_eq!(
+            (clocks.responsive_reported_until(), clocks.all_reported_until()),
+            (Some(at(500)), Some(at(500)))
+        );
         clocks.report(0, None);
-        assert_eq!((clocks.of_responsive(), clocks.of_all()), (None, None));
+        assert_eq!((clocks.responsive_reported_until(), clocks.all_reported_until()), (None, None));
     }
 }

@@ -6,19 +6,19 @@ use crate::labels::Labels;
 use crate::run_names::RunNames;
 use crate::sample::{Sample, SampleFlags};
 
-/// A way to write rows: a save configuration, made ready for one run.
+/// The row format of a save configuration, prepared for one run.
 pub(crate) struct RowFormat {
     config: SaveConfig,
     delimiter: Delimiter,
     stamp: Stamp,
     wall_anchor_ms: i64,
-    /// By group: the start of the name of its threads, doubled quotes included, and whether it needs quotes around.
+    /// By group: the prefix of its thread names with quotes doubled, and whether the cell needs quotes.
     groups: Vec<(Vec<u8>, bool)>,
     hostname: Vec<u8>,
     default_encoding: Vec<u8>,
     variables: Vec<String>,
     labels: Labels,
-    /// Labels as they are written, by their numbers; filled when first met.
+    /// Cells of the labels, by label number; filled at the first use.
     label_cells: Vec<Option<Box<[u8]>>>,
 }
 
@@ -28,7 +28,7 @@ enum Stamp {
     Pattern(DateFormat),
 }
 
-/// The bytes between two columns; a character of several bytes is possible.
+/// The delimiter, which may be several bytes long.
 #[derive(Clone, Copy)]
 struct Delimiter {
     bytes: [u8; 4],
@@ -48,7 +48,7 @@ impl Delimiter {
 
     /// Whether JMeter puts quotes around a text.
     fn needs_quotes(&self, text: &[u8]) -> bool {
-        // Without an early exit the compiler looks at many bytes at once, and hardly any text needs quotes.
+        // Without an early exit the compiler can vectorize this, and few texts need quotes.
         let one = if self.len == 1 { self.bytes[0] } else { b'"' };
         let special = |b: u8| (b == b'"') | (b == b'\r') | (b == b'\n') | (b == one);
         text.iter().fold(false, |found, b| found | special(*b))
@@ -109,7 +109,7 @@ impl RowFormat {
         let stamp = match &config.timestamp_format {
             TimestampFormat::Millis => Stamp::Millis,
             TimestampFormat::None => Stamp::Absent,
-            // The configuration has been checked; a pattern that is unusable all the same leaves no value.
+            // The configuration has been checked before; an invalid pattern would leave the column empty.
             TimestampFormat::Pattern(p) => DateFormat::parse(p).map_or(Stamp::Absent, Stamp::Pattern),
         };
         let group = |group: &crate::GroupName| {
@@ -142,14 +142,14 @@ impl RowFormat {
         &self.config
     }
 
-    /// The line of column names, with its end.
+    /// Appends the line of column names, including the line end.
     pub(crate) fn header(&self, out: &mut Vec<u8>) {
         let from = out.len();
         for name in self.config.column_names() {
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(self.delimiter.as_bytes());
         }
-        // JMeter always quotes the names of variables, and does not double quotes within them.
+        // JMeter always quotes the names of variables and does not double quotes within them.
         for name in &self.variables {
             out.push(b'"');
             out.extend_from_slice(name.as_bytes());
@@ -160,7 +160,7 @@ impl RowFormat {
         out.push(b'\n');
     }
 
-    /// The row of `sample`, with its end; `file_name` is where its data was saved, if it was.
+    /// Appends the row of `sample`, including the line end; `file_name` is the file of its saved response, or empty.
     pub(crate) fn row(&mut self, sample: &Sample<'_>, file_name: &str, out: &mut Vec<u8>) {
         let delimiter = self.delimiter;
         let mut row = Row { out, delimiter, first: true };
@@ -255,7 +255,7 @@ impl RowFormat {
     }
 }
 
-/// A row that grows.
+/// A row to which cells are appended.
 struct Row<'o> {
     out: &'o mut Vec<u8>,
     delimiter: Delimiter,
@@ -285,7 +285,7 @@ impl Row<'_> {
         self.delimiter.cell(text, self.out);
     }
 
-    /// A cell that `write` makes; quoted if what it wrote needs it.
+    /// Appends a cell that `write` produces, in quotes if needed.
     fn formatted(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.next();
         let from = self.out.len();

@@ -1,10 +1,10 @@
-//! Java's `SimpleDateFormat` patterns, as far as result files use them.
+//! The subset of Java's `SimpleDateFormat` patterns that result files use.
 
 use std::fmt;
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-/// A pattern, taken apart.
+/// A parsed pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct DateFormat {
     parts: Vec<Part>,
@@ -33,11 +33,11 @@ impl fmt::Display for BadPattern {
     }
 }
 
-/// The letters that are understood.
+/// The supported pattern letters.
 const LETTERS: &str = "yuMLdHhKkmsSEaDzZX";
 
 impl DateFormat {
-    /// Takes `pattern` apart, for local time.
+    /// Parses `pattern`; times are local.
     pub(crate) fn parse(pattern: &str) -> Result<DateFormat, BadPattern> {
         DateFormat::parse_in(pattern, TimeZone::system())
     }
@@ -75,7 +75,7 @@ impl DateFormat {
         Ok(DateFormat { parts, zone })
     }
 
-    /// Writes the instant `ms` after 1970.
+    /// Appends the time `ms` milliseconds after 1970.
     pub(crate) fn format(&self, ms: i64, out: &mut Vec<u8>) {
         let stamp = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
         let at = stamp.to_zoned(self.zone.clone());
@@ -101,7 +101,7 @@ fn field(at: &Zoned, letter: char, width: usize, out: &mut Vec<u8>) {
     let number = match letter {
         'y' | 'u' if letter == 'y' && width == 2 => i64::from(at.year().rem_euclid(100)),
         'y' => i64::from(at.year()),
-        // Day of the week, Monday first.
+        // Day of the week, from Monday.
         'u' => i64::from(at.weekday().to_monday_one_offset()),
         'M' | 'L' if width >= 3 => {
             let name = at.strftime(if width == 3 { "%b" } else { "%B" }).to_string();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_what_simple_date_format_writes() {
+    fn patterns_are_formatted_as_by_simple_date_format() {
         // 2024-02-03T04:05:06.007Z, a Saturday.
         let ms = 1_706_933_106_007;
         assert_eq!(show("yyyy/MM/dd HH:mm:ss.SSS", ms), "2024/02/03 04:05:06.007");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_cannot_write() {
+    fn unsupported_patterns_are_rejected() {
         assert_eq!(DateFormat::parse("yyyy-ww").unwrap_err(), BadPattern::Letter('w'));
         assert_eq!(DateFormat::parse("yyyy 'x").unwrap_err(), BadPattern::OpenQuote);
     }

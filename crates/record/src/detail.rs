@@ -1,12 +1,12 @@
-//! What result files show of a sample beyond its row: assertions, headers, data, the results inside it.
+//! What XML files show of a sample in addition to a CSV row: assertions, headers, data and sub-results.
 //!
-//! Only XML files (and the few that save what was received) ask for it, so it travels beside the packed samples and is
-//! made only where such a listener hears the sample.
+//! Only XML files and files of response data need it. It is therefore sent alongside the packed batch, and built only
+//! for samples that such a listener receives.
 
 use crate::labels::Labels;
 use crate::sample::{DataType, Nanos, Sample, SampleFlags};
 
-/// A result with all that a result file may show of it.
+/// A result with everything that a result file may contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Label.
@@ -19,7 +19,7 @@ pub struct Detail {
     pub connect_ns: u64,
     /// Time to the first byte, in ns.
     pub latency_ns: u64,
-    /// Time inside the sample that does not count, in ns.
+    /// Idle time within the sample, in ns.
     pub idle_ns: u64,
     /// Response code.
     pub code: String,
@@ -27,13 +27,13 @@ pub struct Detail {
     pub message: String,
     /// Text or binary.
     pub data_type: DataType,
-    /// Encoding of the response's text, empty when unknown.
+    /// Encoding of the response, empty when unknown.
     pub encoding: String,
     /// Whether it passed.
     pub success: bool,
     /// Bytes received.
     pub bytes: u64,
-    /// Bytes of headers among them.
+    /// Bytes of the response headers, included in `bytes`.
     pub header_bytes: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
@@ -41,60 +41,60 @@ pub struct Detail {
     pub users_group: u32,
     /// Active users of all groups.
     pub users_all: u32,
-    /// Nobody wrote the thread's name into it (results deep inside others).
+    /// The result has no thread name, as deeply nested results in JMeter.
     pub unnamed_thread: bool,
-    /// How many samples it stands for.
+    /// Number of samples that it represents.
     pub sample_count: u32,
     /// How many of them failed.
     pub error_count: u32,
-    /// The URL, if one is set.
+    /// The URL, or `None`.
     pub url: Option<String>,
-    /// What an HTTP sampler's result has beyond another's; `None`: it is another's.
+    /// HTTP details; `None` for other samplers.
     pub http: Option<Box<HttpDetail>>,
-    /// Outcomes of the assertions.
+    /// Results of the assertions.
     pub assertions: Vec<AssertionDetail>,
     /// Status line and headers received.
     pub response_headers: String,
     /// Headers sent.
     pub request_headers: String,
-    /// What the sampler tells of its request; `None`: nothing was set.
+    /// The sampler data (`samplerData`), or `None`.
     pub sampler_data: Option<String>,
-    /// What was received, when a file wants it.
+    /// The response body, if a file contains it.
     pub body: Vec<u8>,
-    /// The file that it was saved in, or empty.
+    /// The file in which the response was saved, or empty.
     pub file_name: String,
-    /// Results inside it.
+    /// Sub-results.
     pub children: Vec<Detail>,
 }
 
-/// What an HTTP sampler's result has beyond another's.
+/// Details of an HTTP sampler's result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HttpDetail {
-    /// Method; `None` when not even the URL could be made.
+    /// Method; `None` when the URL could not be built.
     pub method: Option<String>,
     /// Cookies sent.
     pub cookies: String,
     /// Body sent.
     pub query_string: String,
-    /// Where the response redirects to.
+    /// The target of a redirect.
     pub redirect_location: Option<String>,
 }
 
-/// Outcome of one assertion.
+/// Result of one assertion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AssertionDetail {
     /// Name of the assertion.
     pub name: String,
-    /// It failed.
+    /// Whether it failed.
     pub failure: bool,
-    /// It could not be evaluated.
+    /// Whether its evaluation failed.
     pub error: bool,
-    /// Why; `None` when nothing was said.
+    /// The failure message, or `None`.
     pub message: Option<String>,
 }
 
 impl Detail {
-    /// What a row alone tells.
+    /// The detail with only the data of a CSV row.
     pub(crate) fn of_sample(sample: &Sample<'_>, labels: &Labels) -> Detail {
         Detail {
             label: labels.name(sample.label).to_string(),
@@ -119,14 +119,14 @@ impl Detail {
         }
     }
 
-    /// JMeter's `elapsed` in ms, from stamps that were each cut to whole milliseconds.
+    /// JMeter's `elapsed` in ms: the difference of two times that are truncated to whole milliseconds.
     pub(crate) const fn elapsed_ms(&self) -> i64 {
         (self.end.0 / 1_000_000) as i64
             - (self.start.0 / 1_000_000) as i64
             - (self.idle_ns / 1_000_000) as i64
     }
 
-    /// About how many bytes it takes in memory.
+    /// Approximate size in memory, in bytes.
     pub(crate) fn size(&self) -> usize {
         let texts = self.label.len()
             + self.message.len()

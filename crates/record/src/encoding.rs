@@ -1,8 +1,8 @@
-//! Bytes to text under the names that Java knows encodings by.
+//! Decodes bytes by Java's names of encodings.
 
 use encoding_rs::Encoding;
 
-/// The text of `bytes` in the encoding called `name`; `None` when nobody knows it.
+/// The text of `bytes` in the encoding `name`; `None` if the encoding is unknown.
 pub(crate) fn decode(bytes: &[u8], name: &str) -> Option<String> {
     let name = name.trim();
     let is = |wanted: &str| name.eq_ignore_ascii_case(wanted);
@@ -23,7 +23,7 @@ mod tests {
     use super::decode;
 
     #[test]
-    fn knows_what_java_knows() {
+    fn javas_encoding_names_are_known() {
         assert_eq!(decode("é€".as_bytes(), "UTF-8").as_deref(), Some("é€"));
         assert_eq!(decode(&[0xe9, 0x80], "ISO-8859-1").as_deref(), Some("é\u{80}"));
         assert_eq!(decode(&[0xe9, 0x80], "windows-1252").as_deref(), Some("é€"));

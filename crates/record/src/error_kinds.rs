@@ -1,4 +1,4 @@
-//! The kinds of errors among the requests of a run.
+//! The kinds of error in a run: response code and message, with their counts.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::{LabelId, Nanos, Sample};
 
-/// Most kinds of error kept apart; the rest is counted together.
+/// Most kinds of error; errors of further kinds are counted together.
 pub const ERROR_KINDS_MAX: usize = 1_000;
-
-/// Longest text of a kind, in bytes; texts that differ only after it are one kind.
-const ERROR_TEXT_BYTES_MAX: usize = 1_000;
 
 /// One way in which samples failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +16,7 @@ pub struct ErrorKind {
     pub code: String,
     /// The first failed assertion's message, or the response message when no assertion failed.
     pub message: String,
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
     /// End of the first.
     pub first: Nanos,
@@ -29,7 +26,10 @@ pub struct ErrorKind {
     pub example_label: String,
 }
 
-/// The kinds of error, bounded.
+/// Bytes of a message that distinguish kinds of error; longer messages are truncated.
+const ERROR_TEXT_BYTES_MAX: usize = 1_000;
+
+/// The kinds of error, limited in number.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorKinds {
     by_code: HashMap<String, HashMap<String, (LabelId, ErrorKind)>>,
@@ -40,7 +40,7 @@ pub(crate) struct ErrorKinds {
 impl ErrorKinds {
     pub(crate) fn add(&mut self, sample: &Sample<'_>) {
         let reason = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
-        // Servers choose these texts: a thousand of them must not fill the memory.
+        // Servers choose these texts, so their memory must be limited.
         let mut end = reason.len().min(ERROR_TEXT_BYTES_MAX);
         while !reason.is_char_boundary(end) {
             end -= 1;
@@ -93,7 +93,7 @@ mod tests {
     use crate::Labels;
 
     #[test]
-    fn long_messages_are_kept_in_part_and_told_apart_by_it() {
+    fn long_messages_are_truncated_before_they_are_compared() {
         let label = Labels::new().intern("page");
         let mut kinds = ErrorKinds::default();
         let same = "é".repeat(ERROR_TEXT_BYTES_MAX);

@@ -2,29 +2,33 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::aggregator_settings::AggregatorSettings;
-use crate::run_names::OTHER_GROUP;
-use crate::run_names::OTHER_GROUPS;
+use crate::labels::LABELS_MAX;
 use crate::run_names::{GroupName, RunNames};
 use crate::sample::{Nanos, Sample};
-use crate::totals::{LABELS_MAX, LabelTotals, Totals};
+use crate::totals::{LabelTotals, Totals, TotalsSettings};
 
-/// Most pairs of a label and a thread group that have totals of their own, over the whole run: totals take some 100 KiB each.
-/// Samples of further pairs count as those of [`OTHER_GROUPS`], and in the totals of their label as ever.
+/// Most pairs of a label and a thread group with their own totals in a run, because totals take about 100 KiB.
+/// Samples of further pairs count under [`OTHER_GROUPS`]; the totals of their label are not affected.
 const PARTS_MAX: usize = 2 * LABELS_MAX;
+
+/// The name of the totals of further thread groups.
+pub const OTHER_GROUPS: &str = "(other thread groups)";
+
+/// The index of the thread groups beyond [`PARTS_MAX`].
+pub(crate) const OTHER_GROUP: u32 = u32::MAX;
 
 /// The totals of one thread group.
 #[derive(Debug, Clone)]
 pub struct GroupTotals {
-    /// Index into [`RunNames::groups`] as samples have it.
+    /// Index into [`RunNames::groups`].
     pub(crate) group: u32,
-    /// Name and number of the group; [`OTHER_GROUPS`] where it has none of its own.
+    /// Name and number of the group; [`OTHER_GROUPS`] for further groups.
     pub name: GroupName,
-    /// Whether it runs before or after the main groups. Result files of JMeter do not tell.
+    /// Whether it is a setUp or tearDown group; false for result files of JMeter, which do not contain it.
     pub is_set_up_or_tear_down: bool,
     /// All requests of the group.
     pub total: Totals,
-    /// Per label and kind, sub-results not among them, in order of first appearance in the run. Series are not kept.
+    /// Per label and kind without sub-results, in order of first appearance in the run. They have no time series.
     pub labels: Vec<LabelTotals>,
 }
 
@@ -51,7 +55,7 @@ impl GroupTotals {
         }
     }
 
-    /// The instants of the group's requests.
+    /// All totals of the group.
     pub(crate) fn all_totals(&mut self) -> impl Iterator<Item = &mut Totals> {
         self.labels.iter_mut().map(|label| &mut label.totals).chain([&mut self.total])
     }
@@ -63,7 +67,8 @@ impl GroupTotals {
     }
 }
 
-/// Gives the groups their names. Groups of one name and number, which several generators of a test have, become one.
+/// Sets the names of the groups. Merges groups with the same name and number, which several generators of a test
+/// have.
 pub(crate) fn name_groups(groups: Vec<GroupTotals>, names: &RunNames) -> Vec<GroupTotals> {
     let mut named: Vec<GroupTotals> = Vec::new();
     for mut group in groups {
@@ -71,7 +76,7 @@ pub(crate) fn name_groups(groups: Vec<GroupTotals>, names: &RunNames) -> Vec<Gro
             group.name = name.clone();
         }
         group.is_set_up_or_tear_down = names.set_up_and_tear_down.contains(&group.group);
-        // setUp, main and tearDown groups are numbered apart.
+        // setUp, main and tearDown groups are numbered separately.
         let is_same = |known: &&mut GroupTotals| {
             known.name == group.name && known.is_set_up_or_tear_down == group.is_set_up_or_tear_down
         };
@@ -87,16 +92,16 @@ pub(crate) fn name_groups(groups: Vec<GroupTotals>, names: &RunNames) -> Vec<Gro
 #[derive(Default)]
 pub(crate) struct LabelParts {
     parts: Vec<(u32, Box<Totals>)>,
-    /// Where the totals of each group are.
+    /// Index in `parts` by group.
     index: FxHashMap<u32, usize>,
-    /// The part of the last sample: neighbouring samples of a label are mostly of one group.
+    /// Index of the last sample's part: consecutive samples of a label are mostly of one group.
     last: usize,
 }
 
 impl LabelParts {
-    /// Adds a sample; `parts` is how many parts all labels of the run have.
+    /// Adds a sample; `parts` is the number of parts of all labels of the run.
     #[inline]
-    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &AggregatorSettings, parts: &mut usize) {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &TotalsSettings, parts: &mut usize) {
         if self.parts.get(self.last).is_none_or(|(group, _)| *group != sample.group) {
             self.last = self.find(sample.group, parts);
         }
@@ -139,17 +144,23 @@ mod tests {
     }
 
     #[test]
-    fn a_label_of_two_groups_has_totals_of_each_and_of_both() {
+    fn a_label_of_two_groups_has_totals_per_group_and_overall() {
         let labels = Labels::new();
         let label = labels.intern("add booking");
-        let mut book = Aggregator::new(labels, AggregatorSettings::default());
+        let mut aggregator = Aggregator::new(labels, TotalsSettings::default());
         for (group, ms) in [(0, 100), (1, 10), (1, 30), (0, 300)] {
             let end = Nanos::from_millis(ms);
-            book.add(&Sample { label, group, end, ..Sample::default() });
-            book.add(&Sample { label, group, end, flags: SampleFlags::SUB_RESULT, ..Sample::default() });
+            aggregator.add(&Sample { label, group, end, ..Sample::default() });
+            aggregator.add(&Sample {
+                label,
+                group,
+                end,
+                flags: SampleFlags::SUB_RESULT,
+                ..Sample::default()
+            });
         }
-        book.close_all();
-        let mut totals = book.finish(Vec::new());
+        aggregator.close_all();
+        let mut totals = aggregator.finish(Vec::new());
         totals.name_groups(&names(&["injection", "load"]));
         assert_eq!((totals.total.samples, totals.labels[0].totals.response.max_ms()), (4, 300.0));
         let found: Vec<_> = totals
@@ -165,11 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn one_group_needs_no_totals_of_its_own() {
-        let mut book = Aggregator::new(Labels::new(), AggregatorSettings::default());
-        book.add(&Sample { end: Nanos(5), ..Sample::default() });
-        book.close_all();
-        let mut totals = book.finish(Vec::new());
+    fn a_single_group_has_no_separate_totals() {
+        let mut aggregator = Aggregator::new(Labels::new(), TotalsSettings::default());
+        aggregator.add(&Sample { end: Nanos(5), ..Sample::default() });
+        aggregator.close_all();
+        let mut totals = aggregator.finish(Vec::new());
         totals.name_groups(&names(&["load"]));
         assert!(totals.groups.is_empty());
     }
@@ -190,13 +201,13 @@ mod tests {
     fn further_groups_are_counted_together() {
         let labels = Labels::new();
         let label = labels.intern("page");
-        let mut book = Aggregator::new(labels, AggregatorSettings::default());
+        let mut aggregator = Aggregator::new(labels, TotalsSettings::default());
         let further = 7;
         for group in 0..PARTS_MAX as u32 + further {
-            book.add(&Sample { label, group, end: Nanos(5), ..Sample::default() });
+            aggregator.add(&Sample { label, group, end: Nanos(5), ..Sample::default() });
         }
-        book.close_all();
-        let mut totals = book.finish(Vec::new());
+        aggregator.close_all();
+        let mut totals = aggregator.finish(Vec::new());
         totals.name_groups(&names(&["first"]));
         assert_eq!(totals.total.samples, PARTS_MAX as u64 + u64::from(further));
         let other = totals.groups.last().unwrap();

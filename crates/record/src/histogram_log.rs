@@ -1,8 +1,8 @@
 //! `histograms.hlog`: one histogram per second, clock and kind of sample, in the interval log format of HdrHistogram.
 //!
-//! Values are microseconds. A line's tag is `service/` or `response/` (the clock), then `request/` or `transaction/`,
-//! then the label with every byte that a tag cannot hold written as `%XX`. Histograms of one tag can be merged over
-//! seconds, runs and machines; those of all `request/` tags make the run's total.
+//! Values are microseconds. The tag of a line is `service/` or `response/`, then `request/` or `transaction/`, then
+//! the label. In labels, bytes that a tag cannot contain are written as `%XX`. Histograms of one tag can be merged
+//! over seconds, runs and machines; all `request/` tags together are the total of the run.
 
 use std::io;
 use std::path::Path;
@@ -15,8 +15,8 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use crate::aggregator::{Aggregator, Second};
 use crate::output_file::OutputFile;
 use crate::over_time::RowSecond;
+use crate::sample::SampleKind;
 use crate::time_histogram::HISTOGRAM_DIGITS;
-use crate::totals::SampleKind;
 
 pub(crate) struct HistogramLog {
     file: OutputFile,
@@ -25,7 +25,7 @@ pub(crate) struct HistogramLog {
     serializer: V2DeflateSerializer,
     bytes: Vec<u8>,
     text: String,
-    /// By row of the book: the tags.
+    /// The tags, by row of the aggregator.
     tags: Vec<Option<String>>,
 }
 
@@ -54,7 +54,7 @@ impl HistogramLog {
     }
 
     /// Appends a second's histograms.
-    pub(crate) fn second(&mut self, second: &Second, book: &Aggregator) {
+    pub(crate) fn second(&mut self, second: &Second, aggregator: &Aggregator) {
         for (row, RowSecond { times, .. }) in second.rows.iter().enumerate() {
             if times.is_empty() {
                 continue;
@@ -62,18 +62,18 @@ impl HistogramLog {
             self.service.reset();
             self.response.reset();
             fill(times, &mut self.service, &mut self.response);
-            self.name(row, book);
+            self.name(row, aggregator);
             self.line(second.number, row, true);
             self.line(second.number, row, false);
         }
     }
 
-    fn name(&mut self, row: usize, book: &Aggregator) {
+    fn name(&mut self, row: usize, aggregator: &Aggregator) {
         if self.tags.len() <= row {
             self.tags.resize(row + 1, None);
         }
         if self.tags[row].is_none() {
-            self.tags[row] = book.row_name(row).map(|(label, kind)| tag(&label, kind));
+            self.tags[row] = aggregator.row_name(row).map(|(label, kind)| tag(&label, kind));
         }
     }
 
@@ -81,7 +81,7 @@ impl HistogramLog {
         let (clock, histogram) =
             if service { ("service", &self.service) } else { ("response", &self.response) };
         self.bytes.clear();
-        // Writing to memory does not fail, and the histogram's counts are far from the format's limits.
+        // Writing to memory does not fail, and the counts are far below the limits of the format.
         if self.serializer.serialize(histogram, &mut self.bytes).is_err() {
             return;
         }
@@ -106,7 +106,7 @@ impl HistogramLog {
     }
 }
 
-/// The part of a tag after the clock.
+/// The part of a tag after `service/` or `response/`.
 fn tag(label: &str, kind: SampleKind) -> String {
     let mut tag = String::from(match kind {
         SampleKind::Request => "request/",
@@ -137,7 +137,7 @@ pub(crate) fn new_histogram() -> Histogram<u64> {
 /// Adds `times` to the two histograms.
 fn fill(times: &[(u64, u64)], service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
     for (s, r) in times {
-        // Auto-resizing histograms take every value that a clock can give.
+        // Recording cannot fail because the histograms resize themselves.
         let _ = service.record(*s);
         let _ = response.record(*r);
     }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_holds_what_a_line_can() {
+    fn special_characters_of_tags_are_escaped() {
         assert_eq!(tag("a b,c%", SampleKind::Request), "request/a%20b%2Cc%25");
         assert_eq!(tag("č", SampleKind::Transaction), "transaction/č");
     }

@@ -1,30 +1,30 @@
-//! What every reader of JMeter's result files needs: cells of a row, formatted stamps, thread names.
+//! Shared parts of the readers of JMeter's result files: cells of a row, formatted time stamps, thread names.
 
 use rustc_hash::FxHashMap;
 
+use crate::group_totals::OTHER_GROUP;
 use crate::run_names::GroupName;
-use crate::run_names::OTHER_GROUP;
 
-/// How the message of a transaction controller's sample begins.
+/// The start of the message of a transaction controller's sample.
 pub(crate) const TRANSACTION: &str = "Number of samples in transaction : ";
 
-/// A row, taken apart.
+/// A row, split into cells.
 #[derive(Default)]
 pub(crate) struct Cells {
     pub(crate) line: Vec<u8>,
-    /// The cells, a byte behind each.
+    /// The cells, each followed by one byte.
     text: String,
-    /// Where they begin, and one behind the end of the last.
+    /// The start of each cell, and the end of the last plus one.
     bounds: Vec<usize>,
 }
 
 impl Cells {
-    /// How many there are.
+    /// Number of cells.
     pub(crate) fn len(&self) -> usize {
         self.bounds.len().saturating_sub(1)
     }
 
-    /// Cell number `at`; empty beyond the last.
+    /// Cell number `at`; empty if there is none.
     pub(crate) fn get(&self, at: usize) -> &str {
         match self.bounds.get(at..).and_then(<[usize]>::first_chunk) {
             Some([from, next]) => self.text.get(*from..next - 1).unwrap_or_default(),
@@ -32,18 +32,18 @@ impl Cells {
         }
     }
 
-    /// The cells, a byte behind each.
+    /// The cells, each followed by one byte.
     pub(crate) fn text(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// Where the cells begin in the text, and one behind the end of the last: one more than there are cells.
+    /// The start of each cell in the text, and the end of the last plus one.
     pub(crate) fn bounds(&self) -> &[usize] {
         &self.bounds
     }
 }
 
-/// An instant in ms since 1970 from one of the patterns that JMeter itself reads, in local time.
+/// Parses a time in one of the patterns that JMeter reads, in local time; returns ms since 1970.
 pub(crate) fn formatted_ms(text: &str) -> Option<i64> {
     let formats = ["%Y/%m/%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
     let civil = formats.iter().find_map(|format| jiff::civil::DateTime::strptime(format, text).ok())?;
@@ -51,7 +51,7 @@ pub(crate) fn formatted_ms(text: &str) -> Option<i64> {
     Some(zoned.timestamp().as_millisecond())
 }
 
-/// Takes the cells of `cells.line` apart.
+/// Splits `cells.line` into cells.
 pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
     let Cells { line, text, bounds } = cells;
     text.clear();
@@ -92,14 +92,14 @@ pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
     }
 }
 
-/// The thread groups that thread names tell of.
+/// The thread groups found in thread names.
 pub(crate) struct Groups {
     pub(crate) names: Vec<GroupName>,
-    /// By the part of a thread's name before its own number.
+    /// By the prefix of the thread name.
     index: FxHashMap<Box<[u8]>, u32>,
-    /// That part of the last name, and its group: neighbouring rows are mostly of one group.
+    /// The prefix of the last name, and its group: consecutive rows are mostly of one group.
     last: (Vec<u8>, u32),
-    /// So many are told apart.
+    /// Most groups with a number of their own.
     limit: usize,
 }
 
@@ -110,7 +110,7 @@ impl Default for Groups {
 }
 
 impl Groups {
-    /// Tells so many groups apart; all further ones are [`OTHER_GROUP`].
+    /// At most `limit` groups; all further ones are [`OTHER_GROUP`].
     pub(crate) fn up_to(limit: usize) -> Self {
         Groups { names: Vec::new(), index: FxHashMap::default(), last: (Vec::new(), 0), limit }
     }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thread_names_tell_group_and_user() {
+    fn group_and_user_are_parsed_from_thread_names() {
         let mut groups = Groups::up_to(2);
         let names = ["Data Injection 1-1", "Load 2-7", "Load 2-8", "Data Injection 1-1", "odd", "Load 2-x"];
         let found = names.map(|name| groups.of(name.as_bytes()));

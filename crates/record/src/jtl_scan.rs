@@ -1,41 +1,41 @@
-//! When samplers started, from any log: what the statistics of arrivals need of each row, and no more.
+//! Reads the rows of a log that are needed for statistics of arrivals.
 //!
-//! [`crate::Results`] reads whole rows into [`crate::Sample`]s; a [`Log`] reads the few columns that tell about
-//! arrivals, and puts rows into the order of their starts.
+//! [`crate::Results`] reads complete rows into [`crate::Sample`]s. A [`Log`] reads only the columns that describe
+//! arrivals, and can sort the rows by their start.
 
 mod cell;
 pub(crate) mod cells;
 mod columns;
 mod csv;
 mod csv_rows;
+mod error;
 mod in_order;
 mod marks;
-mod problem;
 mod rows;
 mod run;
-pub(crate) mod stamps;
+mod stamps;
 mod xml;
 
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+pub use error::{BadRow, LogError, OutOfOrder, RowPlace};
 pub use in_order::HELD_ROWS_MAX;
-pub use problem::OutOfOrder;
-pub use problem::{BadRow, LogError, RowPlace};
 pub use rows::{LogFacts, LogForm, LogLabels, LogRow};
 
 pub(crate) use cell::Cell;
 pub(crate) use columns::Columns;
 pub(crate) use csv_rows::{CsvRow, CsvRows};
+pub(crate) use stamps::Stamps;
 
 use in_order::InOrder;
-use rows::Seen;
+use rows::ScanState;
 
-/// Most bytes of the first line.
+/// Longest first line in bytes.
 pub(crate) const HEAD_MAX: u64 = 1 << 20;
 
-/// What a log is, with what reading it needs to know.
+/// The format of a log, with the settings for reading it.
 #[derive(Debug, Clone)]
 enum Kind {
     Csv(Columns),
@@ -43,19 +43,19 @@ enum Kind {
     Run,
 }
 
-/// A log of samples on disk: a JTL in CSV with or without column names, a JTL in XML, or a run directory of ours.
+/// A log of samples on disk: a JTL in CSV (with or without column names) or XML, or a run directory.
 #[derive(Debug, Clone)]
 pub struct Log {
-    /// The file that is read.
+    /// The file to read.
     file: PathBuf,
     kind: Kind,
 }
 
 impl Log {
-    /// Looks at what stands at `path`: a file, or a run directory.
+    /// Detects the format of the file or run directory at `path`.
     ///
     /// # Errors
-    /// It cannot be read, or is none of the kinds that are understood.
+    /// The file cannot be read, or its format is unknown.
     pub fn open(path: &Path) -> Result<Log, LogError> {
         let found = std::fs::metadata(path)?;
         let file = if found.is_dir() { crate::RunDir::open(path).samples_path() } else { path.to_owned() };
@@ -63,7 +63,7 @@ impl Log {
             return Err(LogError::NoRun);
         }
         if !found.is_dir() && !found.is_file() {
-            // The smallest stamp may stand anywhere: a pipe cannot be read a second time.
+            // The earliest start may be anywhere, so the file may be read twice, which is impossible with a pipe.
             return Err(LogError::NoFile);
         }
         let mut head = Vec::new();
@@ -71,8 +71,8 @@ impl Log {
         Ok(Log { kind: kind(&head)?, file })
     }
 
-    /// The same log read as one whose time stamps are the ends of samples (`sampleresult.timestamp.start=false`); a run of
-    /// ours has both anyway.
+    /// Reads time stamps as ends of samples (`sampleresult.timestamp.start=false`). Records of runs contain both and
+    /// are not affected.
     #[must_use]
     pub fn with_end_stamps(mut self) -> Log {
         self.kind = match self.kind {
@@ -83,7 +83,7 @@ impl Log {
         self
     }
 
-    /// What kind of log it is.
+    /// The format of the log.
     #[must_use]
     pub const fn form(&self) -> LogForm {
         match &self.kind {
@@ -93,46 +93,46 @@ impl Log {
         }
     }
 
-    /// Size of the file that is read, in bytes; `None` when the system does not tell.
+    /// Size of the file in bytes; `None` if the system does not report it.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         std::fs::metadata(&self.file).ok().map(|found| found.len())
     }
 
-    /// Calls `see` with every row of a sampler, in the order of the file, and `progress` now and then with the bytes
-    /// read so far.
+    /// Calls `see` with every row of a sampler in the order of the file, and `progress` from time to time with the
+    /// number of bytes read.
     ///
     /// # Errors
-    /// The file cannot be read, or holds too much that is no row.
+    /// The file cannot be read, or has too many invalid rows.
     pub fn scan(
         &self,
         mut see: impl FnMut(&LogRow, &LogLabels),
         progress: &mut dyn FnMut(u64),
     ) -> Result<LogFacts, LogError> {
         let input = File::open(&self.file)?;
-        let mut seen = Seen::new(self.form());
+        let mut state = ScanState::new(self.form());
         match &self.kind {
-            Kind::Csv(columns) => csv::scan(input, columns, &mut seen, &mut see, progress)?,
+            Kind::Csv(columns) => csv::scan(input, columns, &mut state, &mut see, progress)?,
             Kind::Xml { stamps_are_ends } => {
                 let input = BufReader::with_capacity(1 << 18, input);
-                xml::scan(input, *stamps_are_ends, &mut seen, &mut see, progress)
+                xml::scan(input, *stamps_are_ends, &mut state, &mut see, progress)
                     .map_err(|error| error.with_line_of(&self.file))?;
             }
             Kind::Run => {
-                run::scan(BufReader::with_capacity(1 << 18, input), &mut seen, &mut see, progress)?;
+                run::scan(BufReader::with_capacity(1 << 18, input), &mut state, &mut see, progress)?;
             }
         }
-        seen.finish()
+        state.finish()
     }
 
-    /// Calls `see` with every row of a sampler in the order of starts, equal starts in the order of the file.
+    /// Calls `see` with every row of a sampler, sorted by start; equal starts keep the order of the file.
     ///
-    /// Logs are in the order of ends, so only rows that were under way together change places; what must be held for
-    /// that is a part of the log. `new` makes what `see` adds to; when a row turns out to have started
-    /// before others that were passed on already, everything begins anew from it, and the log is read a second time.
+    /// Logs are in the order of ends, so only rows of concurrent samples change places, and only a part of the log is
+    /// in memory. `new` creates the value that `see` updates. If a row turns out to have started before rows that
+    /// were passed to `see`, the value is created anew and the log is read a second time.
     ///
     /// # Errors
-    /// As for [`Log::scan`], and [`LogError::Order`] when more than [`HELD_ROWS_MAX`] rows would have to be held.
+    /// As for [`Log::scan`], and [`LogError::Order`] if more than [`HELD_ROWS_MAX`] rows would have to be in memory.
     pub fn scan_in_order<A>(
         &self,
         mut new: impl FnMut() -> A,
@@ -160,7 +160,7 @@ impl Log {
     }
 }
 
-/// Tells what a file is from how it begins.
+/// Detects the format from the start of the file.
 fn kind(head: &[u8]) -> Result<Kind, LogError> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let begin = text.trim_ascii_start();

@@ -5,9 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::sample::LabelId;
 
-/// Interns labels: each distinct text has one number, numbers are never reused. Clones share one table.
+/// Most labels, of each kind of sample, with their own totals. Samples of further labels are counted under
+/// [`OTHER_LABELS`]. The histograms of a label take about 100 KiB, so a plan with a number in its labels would
+/// exhaust the memory otherwise.
+pub const LABELS_MAX: usize = 1_000;
+
+/// The name of the row for samples of further labels.
+pub const OTHER_LABELS: &str = "(other labels)";
+
+/// Interns labels: each distinct text has one number, which is never reused. Clones share one table.
 ///
-/// A lookup takes a lock, so that a core keeps the numbers it has seen.
+/// A lookup takes a lock, so each core caches the numbers that it needs.
 #[derive(Debug, Clone, Default)]
 pub struct Labels(Arc<Mutex<Table>>);
 
@@ -24,7 +32,7 @@ impl Labels {
         Labels::default()
     }
 
-    /// The number of `name`, a new one when it was not seen before.
+    /// The number of `name`, which is added to the table if necessary.
     #[must_use]
     pub fn intern(&self, name: &str) -> LabelId {
         let mut table = self.table();
@@ -38,19 +46,19 @@ impl Labels {
         id
     }
 
-    /// The text of `id`, empty when it was never given out.
+    /// The text of `id`; empty if there is no such label.
     #[must_use]
     pub fn name(&self, id: LabelId) -> Arc<str> {
         self.table().names.get(id.0 as usize).cloned().unwrap_or_else(|| Arc::from(""))
     }
 
-    /// How many labels there are.
+    /// Number of labels.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table().names.len()
     }
 
-    /// Whether nothing has been interned.
+    /// Whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -62,7 +70,7 @@ impl Labels {
         self.table().names.get(first..).map(<[_]>::to_vec).unwrap_or_default()
     }
 
-    // A panic elsewhere cannot leave the table half changed in a way that matters: go on with it.
+    // A panic in another thread cannot leave the table inconsistent.
     fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,12 +1,12 @@
-//! What a run writes down: samples, labels, JTL, histograms and the run directory.
+//! Records the samples of a run and reads them back: JTL files, the record, histograms and the run directory.
 //!
-//! The engine calls [`BatchWriter::record`] once per sample; a thread of the [`Recorder`]'s own adds up, writes the
-//! full-fidelity `samples.bhs`, the histogram log and JMeter's CSV files. [`RunDir::replay`] adds up again what was
-//! written, [`Results`] whatever JMeter or we wrote, from one file or several.
+//! The engine calls [`BatchWriter::record`] once per sample. The thread of the [`Recorder`] computes the totals and
+//! writes the record `samples.bhs`, the histogram log and JMeter's result files. [`RunDir::replay`] computes the totals
+//! of a record again; [`Results`] computes them from one or several files of JMeter or Busyhour.
 //!
 //! ```
 //! use busyhour_record::{
-//!     CsvOutput, GroupName, Labels, Machine, Manifest, Nanos, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
+//!     ResultFileConfig, GroupName, Labels, Machine, Manifest, Nanos, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
 //!     RunNames, Sample, SaveConfig, Which, plan_hash,
 //! };
 //!
@@ -37,7 +37,7 @@
 //!     names: RunNames { groups: vec![GroupName { name: "Users".into(), number: 1 }], ..RunNames::default() },
 //!     labels: labels.clone(),
 //!     wall_anchor_ms: manifest.wall_anchor_ms,
-//!     main: Some(CsvOutput { path: dir.jtl_path(), config: SaveConfig::default(), which: Which::All }),
+//!     main: Some(ResultFileConfig { path: dir.jtl_path(), config: SaveConfig::default(), which: Which::All }),
 //!     ..RecorderConfig::default()
 //! })?;
 //! for mut core in writers {
@@ -52,7 +52,7 @@
 //! ```
 
 mod aggregator;
-mod aggregator_settings;
+mod apdex_limits;
 mod arrival;
 mod bands;
 mod batch;
@@ -64,7 +64,6 @@ mod csv_row;
 mod date_format;
 mod detail;
 mod encoding;
-mod error;
 mod error_kinds;
 mod group_totals;
 mod histogram_log;
@@ -75,42 +74,45 @@ mod live;
 mod live_arrivals;
 mod manifest;
 mod output_file;
+mod output_target;
 mod outputs;
 mod over_time;
 mod pipe;
 mod recorder;
 mod recorder_config;
+mod recorder_event;
 mod replay;
+mod replay_run;
 mod results;
 mod run_dir;
 mod run_names;
 mod run_totals;
 mod sample;
 mod samples_file;
+mod second_point;
 mod slowest;
 mod snapshot;
 mod starts;
+mod time_distribution;
 mod time_histogram;
 mod totals;
-mod write_target;
 mod writer;
 mod xml;
 
-pub use aggregator_settings::ApdexLimits;
-pub use arrival::{ArrivalCounts, ArrivalRecord, Fate};
+pub use apdex_limits::ApdexLimits;
+pub use arrival::{ArrivalCounts, ArrivalOutcome, ArrivalRecord};
 pub use batch::{BatchReader, CorruptBatch};
 pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use control_event::{ChangedFrom, ControlEvent, LoadChange};
 pub use detail::{AssertionDetail, Detail, HttpDetail};
-pub use error::{RecordError, RecorderEvent};
 pub use error_kinds::{ERROR_KINDS_MAX, ErrorKind};
-pub use group_totals::GroupTotals;
+pub use group_totals::{GroupTotals, OTHER_GROUPS};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder, RowPlace,
 };
-pub use labels::Labels;
-pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
+pub use labels::{LABELS_MAX, Labels, OTHER_LABELS};
+pub use live::{IntervalCounts, Live};
 pub use live_arrivals::LiveArrivals;
 pub use manifest::{
     AbandonedCore, CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome,
@@ -119,17 +121,19 @@ pub use manifest::{
 pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, SlicePoint};
 pub use pipe::PipeRelease;
 pub use recorder::Recorder;
-pub use recorder_config::{CsvOutput, RecorderConfig, Which};
+pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
+pub use recorder_event::{RecordError, RecorderEvent};
 pub use replay::Replay;
 pub use results::{
     AddUpSettings, BAD_ROWS_NAMED, InputFacts, Packing, ReadSettings, Results, ResultsEnd, ResultsError,
     ResultsFrom, ResultsInput,
 };
 pub use run_dir::{RunDir, RunDirError};
-pub use run_names::{GroupName, OTHER_GROUPS, RunNames};
+pub use run_names::{GroupName, RunNames};
 pub use run_totals::RunTotals;
-pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
+pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags, SampleKind};
 pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
+pub use second_point::{SecondPoint, SecondTimes};
 pub use slowest::{SLOWEST_MAX, SlowRequest};
 pub use snapshot::{
     CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, RecordReading, RunOver, SecondArrivals,
@@ -137,6 +141,7 @@ pub use snapshot::{
     read_snapshots, run_start_ms, snapshot_channel,
 };
 pub use starts::SecondCounts;
+pub use time_distribution::{ElapsedMs, TimeDistribution};
 pub use time_histogram::{HISTOGRAM_DIGITS, TimeHistogram};
-pub use totals::{Clock, ElapsedMs, LABELS_MAX, LabelTotals, LeftOut, OTHER_LABELS, SampleKind, Totals};
+pub use totals::{LabelTotals, OutsideWindow, Totals};
 pub use writer::{BatchWriter, Full};

@@ -1,4 +1,4 @@
-//! How regular the last seconds' arrivals were, while a run goes on.
+//! Regularity of the arrivals in the last seconds of a run in progress.
 
 use std::collections::VecDeque;
 
@@ -6,46 +6,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::Nanos;
 
-/// Seconds that the live numbers look back over.
+/// Length of the window in seconds.
 const WINDOW_S: u64 = 10;
 
-/// Stamps kept of a second; of busier seconds only the stamps in a part of it are looked at.
+/// Most start times that are stored per second; at higher rates only the starts in a part of each second are stored.
 const STAMPS_MAX: usize = 20_000;
 
-/// Fewer gaps say nothing.
+/// With fewer gaps the coefficient is too uncertain to report.
 const GAPS_MIN: u64 = 50;
 
-/// Steps of the clock in a mean gap. Rounding alone makes gaps vary: below this by more than 2 % where they are Poisson's.
+/// Least mean gap in clock ticks. Below this, rounding alone changes the coefficient of variation of Poisson arrivals
+/// by more than 2 %.
 const GAP_TICKS_MIN: f64 = 2.0;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Arrivals of the last seconds: session starts in an open run, starts of requests otherwise.
+/// Arrivals of the last seconds: session starts in an open load, otherwise starts of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LiveArrivals {
-    /// Coefficient of variation of the gaps between them (standard deviation over mean).
+    /// Coefficient of variation of the gaps (standard deviation divided by mean).
     pub cov: f64,
-    /// Gaps it is computed from.
+    /// Number of gaps.
     pub gaps: u64,
 }
 
-/// The stamps of one second.
+/// The start times in one second.
 #[derive(Debug, Default)]
 struct Slice {
     second: u64,
     stamps: Vec<u64>,
 }
 
-/// Collects start stamps and looks at the gaps between them.
+/// Collects start times and computes the regularity of the gaps.
 #[derive(Debug)]
 pub(crate) struct RecentStarts {
     slices: VecDeque<Slice>,
     spare: Vec<Vec<u64>>,
-    /// Of each second, stamps so far into it are kept, in nanoseconds.
-    kept_ns: u64,
-    /// Session starts are at hand: starts of requests are not looked at.
+    /// Only starts within the first `stored_ns` nanoseconds of each second are stored.
+    stored_ns: u64,
+    /// Session starts were reported, so starts of requests are ignored.
     open: bool,
-    /// Step of the clock that stamped the starts.
+    /// TimeDistribution tick of the start times, in ns.
     tick_ns: u64,
 }
 
@@ -54,25 +55,25 @@ impl RecentStarts {
         RecentStarts {
             slices: VecDeque::new(),
             spare: Vec::new(),
-            kept_ns: SECOND_NS,
+            stored_ns: SECOND_NS,
             open: false,
             tick_ns: 1,
         }
     }
 
-    /// Of starts that were rounded down to such steps.
+    /// For start times that are rounded down to multiples of `tick_ns`.
     pub(crate) fn with_tick_ns(tick_ns: u64) -> RecentStarts {
         RecentStarts { tick_ns, ..RecentStarts::new() }
     }
 
-    /// A request began.
+    /// Adds the start of a request.
     pub(crate) fn request(&mut self, start: Nanos) {
         if !self.open {
             self.add(start);
         }
     }
 
-    /// A session began.
+    /// Adds the start of a session.
     pub(crate) fn session(&mut self, start: Nanos) {
         if !self.open {
             self.open = true;
@@ -82,7 +83,7 @@ impl RecentStarts {
     }
 
     fn add(&mut self, start: Nanos) {
-        if start.0 % SECOND_NS >= self.kept_ns {
+        if start.0 % SECOND_NS >= self.stored_ns {
             return;
         }
         let second = start.second();
@@ -99,14 +100,14 @@ impl RecentStarts {
             }
             return self.add(start);
         }
-        // A start of long ago, of a request that has only now ended, is left out.
+        // The request lasted longer than the window.
         let Some(slice) = self.slices.iter_mut().rev().find(|slice| slice.second == second) else { return };
         slice.stamps.push(start.0);
         if slice.stamps.len() > STAMPS_MAX {
-            self.kept_ns /= 2;
-            let kept_ns = self.kept_ns;
+            self.stored_ns /= 2;
+            let stored_ns = self.stored_ns;
             for slice in &mut self.slices {
-                slice.stamps.retain(|stamp| stamp % SECOND_NS < kept_ns);
+                slice.stamps.retain(|stamp| stamp % SECOND_NS < stored_ns);
             }
         }
     }
@@ -116,11 +117,11 @@ impl RecentStarts {
         self.slices.push_back(Slice { second, stamps });
     }
 
-    /// The numbers of the seconds that are over at `watermark`, but for the last one, of which requests may still be under
-    /// way.
-    pub(crate) fn look(&mut self, watermark: Nanos) -> Option<LiveArrivals> {
+    /// The regularity over the window that ends at `watermark`. The last second is excluded because its requests may
+    /// not have ended.
+    pub(crate) fn regularity(&mut self, watermark: Nanos) -> Option<LiveArrivals> {
         let (mut gaps, mut mean, mut squares) = (0u64, 0.0, 0.0);
-        let whole = self.kept_ns == SECOND_NS;
+        let whole = self.stored_ns == SECOND_NS;
         let mut before: Option<(u64, u64)> = None;
         for slice in &mut self.slices {
             if slice.second + 1 >= watermark.second() {
@@ -132,7 +133,7 @@ impl RecentStarts {
                     .filter(|(second, _)| *second == slice.second || (whole && second + 1 == slice.second))
                     .map(|(_, before)| (stamp - before) as f64);
                 if let Some(gap) = gap {
-                    // Welford's way to mean and variance.
+                    // Welford's algorithm for mean and variance.
                     gaps += 1;
                     let off = gap - mean;
                     mean += off / gaps as f64;
@@ -165,13 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn gaps_that_are_too_short_for_their_clock_are_not_told() {
+    fn gaps_near_the_clock_tick_give_no_result() {
         for (rate, told) in [(100.0, true), (2_000.0, false)] {
             let mut starts = RecentStarts::with_tick_ns(1_000_000);
             for at in poisson(rate, 8) {
                 starts.request(Nanos(at.0 / 1_000_000 * 1_000_000));
             }
-            let live = starts.look(Nanos::from_secs(8));
+            let live = starts.regularity(Nanos::from_secs(8));
             assert_eq!(live.is_some(), told, "{rate}");
             assert!(live.is_none_or(|live| (live.cov - 1.0).abs() < 0.1), "{rate}: {live:?}");
         }
@@ -185,7 +186,7 @@ mod tests {
             // Within a tenth of a second they come in any order.
             all.sort_by_key(|at| (at.0 / 100_000_000, at.0 % 7));
             all.into_iter().for_each(|at| starts.request(at));
-            let live = starts.look(Nanos::from_secs(8)).unwrap();
+            let live = starts.regularity(Nanos::from_secs(8)).unwrap();
             assert!((live.cov - 1.0).abs() < 0.1, "{rate}: {live:?}");
             assert!(live.gaps as f64 >= (rate * 6.0).min(40_000.0), "{rate}: {live:?}");
         }
@@ -203,9 +204,9 @@ mod tests {
                 starts.request(at + 2_000_u64);
             }
         }
-        let live = starts.look(Nanos::from_secs(40)).unwrap();
+        let live = starts.regularity(Nanos::from_secs(40)).unwrap();
         assert!(live.cov < 0.001, "{live:?}");
         assert!((1_000..1_300).contains(&live.gaps), "{live:?}");
-        assert_eq!(RecentStarts::new().look(Nanos::from_secs(9)), None);
+        assert_eq!(RecentStarts::new().regularity(Nanos::from_secs(9)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! `run.json`: what a run was, how it went and how it ended.
+//! `run.json`: the description and outcome of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrival::ArrivalCounts;
 use crate::control_event::ControlEvent;
-use crate::error::RecorderEvent;
+use crate::recorder_event::RecorderEvent;
 
-/// Version of the manifest that is written, and the only one that is read.
+/// Version of the manifest that this program writes, and the only one that it reads.
 pub const MANIFEST_VERSION: u32 = 1;
 
 /// The manifest of a run.
 ///
-/// It is written when the run begins, without an outcome, and again when it ends: a manifest without an outcome is of
-/// a run that goes on, or of one that was cut off.
+/// It is written without an outcome when the run starts, and again when the run ends. A manifest without an outcome
+/// belongs to a run that is in progress or was killed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`MANIFEST_VERSION`].
@@ -27,25 +27,25 @@ pub struct Manifest {
     pub plan: PlanFile,
     /// Seed of every random choice.
     pub seed: u64,
-    /// The command, its name included.
+    /// The command line, including the program's name.
     pub command_line: Vec<String>,
     /// JMeter properties that were set for this run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
     /// The generator's machine.
     pub machine: Machine,
-    /// Start of the run in ms since 1970: what every [`crate::Nanos`] counts from.
+    /// Start of the run in ms since 1970, the origin of every [`crate::Nanos`].
     pub wall_anchor_ms: i64,
-    /// What is known about the plan that puts its results in doubt.
+    /// Properties of the plan that make its results doubtful.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<PlanNote>,
-    /// The longest time that a request could take; `None` in manifests of versions that did not record it.
+    /// The longest possible duration of a request; `None` in manifests of versions that did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_deadline: Option<RequestDeadline>,
-    /// The thresholds that the run was judged by, in a form that says all of each.
+    /// The thresholds of the run, in their complete notation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
-    /// What somebody did to it while it went on, in order of time; written when it is done.
+    /// Changes during the run, in order of time; written at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<ControlEvent>,
     /// How it ended.
@@ -53,13 +53,13 @@ pub struct Manifest {
     pub outcome: Option<Outcome>,
 }
 
-/// The longest time that one HTTP request of a run could take.
+/// The longest possible duration of an HTTP request of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestDeadline {
-    /// As long as the server and the plan's timeouts allow.
+    /// Unlimited, apart from the plan's timeouts.
     None,
-    /// So many ns.
+    /// In ns.
     Ns(u64),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for RequestDeadline {
 /// The plan of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanFile {
-    /// As it was named.
+    /// The path given on the command line.
     pub path: String,
     /// The test plan's name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -102,9 +102,9 @@ pub fn plan_hash(plan: &[u8]) -> String {
 pub struct Machine {
     /// Host name.
     pub hostname: String,
-    /// Operating system, as Rust names it.
+    /// Operating system, by Rust's name.
     pub os: String,
-    /// Processor architecture, as Rust names it.
+    /// Processor architecture, by Rust's name.
     pub arch: String,
     /// Processors that the program may use.
     pub cpus: u32,
@@ -124,12 +124,12 @@ impl Machine {
     }
 }
 
-/// A doubt about the plan that its compilation found.
+/// A doubtful property of the plan, found when it was compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanNote {
-    /// Stable name of the kind of doubt, in kebab case.
+    /// Stable name of the kind of note, in kebab case.
     pub code: String,
-    /// What is the matter.
+    /// The description.
     pub message: String,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,14 +145,14 @@ pub enum RunEnd {
     Completed,
     /// The plan stopped itself (Stop Test, or an error with that consequence).
     StoppedByPlan,
-    /// An error stopped it or users of it: a script that cannot be run, a failed sample with that consequence, a data file
-    /// that is missing.
+    /// An error stopped the run or some users: an invalid script, a missing data file, or a failed sample of a thread
+    /// group that stops on errors.
     StoppedByError,
-    /// Someone asked it to stop, and the users finished their samples.
+    /// The run was interrupted; users finished their current samples.
     Interrupted,
-    /// Someone asked it to stop at once.
+    /// The run was stopped at once.
     Aborted,
-    /// A threshold was broken that says so; users finished their samples.
+    /// A threshold failed that stops the run; users finished their current samples.
     StoppedByThreshold,
     /// The generator failed.
     Failed,
@@ -168,109 +168,108 @@ const fn is_zero(number: &u64) -> bool {
 pub struct Outcome {
     /// Why.
     pub end: RunEnd,
-    /// The threshold that stopped it, as [`Manifest::thresholds`] has it.
+    /// The threshold that stopped the run, in the notation of [`Manifest::thresholds`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
-    /// The error that stopped it.
+    /// The error that stopped the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Length from start to the end of the last user, in ns.
+    /// Duration from the start to the end of the last user, in ns.
     pub duration_ns: u64,
     /// Users that were started.
     pub users_started: u64,
     /// Users that finished.
     pub users_finished: u64,
-    /// Users among those started that made no part of the load: of setUp and tearDown thread groups, and of groups that sent
-    /// nothing.
+    /// Started users that were not part of the load: those of setUp and tearDown thread groups, and of groups without
+    /// requests.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub users_apart: u64,
-    /// What is known about the generator itself.
+    /// Health of the generator.
     pub generator: GeneratorFacts,
     /// The open workloads of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<OpenFacts>,
-    /// What became of their arrivals; `None` when the run had no open workload.
+    /// Counts of their arrivals; `None` when the run had no open workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalCounts>,
-    /// What went wrong while writing.
+    /// Errors while writing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorder_events: Vec<RecorderEvent>,
 }
 
-/// An open workload: what its arrivals were asked to be.
+/// An open workload: its arrival process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenFacts {
-    /// The arrival process, as its own notation writes it.
+    /// The arrival process, in its notation, such as `poisson(50/s)`.
     pub process: String,
-    /// Numbers of the thread groups that took the arrivals, as in [`crate::RunNames::groups`].
+    /// The thread groups that started the arrivals, as indices into [`crate::RunNames::groups`].
     pub groups: Vec<u32>,
-    /// When the schedule began, in ns since the start of the run.
+    /// Start of the schedule, in ns since the start of the run.
     pub first_ns: u64,
-    /// Seed of the schedule: with it and the process the schedule can be made again.
+    /// Seed of the schedule, from which the schedule can be reproduced.
     pub seed: u64,
 }
 
-/// What is known about the generator itself, for the verdict on whether it was the bottleneck.
+/// Health of the generator, from which the report determines whether it was the bottleneck.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GeneratorFacts {
     /// The cores that ran users.
     pub cores: Vec<CoreFacts>,
-    /// How often a core found the recorder behind.
+    /// How often a core had to wait for the recorder.
     pub recorder_stalls: u64,
-    /// How long users were held back because of that, over all cores, in ns.
+    /// How long users were delayed by that, over all cores, in ns.
     pub recorder_stall_ns: u64,
-    /// Samples that were made but could not be recorded.
+    /// Samples that could not be recorded.
     pub lost_samples: u64,
-    /// Samples that were under way when the run was stopped, and are in no number.
+    /// Samples in flight when the run was stopped; they are excluded from all figures.
     pub interrupted_samples: u64,
-    /// How often matching, parsing or evaluating was given up because of a limit, by the limit's name.
+    /// How often matching, parsing or evaluating exceeded a limit, by the limit's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub exceeded_limits: BTreeMap<String, u64>,
-    /// Largest resident memory in bytes; `None` where the system does not tell.
+    /// Largest resident memory in bytes; `None` if the system does not report it.
     pub memory_bytes_max: Option<u64>,
-    /// Of the CPU time that this machine wanted during the run, the part (0..=1) in which the host of a virtual machine ran
-    /// others instead; `None` where the system does not tell, or hardly any time was wanted.
+    /// The share (0..=1) of the CPU time that this machine requested during the run and the hypervisor gave to other
+    /// virtual machines. `None` if the system does not report it, or if hardly any time was requested.
     pub cpu_stolen: Option<f64>,
     /// The longest times in which the process or a core did not run, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,
-    /// Cores that were left behind because they did not respond when the run was to end.
+    /// Cores that did not respond at the end of the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub abandoned: Vec<AbandonedCore>,
 }
 
-/// A time in which the process, or one core of it, did not run: response times measured then are the generator's.
+/// A time in which the process, or one of its cores, did not run. Response times in it measure the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stall {
-    /// Number of the core, from 0; `None`: the whole process.
+    /// Number of the core, from 0; `None` for the whole process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<u32>,
-    /// When it began, in ns since the run's start.
+    /// Start, in ns since the start of the run.
     pub at_ns: u64,
-    /// How long it lasted at least, in ns.
+    /// Minimum duration, in ns.
     pub length_ns: u64,
 }
 
-/// A core that did not respond when the run was to end. What it measured after it was last seen is missing.
+/// A core that did not respond at the end of the run. Its samples since `last_seen_ns` are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AbandonedCore {
     /// Number of the core, from 0.
     pub core: u32,
-    /// When it last handed its samples over, in ns since the run's start.
+    /// Time of its last batch of samples, in ns since the start of the run.
     pub last_seen_ns: u64,
 }
 
-/// What is known about one core.
+/// Health of one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CoreFacts {
-    /// CPU time of its thread over the run's length (0..=1); `None` where the system does not tell.
+    /// CPU time of its thread divided by the duration of the run (0..=1); `None` if the system does not report it.
     pub busy: Option<f64>,
-    /// The same over its busiest second; `None` where the system does not tell, or no second was whole.
+    /// The same for its busiest second; `None` if the system does not report it, or if no second was complete.
     pub busy_second_max: Option<f64>,
-    /// Longest time by which the core's own tick, which takes its turn among the users, came late, in ns; `None` when nobody
-    /// has measured it.
+    /// Longest delay of the core's timer tick in ns; `None` if it was not measured.
     pub lag_ns_max: Option<u64>,
 }
 
@@ -279,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_deadline_that_was_not_recorded_is_not_none() {
+    fn an_unrecorded_deadline_differs_from_none() {
         let manifest = |deadline: &str| -> Manifest {
             let text = format!(
                 r#"{{"version":1,"busyhour":"0.1.0","plan":{{"path":"p","sha256":""}},"seed":1,"command_line":[],
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_system_does_not_tell_is_not_zero() {
+    fn unreported_system_values_are_not_zero() {
         let facts: GeneratorFacts = serde_json::from_str(r#"{"cores":[{}],"lost_samples":2}"#).unwrap();
         assert_eq!(facts.cores, [CoreFacts { busy: None, busy_second_max: None, lag_ns_max: None }]);
         assert_eq!((facts.memory_bytes_max, facts.lost_samples), (None, 2));

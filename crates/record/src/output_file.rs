@@ -1,39 +1,40 @@
-//! A file that may fail without taking the run along.
+//! Output files whose write errors do not stop the run.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
-use crate::error::RecorderEvent;
+use crate::output_target::Target;
 use crate::pipe::PipeRelease;
-use crate::write_target::Target;
+use crate::recorder_event::RecorderEvent;
 
-/// Bytes gathered before they are written.
+/// Size of the buffer in bytes.
 const BUFFER: usize = 128 << 10;
 
-/// A buffered file of units (rows, samples) that are written whole or not at all.
+/// A buffered file of units (rows, samples) that are written completely or not at all.
 ///
-/// When a write fails (a full disk), the units that the disk has taken whole stay, what it took of the next one is cut off
-/// again, and that one and all behind it are counted as lost; later units try anew. Where nothing can be cut off (a pipe), the
-/// rest of the unit that was torn is written first when there is room again: no unit ever begins in the middle of another.
+/// When a write fails, for example on a full disk, the units that were written completely are kept. A partly written
+/// unit is truncated; it and the rest of the buffer count as lost, and later units are tried again. If the file
+/// cannot be truncated (a pipe), the rest of the partly written unit is written first when writing succeeds again.
+/// Thus no unit ever starts in the middle of another.
 pub(crate) struct OutputFile {
     name: String,
     target: Box<dyn Target>,
     buffer: Vec<u8>,
-    /// Ends of the buffer's whole units, and what each stands for.
+    /// The end of each complete unit in the buffer, and its number of samples or rows.
     ends: Vec<(usize, u64)>,
-    /// Length of the file up to the last whole unit.
+    /// Length of the file up to the last complete unit.
     len: u64,
-    /// What is missing of a unit that was torn and could not be cut off, and what it stands for.
+    /// The unwritten rest of a partly written unit that could not be truncated, and its number of samples or rows.
     torn: (Vec<u8>, u64),
     lost: u64,
     error: Option<String>,
-    /// Something is missing for good.
-    dropped: bool,
+    /// Whether any unit is lost.
+    has_lost_units: bool,
 }
 
 impl OutputFile {
-    /// Opens a result file that may be a named pipe, see [`PipeRelease`]; otherwise as [`OutputFile::open`].
+    /// Opens a result file, which may be a named pipe (see [`PipeRelease`]); otherwise as [`OutputFile::open`].
     pub(crate) fn open_result(path: &Path, append: bool, release: &PipeRelease) -> io::Result<OutputFile> {
         #[cfg(unix)]
         if crate::pipe::is_pipe(path) {
@@ -45,7 +46,7 @@ impl OutputFile {
         OutputFile::open(path, append)
     }
 
-    /// Opens `path`, making its directory if need be. With `append` what it holds is kept.
+    /// Opens `path`, and creates its directory if necessary. With `append` the contents are kept.
     pub(crate) fn open(path: &Path, append: bool) -> io::Result<OutputFile> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             std::fs::create_dir_all(parent)?;
@@ -69,30 +70,30 @@ impl OutputFile {
             torn: (Vec::new(), 0),
             lost: 0,
             error: None,
-            dropped: false,
+            has_lost_units: false,
         }
     }
 
-    /// The file's name, as it was given.
+    /// The file's name, as given.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where the bytes of the next unit go; [`OutputFile::end_unit`] ends it.
+    /// The buffer for the next unit; call [`OutputFile::end_unit`] after it.
     pub(crate) fn unit(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// What was put into the buffer since the last call is a whole that stands for `units`. False when a write failed.
+    /// Ends a unit that counts as `units`. Returns false if a write failed.
     pub(crate) fn end_unit(&mut self, units: u64) -> bool {
         self.ends.push((self.buffer.len(), units));
         self.buffer.len() < BUFFER || self.flush()
     }
 
-    /// Writes the buffer; false when that failed.
+    /// Writes the buffer; returns false if that failed.
     pub(crate) fn flush(&mut self) -> bool {
-        if !self.mend() {
-            self.drop_from(0);
+        if !self.write_torn_rest() {
+            self.lose_from(0);
             return false;
         }
         let whole = self.ends.last().map_or(0, |(end, _)| *end);
@@ -104,23 +105,23 @@ impl OutputFile {
             return true;
         };
         self.failed_with(&error);
-        // The units the disk has taken whole, and where the next one begins.
+        // The completely written units, and the end of the last.
         let taken = self.ends.partition_point(|(end, _)| *end <= written);
         let kept = if taken == 0 { 0 } else { self.ends[taken - 1].0 };
         self.len += kept as u64;
-        let torn = written > kept && self.target.cut(self.len).is_err();
+        let torn = written > kept && self.target.truncate(self.len).is_err();
         if torn && let Some((end, units)) = self.ends.get(taken).copied() {
             self.torn = (self.buffer[written..end].to_vec(), units);
             self.len += (end - kept) as u64;
-            self.drop_from(taken + 1);
+            self.lose_from(taken + 1);
         } else {
-            self.drop_from(taken);
+            self.lose_from(taken);
         }
         false
     }
 
-    /// Writes the rest of a torn unit; false when that failed.
-    fn mend(&mut self) -> bool {
+    /// Writes the rest of a partly written unit; returns false if that failed.
+    fn write_torn_rest(&mut self) -> bool {
         if self.torn.0.is_empty() {
             return true;
         }
@@ -130,17 +131,17 @@ impl OutputFile {
             self.failed_with(&error);
             return false;
         }
-        if !self.dropped {
-            // Nothing is missing after all.
+        if !self.has_lost_units {
+            // Nothing was lost.
             self.error = None;
         }
         true
     }
 
-    /// Empties the buffer of its whole units; those from this one on are lost.
-    fn drop_from(&mut self, unit: usize) {
+    /// Removes all complete units from the buffer; those from `unit` on count as lost.
+    fn lose_from(&mut self, unit: usize) {
         let rest = self.ends.get(unit..).unwrap_or_default();
-        self.dropped |= !rest.is_empty();
+        self.has_lost_units |= !rest.is_empty();
         self.lost += rest.iter().map(|(_, units)| units).sum::<u64>();
         let whole = self.ends.last().map_or(0, |(end, _)| *end);
         self.buffer.drain(..whole);
@@ -153,7 +154,7 @@ impl OutputFile {
         }
     }
 
-    /// The file's trouble, if it had any.
+    /// The event that reports the file's error, if any.
     pub(crate) fn event(&self) -> Option<RecorderEvent> {
         let error = self.error.clone()?;
         let torn = if self.torn.0.is_empty() { 0 } else { self.torn.1 };
@@ -165,7 +166,7 @@ impl OutputFile {
     }
 }
 
-/// Writes as much as it can: how many bytes were taken, and what stopped it.
+/// Writes as much as possible; returns the number of bytes written and the error that stopped it.
 fn write(target: &mut dyn Target, bytes: &[u8]) -> (usize, Option<io::Error>) {
     let mut written = 0;
     while written < bytes.len() {
@@ -187,21 +188,21 @@ mod tests {
 
     use super::*;
 
-    /// A disk with so much room, which takes so many bytes at once.
+    /// A disk with `room` free bytes that accepts `at_once` bytes per write.
     #[derive(Debug)]
     struct Disk {
         content: Vec<u8>,
         room: usize,
         at_once: usize,
-        can_cut: bool,
+        can_truncate: bool,
     }
 
     #[derive(Clone, Debug)]
     struct Shared(Arc<Mutex<Disk>>);
 
     impl Shared {
-        fn new(room: usize, at_once: usize, can_cut: bool) -> Self {
-            Self(Arc::new(Mutex::new(Disk { content: Vec::new(), room, at_once, can_cut })))
+        fn new(room: usize, at_once: usize, can_truncate: bool) -> Self {
+            Self(Arc::new(Mutex::new(Disk { content: Vec::new(), room, at_once, can_truncate })))
         }
 
         fn with<R>(&self, with: impl FnOnce(&mut Disk) -> R) -> R {
@@ -232,9 +233,9 @@ mod tests {
             })
         }
 
-        fn cut(&mut self, len: u64) -> io::Result<()> {
+        fn truncate(&mut self, len: u64) -> io::Result<()> {
             self.with(|disk| {
-                if !disk.can_cut {
+                if !disk.can_truncate {
                     return Err(io::ErrorKind::InvalidInput.into());
                 }
                 let len = usize::try_from(len).unwrap();
@@ -258,10 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_disk_took_is_kept_and_the_rest_is_counted() {
-        for can_cut in [true, false] {
+    fn written_rows_are_kept_and_the_rest_is_counted() {
+        for can_truncate in [true, false] {
             // Room for three rows of nine bytes and a bit of the fourth.
-            let disk = Shared::new(31, 5, can_cut);
+            let disk = Shared::new(31, 5, can_truncate);
             let mut file = disk.file();
             for number in 0..10 {
                 assert!(row(&mut file, number), "nothing is written yet");
@@ -271,7 +272,7 @@ mod tests {
             disk.with(|disk| disk.room = 1000);
             row(&mut file, 10);
             assert!(file.flush());
-            if can_cut {
+            if can_truncate {
                 assert_eq!(disk.rows(), ["row 0000", "row 0001", "row 0002", "row 0010"]);
                 assert_eq!(lost(&file), 7);
             } else {
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_row_that_is_finished_later_is_no_loss() {
+    fn a_torn_row_that_is_completed_later_is_not_lost() {
         let disk = Shared::new(4, 100, false);
         let mut file = disk.file();
         row(&mut file, 0);
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_takes_little_at_once_loses_nothing() {
+    fn short_writes_lose_nothing() {
         let disk = Shared::new(usize::MAX, 1, true);
         let mut file = disk.file();
         for number in 0..20_000 {
@@ -310,9 +311,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_row_is_in_the_file_or_counted_as_lost(
-            steps in proptest::collection::vec((0usize..60, 1usize..40, 0usize..12), 1..30), can_cut: bool
+            steps in proptest::collection::vec((0usize..60, 1usize..40, 0usize..12), 1..30), can_truncate: bool
         ) {
-            let disk = Shared::new(0, 1, can_cut);
+            let disk = Shared::new(0, 1, can_truncate);
             let mut file = disk.file();
             let mut rows = 0;
             for (room, at_once, more) in steps {
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_costs_what_it_could_not_take_and_is_told() {
+    fn lost_rows_of_a_full_disk_are_reported() {
         let device = Path::new("/dev/full");
         if !device.exists() {
             return;
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn appends_or_begins_anew() {
+    fn a_file_is_appended_to_or_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("deep/er/file");
         for (append, text) in [(true, "a"), (true, "b"), (false, "c")] {

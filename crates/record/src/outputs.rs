@@ -1,4 +1,4 @@
-//! The files of a run.
+//! The output files of a run.
 
 use std::path::Path;
 
@@ -6,28 +6,28 @@ use crate::aggregator::Aggregator;
 use crate::columns::{ColumnsFile, ColumnsFormat};
 use crate::csv_row::RowFormat;
 use crate::detail::Detail;
-use crate::error::{RecordError, RecorderEvent};
 use crate::histogram_log::HistogramLog;
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
 use crate::pipe::PipeRelease;
-use crate::recorder_config::{CsvOutput, RecorderConfig, Which};
+use crate::recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
+use crate::recorder_event::{RecordError, RecorderEvent};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
 use crate::sample::{Sample, SampleFlags};
 use crate::samples_file::{FileNames, SamplesFile};
 use crate::xml::{self, XmlFormat};
 
-/// Every output of a run; a failure of one does not touch the others.
+/// All outputs of a run; an error of one does not affect the others.
 pub(crate) struct Outputs {
     samples: Option<SamplesFile>,
     histograms: Option<HistogramLog>,
     files: Vec<ResultFile>,
     /// The main log first, if there is one, then the listeners'.
     sinks: Vec<Sink>,
-    /// By [`Sample::listeners`]: indices into `sinks`, the main log's included.
+    /// Indices into `sinks`, by [`Sample::listeners`]; includes the main log.
     sets: Vec<Vec<usize>>,
-    /// By writer: the sinks that took the sample whose sub-results follow.
-    takers: Vec<Vec<usize>>,
+    /// By writer: the sinks of the last sample, to which its sub-results are written too.
+    last_sinks: Vec<Vec<usize>>,
     /// Number of the sample, for [`ResultFile::last`].
     number: u64,
     events: Vec<RecorderEvent>,
@@ -36,9 +36,9 @@ pub(crate) struct Outputs {
 /// A result file; two listeners with one file name share it.
 struct ResultFile {
     file: OutputFile,
-    /// What it ends with, as whoever opened it wants it.
+    /// The end of the file, in the format of the sink that opened it.
     end: Vec<u8>,
-    /// The last sample that was written: a sample goes into a file once, as in JMeter.
+    /// The number of the last sample in the file: a sample is written once, as in JMeter.
     last: u64,
     autoflush: bool,
 }
@@ -48,12 +48,12 @@ struct Sink {
     file: usize,
     format: Format,
     labels: Labels,
-    which: Which,
+    filter: SampleFilter,
     /// The main log (`-l`), not a listener.
     main: bool,
 }
 
-/// How a sink shows samples.
+/// The format of a sink.
 enum Format {
     Csv(RowFormat),
     Xml(XmlFormat),
@@ -78,7 +78,7 @@ impl Outputs {
             files: Vec::new(),
             sinks: Vec::new(),
             sets: Vec::new(),
-            takers: Vec::new(),
+            last_sinks: Vec::new(),
             number: 0,
             events: Vec::new(),
         };
@@ -88,7 +88,7 @@ impl Outputs {
         }
         let mut listeners = Vec::new();
         for output in &config.listeners {
-            // A name that came to nothing is none, as in JMeter.
+            // An empty name means no file, as in JMeter.
             if output.path.as_os_str().is_empty() {
                 listeners.push(None);
                 continue;
@@ -110,13 +110,13 @@ impl Outputs {
         if outputs.sets.is_empty() {
             outputs.sets.push(main.into_iter().collect());
         }
-        outputs.takers = vec![Vec::with_capacity(outputs.sinks.len()); config.writers.max(1)];
+        outputs.last_sinks = vec![Vec::with_capacity(outputs.sinks.len()); config.writers.max(1)];
         Ok(outputs)
     }
 
     fn sink(
         &mut self,
-        output: &CsvOutput,
+        output: &ResultFileConfig,
         config: &RecorderConfig,
         main: bool,
     ) -> Result<usize, RecordError> {
@@ -144,23 +144,23 @@ impl Outputs {
             self.files.len() - 1
         };
         let labels = config.labels.clone();
-        self.sinks.push(Sink { file, format, labels, which: output.which, main });
+        self.sinks.push(Sink { file, format, labels, filter: output.filter, main });
         Ok(self.sinks.len() - 1)
     }
 
-    /// Writes `sample` where it is wanted.
+    /// Writes `sample` to its sinks.
     pub(crate) fn sample(&mut self, writer: usize, sample: &Sample<'_>, detail: Option<&Detail>) {
         if self.sinks.is_empty() {
             return;
         }
         self.number += 1;
-        let Some(takers) = self.takers.get_mut(writer) else { return };
+        let Some(last_sinks) = self.last_sinks.get_mut(writer) else { return };
         if sample.flags.contains(SampleFlags::SUB_RESULT)
             || sample.flags.contains(SampleFlags::TRANSACTION_CHILD)
         {
-            for at in takers.iter() {
+            for at in last_sinks.iter() {
                 let sink = &mut self.sinks[*at];
-                // In XML they stand inside what they belong to.
+                // In XML they are inside their parent's element.
                 if let Format::Csv(rows) = &sink.format
                     && rows.config().subresults
                 {
@@ -169,32 +169,32 @@ impl Outputs {
             }
             return;
         }
-        takers.clear();
+        last_sinks.clear();
         let set = self.sets.get(sample.listeners as usize).or(self.sets.first());
         let listeners_only = sample.flags.contains(SampleFlags::LISTENERS_ONLY);
-        // A set that nobody described is the empty one: the main log takes its samples all the same.
+        // An unknown set is treated as the empty one, so that the main log contains the sample.
         for at in set.into_iter().flatten() {
             let sink = &mut self.sinks[*at];
-            let wanted = match sink.which {
-                Which::All => true,
-                Which::Errors => !sample.success,
-                Which::Successes => sample.success,
+            let wanted = match sink.filter {
+                SampleFilter::All => true,
+                SampleFilter::Errors => !sample.success,
+                SampleFilter::Successes => sample.success,
             };
             if wanted && !(listeners_only && sink.main) {
                 sink.write(&mut self.files, self.number, sample, detail);
-                takers.push(*at);
+                last_sinks.push(*at);
             }
         }
     }
 
-    /// Keeps a batch of `samples`.
+    /// Writes a batch of `samples` to the record.
     pub(crate) fn batch(&mut self, writer: usize, batch: &[u8], samples: u64) {
         if let Some(file) = &mut self.samples {
             file.batch(writer, batch, samples);
         }
     }
 
-    /// Keeps packed arrivals.
+    /// Writes packed arrivals to the record.
     pub(crate) fn arrivals(&mut self, writer: usize, packed: &[u8]) {
         if let Some(file) = &mut self.samples {
             file.arrivals(writer, packed);
@@ -202,12 +202,12 @@ impl Outputs {
     }
 
     /// Writes the histograms of the seconds that are complete.
-    pub(crate) fn histograms(&mut self, book: &mut Aggregator) {
-        while let Some(second) = book.next_closed() {
+    pub(crate) fn histograms(&mut self, aggregator: &mut Aggregator) {
+        while let Some(second) = aggregator.next_closed() {
             if let Some(log) = &mut self.histograms {
-                log.second(&second, book);
+                log.second(&second, aggregator);
             }
-            book.recycle(second);
+            aggregator.recycle(second);
         }
     }
 
@@ -273,8 +273,8 @@ impl Sink {
     }
 }
 
-/// Opens a result file: to continue it, or with its head.
-fn open(output: &CsvOutput, format: &Format, pipes: &PipeRelease) -> std::io::Result<OutputFile> {
+/// Opens a result file, to continue it or with a new head.
+fn open(output: &ResultFileConfig, format: &Format, pipes: &PipeRelease) -> std::io::Result<OutputFile> {
     match format {
         Format::Csv(rows) => {
             let had_rows = output.path.exists();
@@ -303,7 +303,7 @@ fn open(output: &CsvOutput, format: &Format, pipes: &PipeRelease) -> std::io::Re
     }
 }
 
-/// Whether two names lead to one file.
+/// Whether two paths refer to the same file.
 fn same_file(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,

@@ -1,7 +1,7 @@
-//! Response times over the run, in slices of equal length that double when there are too many: of all requests in the
-//! bands of a heat map, of each row of the book as counts, means and percentiles.
+//! Response times over the run, in time slices of equal length. When there are too many slices, their length doubles.
+//! A heat map counts all requests by band; each row of the aggregator has counts, means and percentiles.
 //!
-//! It is filled when the book closes a second, from the times the book has anyway; a sample costs nothing while it is added.
+//! Slices are filled when the aggregator closes a second, so that adding a sample costs nothing extra.
 
 use crate::bands::{self, BANDS, PER_DECADE};
 
@@ -11,27 +11,27 @@ const HEAT_SLICES_MAX: u64 = 480;
 /// Most slices of a row.
 const ROW_SLICES_MAX: u64 = 120;
 
-/// Bands of the heat map to a decade.
+/// Bands of the heat map per decade.
 pub const HEAT_BANDS_PER_DECADE: usize = 16;
 
-/// How many bands of ours make one of the heat map.
+/// Number of [`crate::bands`] per band of the heat map.
 const FINE: usize = PER_DECADE / HEAT_BANDS_PER_DECADE;
 
 /// Response times of requests over the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heat {
-    /// The second in which the first slice begins.
+    /// The second in which the first slice starts.
     pub from_second: u64,
     /// Length of a slice in seconds.
     pub step_s: u64,
-    /// By slice: bands in ascending order and how many requests ended in them. Band `b` begins at 10^(b/16) µs.
+    /// By slice: bands in ascending order, and the number of requests that ended. Band `b` starts at 10^(b/16) µs.
     pub columns: Vec<Vec<(u16, u64)>>,
 }
 
-/// One row over the run.
+/// The time series of one row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LabelSeries {
-    /// The second in which the first slice begins.
+    /// The second in which the first slice starts.
     pub from_second: u64,
     /// Length of a slice in seconds.
     pub step_s: u64,
@@ -44,14 +44,14 @@ pub struct LabelSeries {
 pub struct SlicePoint {
     /// Samples that ended.
     pub samples: u64,
-    /// Failed ones among them.
+    /// Failed samples.
     pub errors: u64,
-    /// Mean and 95th percentile of the response time in ms; `None` when none ended. The percentile is the middle of a
-    /// band 3.7 % wide.
+    /// Mean and 95th percentile of the response time in ms; `None` if no sample ended. The percentile is the middle
+    /// of a band that is 3.7 % wide.
     pub response_ms: Option<(f64, f64)>,
 }
 
-/// A row's slice while it is being filled.
+/// The slice of a row that is being filled.
 #[derive(Debug, Default)]
 struct Slice {
     /// Its number.
@@ -59,7 +59,7 @@ struct Slice {
     samples: u64,
     errors: u64,
     response_us: u64,
-    /// Bands in ascending order, and how many times are in them.
+    /// Bands in ascending order, and the number of times in each.
     bands: Vec<(u16, u32)>,
 }
 
@@ -73,7 +73,7 @@ impl Slice {
 
     fn point(&self) -> SlicePoint {
         let times: u64 = self.bands.iter().map(|(_, count)| u64::from(*count)).sum();
-        // The least band that at least 95 % do not exceed.
+        // The band of the 95th percentile.
         let wanted = (times * 95).div_ceil(100);
         let mut seen = 0;
         let band = self.bands.iter().find(|(_, count)| {
@@ -101,10 +101,10 @@ fn merge<N: Copy>(into: &mut Vec<(u16, N)>, more: &[(u16, N)], add: impl Fn(&mut
     }
 }
 
-/// What a second tells of one row.
+/// One second of one row.
 #[derive(Debug, Default)]
 pub(crate) struct RowSecond {
-    /// Whether its samples are requests: the heat map is made of these.
+    /// Whether its samples are requests, which the heat map contains.
     pub(crate) is_request: bool,
     pub(crate) samples: u64,
     pub(crate) errors: u64,
@@ -112,16 +112,16 @@ pub(crate) struct RowSecond {
     pub(crate) times: Vec<(u64, u64)>,
 }
 
-/// The slices of a run that goes on.
+/// The slices of a run in progress.
 #[derive(Debug)]
 pub(crate) struct OverTime {
-    /// The first second; every other one is later.
+    /// The first second of the run.
     from: Option<u64>,
     heat: Vec<Vec<(u16, u64)>>,
     heat_step: u64,
     rows: Vec<Vec<Slice>>,
     row_step: u64,
-    /// Counts by band, all 0 between uses.
+    /// Counts by band, cleared after use.
     counts: Vec<u32>,
     heat_counts: Vec<u32>,
     found: Vec<(u16, u32)>,
@@ -216,7 +216,7 @@ impl OverTime {
         if slices.last().is_none_or(|slice| slice.at < at) {
             slices.push(Slice { at, ..Slice::default() });
         }
-        // Seconds come in order: it is the last slice.
+        // Seconds are added in order, so it is the last slice.
         let Some(slice) = slices.last_mut() else { return };
         slice.samples += row.samples;
         slice.errors += row.errors;
@@ -230,7 +230,7 @@ impl OverTime {
         Some(Heat { from_second, step_s: self.heat_step, columns: self.heat.clone() })
     }
 
-    /// The series of row number `row`; `None` when nothing of it ended.
+    /// The series of row number `row`; `None` if none of its samples ended.
     pub(crate) fn row(&self, row: usize) -> Option<LabelSeries> {
         let slices = self.rows.get(row).filter(|slices| !slices.is_empty())?;
         let last = slices.last()?.at;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_double_and_nothing_is_lost() {
+    fn slices_double_without_losing_samples() {
         let mut over = OverTime::new();
         let times: Vec<(u64, u64)> = (1..=100).map(|ms| (0, ms * 1_000)).collect();
         for number in 1_000..2_000 {
@@ -301,7 +301,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_kept_whatever_the_gaps(gaps in prop::collection::vec(1u64..5_000, 1..60)) {
+        fn counts_are_complete_for_any_gaps(gaps in prop::collection::vec(1u64..5_000, 1..60)) {
             let mut over = OverTime::new();
             let mut number = 0;
             for gap in &gaps {

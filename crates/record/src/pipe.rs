@@ -1,4 +1,4 @@
-//! Named pipes as result files: a reader that is missing or slow holds the recorder up, but never the end of the run.
+//! Named pipes as result files. A missing or slow reader delays the recorder, but not the end of the run.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -6,27 +6,27 @@ use std::time::Duration;
 #[cfg(unix)]
 pub(crate) use unix::{Pipe, is_pipe};
 
-/// Ends all waiting for the readers of pipes.
+/// Ends all waiting for readers of pipes.
 ///
-/// Before it is released, the recorder waits until a pipe has a reader and until the reader takes what is written. After
-/// that, rows which a pipe does not take at once are lost, and counted as such.
+/// Before the release, the recorder waits until a pipe has a reader, and until the reader accepts the data. After the
+/// release, rows that a pipe does not accept at once are lost and counted as lost.
 #[derive(Clone, Debug, Default)]
 pub struct PipeRelease(Arc<(Mutex<bool>, Condvar)>);
 
 impl PipeRelease {
-    /// Ends the waiting, for good.
+    /// Ends the waiting permanently.
     pub fn release(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
     }
 
-    /// Whether nobody waits any more.
+    /// Whether [`PipeRelease::release`] was called.
     #[must_use]
     pub fn is_released(&self) -> bool {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the release, for at most so long.
+    /// Waits for the release, at most for `time`.
     fn wait(&self, time: Duration) {
         let is_released = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.0.1.wait_timeout_while(is_released, time, |is_released| !*is_released));
@@ -42,24 +42,24 @@ mod unix {
     use std::time::Duration;
 
     use super::PipeRelease;
-    use crate::write_target::Target;
+    use crate::output_target::Target;
 
-    /// How often a pipe that takes nothing is tried again.
+    /// Interval between attempts to write to a full pipe.
     const RETRY: Duration = Duration::from_millis(1);
 
-    /// Whether `path` leads to a pipe.
+    /// Whether `path` is a named pipe.
     pub(crate) fn is_pipe(path: &Path) -> bool {
         std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
     }
 
-    /// The writing end of a named pipe. It never blocks in the kernel.
+    /// The writing end of a named pipe. Its system calls never block.
     pub(crate) struct Pipe {
         file: File,
         release: PipeRelease,
     }
 
     impl Pipe {
-        /// Opens the pipe at `path`, waiting until it has a reader.
+        /// Opens the pipe at `path`; waits until it has a reader.
         pub(crate) fn open(path: &Path, release: PipeRelease) -> io::Result<Pipe> {
             loop {
                 match OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path) {
@@ -97,7 +97,7 @@ mod unix {
             }
         }
 
-        fn cut(&mut self, _len: u64) -> io::Result<()> {
+        fn truncate(&mut self, _len: u64) -> io::Result<()> {
             Err(io::ErrorKind::InvalidInput.into())
         }
     }
@@ -113,7 +113,7 @@ mod unix {
         }
 
         #[test]
-        fn a_pipe_without_a_reader_is_given_up_when_it_is_released() {
+        fn opening_a_pipe_without_a_reader_fails_after_the_release() {
             let dir = tempfile::tempdir().unwrap();
             let path = pipe(dir.path());
             assert!(is_pipe(&path) && !is_pipe(dir.path()));
@@ -128,7 +128,7 @@ mod unix {
         }
 
         #[test]
-        fn a_reader_that_does_not_read_costs_rows_and_not_the_end() {
+        fn writing_to_a_full_pipe_fails_after_the_release() {
             let dir = tempfile::tempdir().unwrap();
             let path = pipe(dir.path());
             let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();

@@ -1,4 +1,4 @@
-//! The recorder's thread: from batches to totals and files.
+//! The recorder's thread, which turns batches into totals and files.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,25 +6,22 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::aggregator::Aggregator;
-use crate::aggregator_settings::AggregatorSettings;
 use crate::batch::BatchReader;
 use crate::core_clocks::CoreClocks;
 use crate::detail::Detail;
-use crate::error::RecordError;
-use crate::error::RecorderEvent;
 use crate::live::{IntervalCounts, Live};
 use crate::live_arrivals::{LiveArrivals, RecentStarts};
 use crate::outputs::Outputs;
 use crate::recorder_config::RecorderConfig;
+use crate::recorder_event::{RecordError, RecorderEvent};
 use crate::run_names::RunNames;
 use crate::run_totals::RunTotals;
 use crate::sample::{Nanos, SampleFlags};
-use crate::snapshot::Snapshot;
-use crate::snapshot::SnapshotMaker;
-use crate::snapshot::SnapshotSender;
+use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
+use crate::totals::TotalsSettings;
 use crate::writer::{Batch, BatchWriter, Message};
 
-/// Writes a run down. It lives on a thread of its own; the cores feed it through [`BatchWriter`]s.
+/// Records a run on a thread of its own, which receives the samples of the cores from [`BatchWriter`]s.
 #[derive(Debug)]
 pub struct Recorder {
     thread: JoinHandle<RunTotals>,
@@ -32,44 +29,44 @@ pub struct Recorder {
     live: Arc<Mutex<Live>>,
 }
 
-/// How often the files are handed to the system, in nanoseconds of the run. A core hands its samples over every tenth of
-/// a second, so that a process that is killed loses less than a second of them.
+/// Interval of flushing the files, in nanoseconds of the run. Cores send their samples every tenth of a second, so a
+/// process that is killed loses less than a second of them.
 const FLUSH_NS: u64 = 500_000_000;
 
-/// How long the recorder waits for news before it looks after its files.
+/// Time without messages after which the recorder flushes its files.
 const IDLE: Duration = Duration::from_millis(500);
 
 impl Recorder {
-    /// Opens the files and starts the thread. A result file that is a pipe is waited for until it has a reader, see
-    /// [`PipeRelease`].
+    /// Opens the files and starts the thread. Waits until result files that are pipes have a reader, see
+    /// [`crate::PipeRelease`].
     ///
     /// # Errors
-    /// A file that cannot be opened.
+    /// A file cannot be opened.
     pub fn start(config: RecorderConfig) -> Result<(Recorder, Vec<BatchWriter>), RecordError> {
         let writers = config.writers.max(1);
-        // Room for every batch there is, and for ticks between them.
+        // The channel has capacity for all batches, and for ticks between them.
         let (messages, inbox) = sync_channel(writers * (config.batches.max(2) + 8));
         let (cores, empty) = (0..writers)
             .map(|id| BatchWriter::new(id, messages.clone(), config.batches, config.batch_bytes))
             .unzip::<_, _, Vec<_>, Vec<_>>();
         let live = Arc::new(Mutex::new(Live::new()));
         let outputs = Outputs::open(&config)?;
-        let followed = (!config.observers.is_empty()).then(|| Followed {
+        let observed = (!config.observers.is_empty()).then(|| ObservedRun {
             maker: SnapshotMaker::new(config.labels.clone()),
             observers: config.observers,
             regularity: None,
         });
-        let settings = AggregatorSettings { apdex: config.apdex, ..AggregatorSettings::default() };
-        let book = Aggregator::new(config.labels.clone(), settings);
+        let settings = TotalsSettings { apdex: config.apdex, ..TotalsSettings::default() };
+        let aggregator = Aggregator::new(config.labels.clone(), settings);
         let worker = Worker {
-            book,
+            aggregator,
             outputs,
             empty,
             clocks: CoreClocks::new(writers),
             live: Arc::clone(&live),
             starts: RecentStarts::new(),
-            looked: 0,
-            followed,
+            evaluated_s: 0,
+            observed,
             names: config.names,
         };
         let thread = std::thread::Builder::new()
@@ -79,22 +76,21 @@ impl Recorder {
         Ok((Recorder { thread, messages, live }, cores))
     }
 
-    /// What can be seen so far.
+    /// The current figures.
     #[must_use]
     pub fn live(&self) -> Live {
         *lock(&self.live)
     }
 
-    /// The numbers of a summariser line: those since the last call, and those from the start. The next interval
-    /// begins at `now`.
+    /// The figures of a summariser line: since the last call, and since the start. The next interval starts at `now`.
     pub fn take_summary(&self, now: Nanos) -> (IntervalCounts, IntervalCounts) {
         let mut live = lock(&self.live);
         let delta = std::mem::replace(&mut live.delta, IntervalCounts::new(now));
         (delta, live.total)
     }
 
-    /// Ends the recording as [`Recorder::finish`] does, and gives the last numbers of [`Recorder::take_summary`] with
-    /// it: those since the last call, and those from the start, nothing missing.
+    /// Ends the recording like [`Recorder::finish`], and also returns the final figures of
+    /// [`Recorder::take_summary`]: since the last call, and since the start.
     #[must_use]
     pub fn finish_with_summary(self) -> (RunTotals, IntervalCounts, IntervalCounts) {
         let live = Arc::clone(&self.live);
@@ -103,11 +99,11 @@ impl Recorder {
         (totals, live.delta, live.total)
     }
 
-    /// Ends the recording: writes what the cores have handed over, closes the files, adds up. The cores' writers must
-    /// be flushed (or dropped) before.
+    /// Ends the recording: writes all samples that the cores have sent, closes the files and computes the totals. The
+    /// writers of the cores must be flushed or dropped before.
     #[must_use]
     pub fn finish(self) -> RunTotals {
-        // A send that fails means that the thread is gone, which joining tells.
+        // If sending fails, the thread has ended, and `join` returns its result.
         let _ = self.messages.send(Message::Finish);
         self.thread.join().unwrap_or_else(|_| {
             let mut totals = RunTotals::empty();
@@ -123,30 +119,29 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 }
 
 struct Worker {
-    book: Aggregator,
+    aggregator: Aggregator,
     outputs: Outputs,
     empty: Vec<SyncSender<Batch>>,
     clocks: CoreClocks,
     live: Arc<Mutex<Live>>,
     starts: RecentStarts,
-    /// The second up to which the starts have been looked at.
-    looked: u64,
-    /// What is told second by second; `None` when nobody listens.
-    followed: Option<Followed>,
-    /// The names of thread groups.
+    /// The second up to which `starts` was evaluated.
+    evaluated_s: u64,
+    /// The snapshots for observers; `None` without observers.
+    observed: Option<ObservedRun>,
     names: RunNames,
 }
 
-/// The snapshots of a run and who hears of them.
-struct Followed {
+/// The snapshots of a run, and its observers.
+struct ObservedRun {
     maker: SnapshotMaker,
     observers: Vec<SnapshotSender>,
     regularity: Option<LiveArrivals>,
 }
 
-impl Followed {
-    /// Has `step` add to the snapshots, and sends those that are closed by it.
-    fn tell(&mut self, step: impl FnOnce(&mut SnapshotMaker, &mut dyn FnMut(Snapshot))) {
+impl ObservedRun {
+    /// Calls `step` with the snapshot maker, and sends the snapshots of the seconds that it closes.
+    fn send_closed(&mut self, step: impl FnOnce(&mut SnapshotMaker, &mut dyn FnMut(Snapshot))) {
         let observers = &self.observers;
         step(&mut self.maker, &mut |snapshot| {
             let snapshot = Arc::new(snapshot);
@@ -166,7 +161,7 @@ impl Worker {
                     self.arrivals(writer, &batch.arrivals);
                     batch.clear();
                     if let Some(empty) = self.empty.get(writer) {
-                        // The writer may be gone already: its batches are not wanted back then.
+                        // The writer may have finished, and then needs no batches.
                         let _ = empty.try_send(batch);
                     }
                     self.advance(writer, Some(now));
@@ -179,20 +174,20 @@ impl Worker {
                 Ok(Message::Finish) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => self.outputs.flush(),
             }
-            // The fastest core's clock: a core that hangs must not keep what the others did out of the files.
+            // The time of the fastest core: a hanging core must not delay the files of the others.
             if newest.0 / FLUSH_NS != flushed {
                 flushed = newest.0 / FLUSH_NS;
                 self.outputs.flush();
             }
         }
-        self.book.close_all();
-        self.outputs.histograms(&mut self.book);
-        if let Some(followed) = &mut self.followed {
-            let regularity = followed.regularity;
-            followed.tell(|maker, tell| maker.finish(regularity, tell));
+        self.aggregator.close_all();
+        self.outputs.histograms(&mut self.aggregator);
+        if let Some(observed) = &mut self.observed {
+            let regularity = observed.regularity;
+            observed.send_closed(|maker, send| maker.finish(regularity, send));
         }
         let events = self.outputs.finish();
-        let mut totals = self.book.finish(events);
+        let mut totals = self.aggregator.finish(events);
         totals.name_groups(&self.names);
         totals
     }
@@ -209,12 +204,12 @@ impl Worker {
                     let detail = if detailed { details.next() } else { None };
                     self.outputs.sample(writer, &sample, detail.as_ref());
                     samples += 1;
-                    if self.book.add(&sample) {
+                    if self.aggregator.add(&sample) {
                         delta.add(&sample);
                         self.starts.request(sample.start);
                     }
-                    if let Some(followed) = &mut self.followed {
-                        followed.tell(|maker, tell| maker.sample(&sample, tell));
+                    if let Some(observed) = &mut self.observed {
+                        observed.send_closed(|maker, send| maker.sample(&sample, send));
                     }
                 }
                 Ok(None) => break,
@@ -232,13 +227,13 @@ impl Worker {
     }
 
     fn arrivals(&mut self, writer: usize, packed: &[u8]) {
-        let (starts, followed, book) = (&mut self.starts, &mut self.followed, &mut self.book);
+        let (starts, observed, aggregator) = (&mut self.starts, &mut self.observed, &mut self.aggregator);
         let read = crate::arrival::unpack(BatchReader::new(packed), |arrival| {
-            book.offer(arrival.scheduled);
-            if let Some(followed) = followed {
-                followed.tell(|maker, tell| maker.arrival(arrival, tell));
+            aggregator.offer(arrival.scheduled);
+            if let Some(observed) = observed {
+                observed.send_closed(|maker, send| maker.arrival(arrival, send));
             }
-            if let Some(began) = arrival.began() {
+            if let Some(began) = arrival.started_at() {
                 starts.session(began);
             }
         });
@@ -250,29 +245,29 @@ impl Worker {
 
     fn advance(&mut self, writer: usize, now: Option<Nanos>) {
         self.clocks.report(writer, now);
-        // The results wait for every core, so that each sample is in its own second. What follows the run does not wait for a
-        // core that is blocked: its samples count in a later second there.
-        if let Some(watermark) = self.clocks.of_all()
-            && self.book.advance(watermark)
+        // Results wait for every core, so that each sample counts in its own second. Live figures do not wait for an
+        // unresponsive core: its samples count in a later second there.
+        if let Some(watermark) = self.clocks.all_reported_until()
+            && self.aggregator.advance(watermark)
         {
-            self.outputs.histograms(&mut self.book);
+            self.outputs.histograms(&mut self.aggregator);
         }
-        let Some(watermark) = self.clocks.of_responsive() else { return };
-        let looked = watermark.second() > self.looked;
-        let arrivals = looked.then(|| self.starts.look(watermark));
-        self.looked = self.looked.max(watermark.second());
-        if let Some(followed) = &mut self.followed {
+        let Some(watermark) = self.clocks.responsive_reported_until() else { return };
+        let evaluated_s = watermark.second() > self.evaluated_s;
+        let arrivals = evaluated_s.then(|| self.starts.regularity(watermark));
+        self.evaluated_s = self.evaluated_s.max(watermark.second());
+        if let Some(observed) = &mut self.observed {
             if let Some(arrivals) = arrivals {
-                followed.regularity = arrivals;
+                observed.regularity = arrivals;
             }
-            let regularity = followed.regularity;
-            followed.tell(|maker, tell| maker.advance(watermark, regularity, tell));
+            let regularity = observed.regularity;
+            observed.send_closed(|maker, send| maker.advance(watermark, regularity, send));
         }
         let mut live = lock(&self.live);
         if let Some(arrivals) = arrivals {
             live.arrivals = arrivals;
         }
         live.watermark = live.watermark.max(watermark);
-        live.last_second = self.book.last_second();
+        live.last_second = self.aggregator.last_second();
     }
 }

@@ -1,66 +1,66 @@
-//! The settings of a recorder.
+//! How a run is recorded: its files, labels, names and observers.
 
 use std::path::PathBuf;
 
-use crate::aggregator_settings::ApdexLimits;
+use crate::apdex_limits::ApdexLimits;
 use crate::config::SaveConfig;
 use crate::labels::Labels;
 use crate::pipe::PipeRelease;
 use crate::run_names::RunNames;
 use crate::snapshot::SnapshotSender;
 
-/// Which samples a result file takes.
+/// The samples that a result file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Which {
-    /// All.
+pub enum SampleFilter {
+    /// All samples.
     #[default]
     All,
-    /// Failed ones (`ResultCollector.error_logging`).
+    /// Failed samples (`ResultCollector.error_logging`).
     Errors,
-    /// Successful ones (`ResultCollector.success_only_logging`).
+    /// Successful samples (`ResultCollector.success_only_logging`).
     Successes,
 }
 
 /// One result file, CSV or XML.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CsvOutput {
-    /// Where. A file that exists is continued, without a second line of column names or second head.
+pub struct ResultFileConfig {
+    /// The path. An existing file is continued, without repeating the line of column names or the XML head.
     pub path: PathBuf,
-    /// Its columns.
+    /// Its format and columns.
     pub config: SaveConfig,
-    /// Its samples. A sub-result goes where its parent goes.
-    pub which: Which,
+    /// Its samples. A sub-result is written if its parent is.
+    pub filter: SampleFilter,
 }
 
 /// How a run is recorded.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
-    /// Directory for `samples.bhs` and `histograms.hlog`; `None` keeps totals only.
+    /// Directory for `samples.bhs` and `histograms.hlog`; `None` to compute only totals.
     pub dir: Option<PathBuf>,
-    /// Names for the rows.
+    /// Names for rows.
     pub names: RunNames,
     /// The labels, shared with the engine.
     pub labels: Labels,
     /// The run's start in ms since 1970.
     pub wall_anchor_ms: i64,
-    /// The main log (`-l`): takes every sample.
-    pub main: Option<CsvOutput>,
+    /// The main log (`-l`), which contains every sample.
+    pub main: Option<ResultFileConfig>,
     /// The listeners' files.
-    pub listeners: Vec<CsvOutput>,
+    pub listeners: Vec<ResultFileConfig>,
     /// Sets of indices into `listeners`, by [`crate::Sample::listeners`]; the first is the empty set.
     pub listener_sets: Vec<Vec<usize>>,
-    /// How many [`BatchWriter`]s: one per core.
+    /// Number of [`crate::BatchWriter`]s: one per core.
     pub writers: usize,
-    /// Size of a batch.
+    /// Size of a batch in bytes.
     pub batch_bytes: usize,
-    /// Batches of each writer.
+    /// Number of batches of each writer.
     pub batches: usize,
-    /// Who follows the run second by second. They are told on the recorder's thread and never hold it up; the recorder
-    /// drops them when it ends.
+    /// Observers that receive a snapshot of every second. Sending never blocks the recorder's thread, which drops the
+    /// senders when it ends.
     pub observers: Vec<SnapshotSender>,
-    /// What response times count for the Application Performance Index.
+    /// The limits of the Application Performance Index.
     pub apdex: ApdexLimits,
-    /// Ends the waiting for readers of result files that are pipes.
+    /// Ends the waiting for readers of named pipes.
     pub pipes: PipeRelease,
 }
 

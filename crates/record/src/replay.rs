@@ -1,4 +1,4 @@
-//! Adding up a run again from its record.
+//! The totals of a run that was read from its record.
 
 use crate::live::IntervalCounts;
 use crate::results::InputFacts;
@@ -7,23 +7,23 @@ use crate::run_totals::RunTotals;
 use crate::sample::Nanos;
 use crate::samples_file::SamplesEnd;
 
-/// What a record adds up to.
+/// The totals of a record or of result files.
 #[derive(Debug, Clone)]
 pub struct Replay {
-    /// The numbers.
+    /// The totals.
     pub totals: RunTotals,
     /// How the record ended.
     pub end: SamplesEnd,
-    /// The names in it.
+    /// The names in the inputs.
     pub names: RunNames,
     /// Start of the run in ms since 1970.
     pub wall_anchor_ms: i64,
-    /// What was read.
+    /// Facts about each input.
     pub inputs: Vec<InputFacts>,
 }
 
 impl RunTotals {
-    /// The numbers of the whole run as a summariser line has them, over `length`.
+    /// The figures of a summariser line for the whole run, of duration `length`.
     #[must_use]
     pub fn summary_counts(&self, length: Nanos) -> IntervalCounts {
         IntervalCounts {

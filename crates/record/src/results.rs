@@ -1,81 +1,72 @@
-//! The results of one test, from any number of files, as one stream of samples.
+//! Reads the results of one test, from any number of files, as one stream of samples.
 //!
-//! A file is a JTL in CSV (with or without names of columns) or XML, gzipped or packed with Zstandard or neither, a stream
-//! of the same, or a run directory of ours; its bytes tell which. Several are what several generators of one test wrote:
-//! they are read side by side, so that the samples come in the order of their ends, roughly, as they stand in one file.
+//! An input is a JTL in CSV (with or without column names) or XML, plain or compressed with gzip or Zstandard, as a
+//! file or stream, or a run directory. The format is detected from the contents. Several inputs are those of several
+//! generators of one test: they are read concurrently, so that samples come approximately in the order of their ends,
+//! as in a single file.
 //!
-//! Instants count from an origin that is known before the first sample is: a day before the first row, because one further
-//! down may have started earlier. [`Results::add_up`] moves them to the run's start at the end.
+//! Times count from an origin that is known before the first sample is read: a day before the first row, because a
+//! later row may have started earlier. [`Results::add_up`] moves the origin to the start of the run at the end.
 
 mod columns;
 mod facts;
 mod input;
-mod replay_run_dir;
+mod merged_groups;
 mod run;
+mod settings;
 mod source;
 mod unpack;
+mod visitor;
 mod xml;
 
-use rustc_hash::FxHashMap;
-
 pub use facts::{BAD_ROWS_NAMED, InputFacts};
-pub use input::{ReadSettings, ResultsError, ResultsFrom, ResultsInput};
+pub use input::{ResultsError, ResultsFrom, ResultsInput};
+pub use settings::{AddUpSettings, ReadSettings};
 pub use unpack::Packing;
 
-pub(crate) use input::Sinks;
-
 use crate::aggregator::Aggregator;
-use crate::aggregator_settings::AggregatorSettings;
-use crate::aggregator_settings::ApdexLimits;
 use crate::arrival::ArrivalRecord;
 use crate::labels::Labels;
 use crate::replay::Replay;
-use crate::run_names::{GroupName, RunNames};
+use crate::run_names::RunNames;
 use crate::sample::{Nanos, Sample};
 use crate::samples_file::SamplesEnd;
+use crate::totals::TotalsSettings;
+use merged_groups::MergedGroups;
 use source::Source;
+pub(crate) use visitor::Visitor;
 
-/// How long before the first row a sample may have started, in s: a day.
+/// How long before the first row a sample may start, in s: a day.
 const BEFORE_S: u64 = 86_400;
 
-/// How far ahead of the others a file is read, in ns.
+/// How far an input is read ahead of the others, in ns.
 const AHEAD_NS: u64 = 100_000_000;
-
-/// How they are added up.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AddUpSettings {
-    /// What satisfies and what is tolerated.
-    pub apdex: ApdexLimits,
-    /// In seconds from the run's start: samples that start from the first on, and before the second, count. `None` for
-    /// all.
-    pub window_s: Option<(f64, f64)>,
-}
 
 /// Opened results, ready to be read once.
 pub struct Results {
     sources: Vec<Source>,
     labels: Labels,
     origin_ns: i64,
-    /// From the origin to the run's start, as far as that is known, in s.
+    /// From the origin to the start of the run, as far as it is known, in s.
     start_s: u64,
-    /// Whether the start is surely that.
+    /// Whether the start of the run is certain.
     start_known: bool,
 }
 
-/// What reading found beside the samples.
+/// Facts about the inputs, which are known after reading.
 #[derive(Debug, Clone)]
 pub struct ResultsEnd {
-    /// Of each input.
+    /// Facts about each input.
     pub inputs: Vec<InputFacts>,
-    /// The names in them; those of the groups of a CSV only where they, or all columns, were read.
+    /// The names in the inputs. Thread groups of a CSV are included only if they, or all columns, were read.
     pub names: RunNames,
 }
 
 impl Results {
-    /// Looks at the inputs.
+    /// Opens the inputs and detects their formats.
     ///
     /// # Errors
-    /// One of them cannot be read, or is nothing that is understood.
+    /// An input cannot be read, or its format is unknown.
     pub fn open(inputs: Vec<ResultsInput>, settings: &ReadSettings) -> Result<Results, ResultsError> {
         let labels = Labels::new();
         let mut sources = Vec::new();
@@ -91,7 +82,7 @@ impl Results {
         let first_ns = sources.iter().filter_map(|source| source.first_ns).min();
         let start_ns = settings.start_ms.map(|ms| ms.saturating_mul(1_000_000));
         let (origin_ns, start_s) = match (alone, start_ns.or(first_ns)) {
-            // A run knows its own start.
+            // A record contains the start of its run.
             (Some(anchor_ns), _) => (anchor_ns, 0),
             (None, Some(first_ns)) => (first_ns.saturating_sub_unsigned(BEFORE_S * 1_000_000_000), BEFORE_S),
             (None, None) => (0, 0),
@@ -100,89 +91,93 @@ impl Results {
         Ok(Results { sources, labels, origin_ns, start_s, start_known })
     }
 
-    /// The labels, which fill while the samples are read.
+    /// The labels, which are added while samples are read.
     #[must_use]
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
 
-    /// What stamps count from, in ms since 1970.
+    /// The origin of times, in ms since 1970.
     #[must_use]
     pub const fn wall_anchor_ms(&self) -> i64 {
         self.origin_ns / 1_000_000
     }
 
-    /// Size of the files in bytes, packed as they are; `None` when one is a stream.
+    /// Size of the (compressed) files in bytes; `None` if one is a stream.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.sources.iter().map(|source| source.bytes).sum()
     }
 
-    /// Whether every input has one clock, in whole ms: then response times are service times.
+    /// Whether all inputs have only actual starts, in whole ms. Response times equal service times then.
     #[must_use]
     pub fn one_clock(&self) -> bool {
         self.sources.iter().all(|source| source.run_anchor_ns().is_none())
     }
 
-    /// Whether the start of the run is known before everything is read.
+    /// Whether the start of the run is known before reading.
     pub(crate) const fn start_is_known(&self) -> bool {
         self.start_known
     }
 
-    /// The start of the run, as far as it is known, from the origin.
+    /// The time from the origin to the start of the run, as far as it is known.
     pub(crate) const fn start(&self) -> Nanos {
         Nanos::from_secs(self.start_s)
     }
 
-    /// The instants of a window in seconds from the start of the run, as far as that is known.
+    /// Converts a window in seconds since the start of the run, as far as that is known.
     #[must_use]
     pub fn instants(&self, (from_s, to_s): (f64, f64)) -> (Nanos, Nanos) {
         let at = |s: f64| self.start() + (s * 1e9).round() as u64;
         (at(from_s), at(to_s))
     }
 
-    /// The coarsest step of the inputs' clocks in ns.
+    /// The coarsest clock tick of the inputs in ns.
     #[must_use]
     pub fn tick_ns(&self) -> u64 {
         self.sources.iter().map(|source| source.facts.form.tick_ns()).max().unwrap_or(1)
     }
 
-    /// Calls `see` with every sample, and `progress` now and then with the bytes read so far.
+    /// Calls `see` with every sample, and `progress` from time to time with the number of bytes read.
     ///
     /// # Errors
-    /// An input cannot be read further, or holds nothing that can be understood.
+    /// An input cannot be read, or has no valid row.
     pub fn read(
         self,
         see: &mut dyn FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<ResultsEnd, ResultsError> {
-        self.read_into(&mut Sinks { sample: see, arrival: &mut |_| {} }, progress)
+        self.read_with_visitor(&mut Visitor { sample: see, arrival: &mut |_| {} }, progress)
     }
 
-    /// Tells arrivals, too.
-    pub(crate) fn read_into(
+    /// As [`Results::read`], but with arrivals.
+    pub(crate) fn read_with_visitor(
         mut self,
-        sinks: &mut Sinks<'_>,
+        visitor: &mut Visitor<'_>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<ResultsEnd, ResultsError> {
         let several = self.sources.len() > 1;
         let mut groups = MergedGroups::default();
-        // The one that is least far is read next, until it is ahead of the others.
-        while let Some((at, _)) = self.least_far(None) {
-            let until = self.least_far(Some(at)).map_or(Nanos::MAX, |(_, end)| end + AHEAD_NS);
-            // The users of several generators are users of one test.
+        // The input that is behind the others is read next, until it is ahead of them.
+        while let Some((at, _)) = self.most_delayed(None) {
+            let until = self.most_delayed(Some(at)).map_or(Nanos::MAX, |(_, end)| end + AHEAD_NS);
+            // The users of all generators are users of the test.
             let others = self.sources.iter().enumerate().filter(|(other, _)| *other != at);
             let others = others.fold(0u32, |users, (_, source)| users.saturating_add(source.users));
             let source = &mut self.sources[at];
             let advanced = if several {
                 let mut sample = |sample: &Sample<'_>| {
                     let users_all = sample.users_all.saturating_add(others);
-                    (sinks.sample)(&Sample { users_all, group: groups.number(at, sample.group), ..*sample });
+                    (visitor.sample)(&Sample {
+                        users_all,
+                        group: groups.number(at, sample.group),
+                        ..*sample
+                    });
                 };
-                let mut sinks = Sinks { sample: &mut sample, arrival: &mut *sinks.arrival };
-                source.advance(self.origin_ns, until, &mut sinks)
+                let mut visitor = Visitor { sample: &mut sample, arrival: &mut *visitor.arrival };
+                source.advance(self.origin_ns, until, &mut visitor)
             } else {
-                source.advance(self.origin_ns, until, sinks)
+                source.advance(self.origin_ns, until, visitor)
             };
             advanced.map_err(|error| ResultsError { name: source.facts.name.clone(), source: error })?;
             progress(self.sources.iter().map(|source| source.read.get()).sum());
@@ -207,17 +202,17 @@ impl Results {
         Ok(ResultsEnd { inputs, names })
     }
 
-    /// The input that is to be read further and has come least far, and how far; `but` is passed over.
-    fn least_far(&self, but: Option<usize>) -> Option<(usize, Nanos)> {
+    /// The input with the earliest latest end that is not read completely, and that end; the input `but` is skipped.
+    fn most_delayed(&self, but: Option<usize>) -> Option<(usize, Nanos)> {
         let going = self.sources.iter().enumerate().filter(|(at, source)| !source.ended && Some(*at) != but);
         going.map(|(at, source)| (at, source.latest_end)).min_by_key(|(_, end)| *end)
     }
 
-    /// Adds everything up; `see` is called with each request that counts, whose instants count from the origin.
+    /// Computes the totals; `see` is called with each request that counts, whose times count from the origin.
     ///
-    /// Where the start of the run turns out to be another than it seemed, and a window was asked for, the window was not
-    /// the one that was meant: [`Replay::wall_anchor_ms`] differs from [`Results::start_ms`] then, and the results have to
-    /// be read again with the right [`ReadSettings::start_ms`].
+    /// If a window is set and the start of the run differs from the expected one, the window was wrong:
+    /// [`Replay::wall_anchor_ms`] then differs from [`Results::start_ms`], and the results must be read again with
+    /// the correct [`ReadSettings::start_ms`].
     ///
     /// # Errors
     /// As for [`Results::read`].
@@ -231,26 +226,25 @@ impl Results {
         let one_clock = self.one_clock();
         let window = settings.window_s.map(|window| self.instants(window));
         let (origin_ms, start_known) = (self.wall_anchor_ms(), self.start_known);
-        let book = Aggregator::new(
-            self.labels.clone(),
-            AggregatorSettings { one_clock, apdex: settings.apdex, window },
-        );
-        let book = std::cell::RefCell::new(book);
+        let aggregator =
+            Aggregator::new(self.labels.clone(), TotalsSettings { one_clock, apdex: settings.apdex, window });
+        let aggregator = std::cell::RefCell::new(aggregator);
         let mut sample = |sample: &Sample<'_>| {
-            let mut book = book.borrow_mut();
-            if book.add(sample) {
+            let mut aggregator = aggregator.borrow_mut();
+            if aggregator.add(sample) {
                 see(sample);
             }
-            // Nobody waits for the histograms of a second here.
-            while let Some(second) = book.next_closed() {
-                book.recycle(second);
+            // The histograms of the second are not needed.
+            while let Some(second) = aggregator.next_closed() {
+                aggregator.recycle(second);
             }
         };
-        let mut arrival = |arrival: &ArrivalRecord| book.borrow_mut().offer(arrival.scheduled);
-        let end = self.read_into(&mut Sinks { sample: &mut sample, arrival: &mut arrival }, progress)?;
-        let mut book = book.into_inner();
-        book.close_all();
-        let mut totals = book.finish(Vec::new());
+        let mut arrival = |arrival: &ArrivalRecord| aggregator.borrow_mut().offer(arrival.scheduled);
+        let end =
+            self.read_with_visitor(&mut Visitor { sample: &mut sample, arrival: &mut arrival }, progress)?;
+        let mut aggregator = aggregator.into_inner();
+        aggregator.close_all();
+        let mut totals = aggregator.finish(Vec::new());
         totals.name_groups(&end.names);
         let start_s = if start_known { start_s } else { totals.first_second().unwrap_or(start_s) };
         totals.move_origin(start_s);
@@ -270,33 +264,10 @@ impl Results {
         })
     }
 
-    /// The run's start in ms since 1970, as far as it is known before everything is read.
+    /// The start of the run in ms since 1970, as far as it is known before reading.
     #[must_use]
     pub fn start_ms(&self) -> i64 {
         self.wall_anchor_ms().saturating_add_unsigned(self.start_s * 1_000)
-    }
-}
-
-/// The groups of several inputs, each of which numbers its own from 0: a number for each that a sample is of.
-#[derive(Default)]
-struct MergedGroups(FxHashMap<(usize, u32), u32>);
-
-impl MergedGroups {
-    fn number(&mut self, input: usize, group: u32) -> u32 {
-        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        *self.0.entry((input, group)).or_insert(next)
-    }
-
-    /// Puts the groups of an input into the names of all.
-    fn name(&self, input: usize, groups: &[GroupName], apart: &[u32], names: &mut RunNames) {
-        names.groups.resize(self.0.len(), GroupName { name: String::new(), number: 0 });
-        for (group, name) in (0..).zip(groups) {
-            let Some(number) = self.0.get(&(input, group)) else { continue };
-            names.groups[*number as usize] = name.clone();
-            if apart.contains(&group) {
-                names.set_up_and_tear_down.push(*number);
-            }
-        }
     }
 }
 

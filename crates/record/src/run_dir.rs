@@ -1,10 +1,10 @@
-//! The directory of a run.
+//! The directory of a run: its files and the manifest.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::RecordError;
 use crate::manifest::{MANIFEST_VERSION, Manifest};
+use crate::recorder_event::RecordError;
 use crate::samples_file::SamplesError;
 
 /// Name of the manifest.
@@ -16,8 +16,8 @@ pub(crate) const HISTOGRAMS: &str = "histograms.hlog";
 
 /// The directory of a run.
 ///
-/// `run.json` ([`Manifest`]), `plan.jmx`, `samples.jtl` (JMeter's CSV, when asked for), `samples.bhs` (every sample,
-/// both clocks), `histograms.hlog`, `summary.json`, `report.html`.
+/// Its files are `run.json` ([`Manifest`]), `plan.jmx`, `samples.jtl` (JMeter's CSV, if enabled), `samples.bhs`
+/// (every sample with intended and actual times), `histograms.hlog`, `summary.json` and `report.html`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
     path: PathBuf,
@@ -31,24 +31,24 @@ pub enum RunDirError {
     Io {
         /// Which.
         path: PathBuf,
-        /// The system's words.
+        /// The system's message.
         #[source]
         source: io::Error,
     },
-    /// The directory holds a run already.
-    #[error("{0} holds a run already: name another directory, or remove it")]
+    /// The directory already contains a run.
+    #[error("{0} already contains a run: use another directory, or remove it")]
     Taken(PathBuf),
     /// The manifest is damaged.
-    #[error("{path} is no manifest of a run")]
+    #[error("{path} is not a valid manifest of a run")]
     Manifest {
         /// Which.
         path: PathBuf,
-        /// What is wrong.
+        /// The parser's message.
         #[source]
         source: serde_json::Error,
     },
-    /// The manifest is of another version.
-    #[error("{path} is of version {version}; this program reads version {MANIFEST_VERSION}")]
+    /// The manifest has another version.
+    #[error("{path} has version {version}; this program reads version {MANIFEST_VERSION}")]
     Version {
         /// Which.
         path: PathBuf,
@@ -60,13 +60,13 @@ pub enum RunDirError {
     Samples {
         /// Which.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: SamplesError,
     },
 }
 
-/// Makes a directory that only its owner may enter.
+/// Creates a directory that only its owner can access.
 fn create_private_dir(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -84,10 +84,10 @@ impl From<RunDirError> for RecordError {
 }
 
 impl RunDir {
-    /// Makes the directory `path` for a new run. Only its owner may enter a directory that did not exist.
+    /// Creates the directory `path` for a new run. Only its owner can access a directory that did not exist.
     ///
     /// # Errors
-    /// It cannot be made, or holds a run already.
+    /// The directory cannot be created, or already contains a run.
     pub fn create(path: impl Into<PathBuf>) -> Result<RunDir, RunDirError> {
         let dir = RunDir { path: path.into() };
         let io = |path: &Path, source| RunDirError::Io { path: path.to_owned(), source };
@@ -105,11 +105,11 @@ impl RunDir {
         Ok(dir)
     }
 
-    /// Makes a new directory in `parent`, called `name` and the local time of `wall_anchor_ms`, with a number behind
-    /// it when there is one of that name.
+    /// Creates a new directory in `parent`, named after `name` and the local time of `wall_anchor_ms`, with a number
+    /// appended if that name exists.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be created.
     pub fn create_in(parent: &Path, name: &str, wall_anchor_ms: i64) -> Result<RunDir, RunDirError> {
         let io = |path: &Path, source| RunDirError::Io { path: path.to_owned(), source };
         std::fs::create_dir_all(parent).map_err(|source| io(parent, source))?;
@@ -129,7 +129,7 @@ impl RunDir {
         }
     }
 
-    /// The directory of a run that was made before.
+    /// The directory of an existing run.
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> RunDir {
         RunDir { path: path.into() }
@@ -183,11 +183,11 @@ impl RunDir {
         self.path.join("report.html")
     }
 
-    /// Lets only the owner read and write the files that the directory holds now (mode 0600): plans, logs and results may
-    /// contain secrets. Does nothing on systems without Unix permissions.
+    /// Restricts the files in the directory to their owner (mode 0600), because plans, logs and results may contain
+    /// secrets. Does nothing on systems without Unix permissions.
     ///
     /// # Errors
-    /// The system's: the directory cannot be read, or a file belongs to somebody else.
+    /// The directory cannot be read, or a file belongs to another user.
     pub fn make_files_private(&self) -> Result<(), RunDirError> {
         #[cfg(unix)]
         {
@@ -205,10 +205,10 @@ impl RunDir {
         Ok(())
     }
 
-    /// Writes `contents` to `path` whole or not at all: readers see the old file or the new one.
+    /// Writes `contents` to `path` atomically: readers see the old file or the new one.
     ///
     /// # Errors
-    /// The system's.
+    /// The file cannot be written.
     pub fn write_whole(path: &Path, contents: &[u8]) -> Result<(), RunDirError> {
         let mut beside = path.as_os_str().to_owned();
         beside.push(".new");
@@ -221,7 +221,7 @@ impl RunDir {
             std::fs::rename(&beside, path)
         };
         write().map_err(|source| {
-            // What could not be finished is of no use.
+            // Removes the incomplete file.
             let _ = std::fs::remove_file(&beside);
             RunDirError::Io { path: path.to_owned(), source }
         })
@@ -230,7 +230,7 @@ impl RunDir {
     /// Writes the manifest.
     ///
     /// # Errors
-    /// The system's.
+    /// The file cannot be written.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), RunDirError> {
         let path = self.manifest_path();
         let mut text = serde_json::to_vec_pretty(manifest)
@@ -242,7 +242,7 @@ impl RunDir {
     /// Reads the manifest.
     ///
     /// # Errors
-    /// It is missing, damaged or of another version.
+    /// The manifest is missing, damaged or of another version.
     pub fn read_manifest(&self) -> Result<Manifest, RunDirError> {
         #[derive(serde::Deserialize)]
         struct Version {

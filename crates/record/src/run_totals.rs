@@ -1,53 +1,56 @@
-//! The aggregates of a run.
+//! The totals of a whole run.
 
-use crate::aggregator_settings::ApdexLimits;
+use crate::apdex_limits::ApdexLimits;
 use crate::error_kinds::ErrorKind;
 use crate::group_totals::{GroupTotals, name_groups};
 use crate::over_time::Heat;
+use crate::recorder_event::RecorderEvent;
 use crate::run_names::RunNames;
 use crate::sample::Nanos;
+use crate::second_point::SecondPoint;
 use crate::slowest::SlowRequest;
 use crate::starts::SecondCounts;
-use crate::totals::{LabelTotals, LeftOut, Totals};
+use crate::totals::{LabelTotals, OutsideWindow, Totals};
 
-/// Everything that was added up in a run.
+/// All totals of a run.
 #[derive(Debug, Clone)]
 pub struct RunTotals {
     /// All requests: without the samples of transaction controllers and without sub-results.
     pub total: Totals,
     /// Per label and kind, in order of first appearance.
     pub labels: Vec<LabelTotals>,
-    /// Per thread group, in the order of their numbers, where requests of several count; empty otherwise.
+    /// Per thread group, in the order of their numbers, if several groups have requests; empty otherwise.
     pub groups: Vec<GroupTotals>,
-    /// Thread groups that samples were of, as [`crate::Sample::group`] numbers them, whether or not they are told apart.
+    /// The thread groups of the samples, as indices into [`crate::RunNames::groups`].
     pub active_groups: Vec<u32>,
-    /// The kinds of error among the requests, most frequent first; at most [`ERROR_KINDS_MAX`].
+    /// The kinds of error among the requests, most frequent first; at most [`crate::ERROR_KINDS_MAX`].
     pub errors: Vec<ErrorKind>,
-    /// Errors of kinds beyond that number.
+    /// Errors of further kinds.
     pub errors_other: u64,
-    /// One point per second in which a request ended.
-    pub seconds: Vec<crate::SecondPoint>,
+    /// One point for each second in which a request ended.
+    pub seconds: Vec<SecondPoint>,
     /// Response times of requests over the run; `None` when no request ended.
     pub heat: Option<Heat>,
     /// The slowest requests, slowest first.
     pub slowest: Vec<SlowRequest>,
-    /// Requests that started in each second; `None` when stamps lie too far apart for that.
+    /// Requests that started in each second; `None` if start times are too far apart to be counted.
     pub started: Option<SecondCounts>,
-    /// Arrivals of open workloads that were scheduled for each second; `None` without such workloads.
+    /// Arrivals of open workloads by the second of their scheduled time; `None` without open workloads.
     pub offered: Option<SecondCounts>,
-    /// By what [`Totals::satisfied`] and [`Totals::tolerated`] were counted.
+    /// The limits for [`Totals::satisfied`] and [`Totals::tolerated`].
     pub apdex: ApdexLimits,
-    /// The window in which samples count, and what it left out; `None` when all count. Series are of all.
-    pub window: Option<LeftOut>,
-    /// Samples before the measured part, in no other number.
+    /// The window in which samples count, and the requests outside it; `None` if all samples count. Time series
+    /// contain all samples.
+    pub window: Option<OutsideWindow>,
+    /// Samples before the measured part, excluded from all other figures.
     pub warmup_samples: u64,
-    /// Samples that reached the recorder after their second had been closed; they are in every total, and in the
-    /// series under a later second.
+    /// Samples that reached the recorder after their second was closed. They are in all totals, and in a later second
+    /// of the series.
     pub late_samples: u64,
-    /// Samples that are counted under [`OTHER_LABELS`].
+    /// Samples that are counted under [`crate::OTHER_LABELS`].
     pub other_label_samples: u64,
-    /// What went wrong while writing.
-    pub events: Vec<crate::RecorderEvent>,
+    /// Errors while writing.
+    pub events: Vec<RecorderEvent>,
 }
 
 impl RunTotals {
@@ -72,10 +75,7 @@ impl RunTotals {
             events: Vec::new(),
         }
     }
-}
-
-impl RunTotals {
-    /// The first second in which a request started or anything ended.
+    /// The first second in which a request started or a sample ended.
     pub(crate) fn first_second(&self) -> Option<u64> {
         let started = self.started.as_ref().filter(|started| !started.counts.is_empty());
         let rows = self.labels.iter().filter(|label| label.totals.first_start < Nanos::MAX);
@@ -84,18 +84,18 @@ impl RunTotals {
         starts.chain(started.map(|started| started.first)).chain(ends).min()
     }
 
-    /// Gives the thread groups their names; of a single one nothing is kept apart.
+    /// Sets the names of the thread groups; removes the totals by group if there is only one.
     pub(crate) fn name_groups(&mut self, names: &RunNames) {
         self.groups = name_groups(std::mem::take(&mut self.groups), names);
     }
 
-    /// Makes everything count from an instant that is so many seconds later.
+    /// Moves the origin of all times `seconds` later.
     pub(crate) fn move_origin(&mut self, seconds: u64) {
         let ns = Nanos::from_secs(seconds).0;
         let rows = self.labels.iter_mut().map(|label| &mut label.totals);
         let groups = self.groups.iter_mut().flat_map(GroupTotals::all_totals);
         for totals in rows.chain(groups).chain([&mut self.total]) {
-            // Without samples they are no instants.
+            // `Nanos::MAX` without samples.
             if totals.first_start < Nanos::MAX {
                 totals.first_start = totals.first_start - ns;
             }
@@ -119,8 +119,8 @@ impl RunTotals {
         for counts in [&mut self.started, &mut self.offered].into_iter().flatten() {
             counts.first = counts.first.saturating_sub(seconds);
         }
-        if let Some(left_out) = &mut self.window {
-            left_out.window = (left_out.window.0 - ns, left_out.window.1 - ns);
+        if let Some(outside) = &mut self.window {
+            outside.window = (outside.window.0 - ns, outside.window.1 - ns);
         }
     }
 }

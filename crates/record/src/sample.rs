@@ -1,4 +1,4 @@
-//! One observation, as the engine hands it over.
+//! Samples, as the engine records them.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -14,7 +14,7 @@ pub struct Nanos(pub u64);
 impl Nanos {
     /// The start of the run.
     pub const ZERO: Nanos = Nanos(0);
-    /// The far end of the scale; about 584 years.
+    /// The largest time: about 584 years.
     pub const MAX: Nanos = Nanos(u64::MAX);
 
     /// `secs` seconds after the start.
@@ -29,25 +29,25 @@ impl Nanos {
         Nanos(ms.saturating_mul(1_000_000))
     }
 
-    /// The nanoseconds from `earlier` to `self`, 0 when `earlier` is later.
+    /// The nanoseconds from `earlier` to `self`; 0 if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Nanos) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The whole second of the run this instant lies in.
+    /// The number of the second that contains this time.
     #[must_use]
     pub const fn second(self) -> u64 {
         self.0 / 1_000_000_000
     }
 
-    /// Seconds since the start, with their fraction.
+    /// Seconds since the start.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The instant as a duration since the start.
+    /// The duration since the start.
     #[must_use]
     pub const fn as_duration(self) -> Duration {
         Duration::from_nanos(self.0)
@@ -93,10 +93,10 @@ impl fmt::Display for Nanos {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelId(pub u32);
 
-/// What JMeter calls the data type of a response.
+/// JMeter's data type of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DataType {
-    /// Not said: an empty column.
+    /// Unknown: an empty column.
     #[default]
     Unknown,
     /// `text`
@@ -133,7 +133,7 @@ impl DataType {
     }
 }
 
-/// Facts about a sample that decide where it is counted and written.
+/// Flags that determine where a sample is counted and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SampleFlags(pub u16);
 
@@ -142,25 +142,24 @@ impl SampleFlags {
     pub const NONE: SampleFlags = SampleFlags(0);
     /// The own sample of a transaction controller.
     pub const TRANSACTION: SampleFlags = SampleFlags(1);
-    /// A result inside another one that is no request of the plan's own: a redirect, an embedded resource. It is
-    /// not counted in the totals, and must be recorded by the same core directly after its parent (depth first),
-    /// as JMeter writes them.
+    /// A sub-result: a result within another one that is not a request of the plan, such as a redirect or an embedded
+    /// resource. It is not in the totals. The same core must record it directly after its parent (depth first), in
+    /// JMeter's order.
     pub const SUB_RESULT: SampleFlags = SampleFlags(1 << 1);
-    /// Before the measured part of the run: written, but not in the totals.
+    /// Before the measured part of the run: written to files, but not in the totals.
     pub const WARMUP: SampleFlags = SampleFlags(1 << 2);
     /// The sampler's URL is unset: the `URL` column reads `null`, as JMeter prints it.
     pub const NO_URL: SampleFlags = SampleFlags(1 << 3);
-    /// A sampler's result inside the sample of a transaction controller in parent mode: files treat it as a
-    /// sub-result (it follows its parent), the totals as the request it is.
+    /// A request within the sample of a transaction controller in parent mode. Files treat it as a sub-result, the
+    /// totals as a request.
     pub const TRANSACTION_CHILD: SampleFlags = SampleFlags(1 << 4);
-    /// A row for the listeners' files alone (listeners inside a transaction in parent mode): neither in the main log
-    /// nor in the totals, which see it inside its transaction's sample. Readers of the full-fidelity record pass over
-    /// it.
+    /// A row only for files of listeners, within a transaction in parent mode. It is not in the main log, and the
+    /// totals contain it as part of its transaction's sample. Readers of the record skip it.
     pub const LISTENERS_ONLY: SampleFlags = SampleFlags(1 << 5);
-    /// A [`crate::Detail`] travels beside the sample, for files that show more than a row. It is not in the
-    /// full-fidelity record.
+    /// A [`crate::Detail`] is sent with the sample, for files that show more than a row. The record does not contain
+    /// it.
     pub const DETAILED: SampleFlags = SampleFlags(1 << 6);
-    /// Nobody wrote the thread's name into it (results deep inside others): the `threadName` column is empty.
+    /// The `threadName` column is empty, as for deeply nested results in JMeter.
     pub const NO_THREAD: SampleFlags = SampleFlags(1 << 7);
 
     /// Whether all of `other`'s flags are set.
@@ -169,13 +168,13 @@ impl SampleFlags {
         self.0 & other.0 == other.0
     }
 
-    /// These without `other`'s.
+    /// The flags without those of `other`.
     #[must_use]
     pub const fn without(self, other: SampleFlags) -> SampleFlags {
         SampleFlags(self.0 & !other.0)
     }
 
-    /// Both sets of flags together.
+    /// The union of both sets of flags.
     #[must_use]
     pub const fn with(self, other: SampleFlags) -> SampleFlags {
         SampleFlags(self.0 | other.0)
@@ -189,18 +188,18 @@ impl std::ops::BitOr for SampleFlags {
     }
 }
 
-/// One observation. Strings are borrowed: recording copies them into a batch.
+/// One sample. Strings are borrowed: recording copies them into a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a> {
-    /// The label, interned.
+    /// The label.
     pub label: LabelId,
     /// Index into [`crate::RunNames::groups`].
     pub group: u32,
     /// Number of the thread within its group, from 1.
     pub user: u32,
-    /// When the request was meant to start. The response time counts from here.
+    /// The intended start. The response time counts from here.
     pub intended: Nanos,
-    /// When it did start. The service time counts from here.
+    /// The actual start. The service time counts from here.
     pub start: Nanos,
     /// When it ended, before any post-processing.
     pub end: Nanos,
@@ -208,7 +207,7 @@ pub struct Sample<'a> {
     pub connect_ns: u64,
     /// Time to the first byte, in ns.
     pub latency_ns: u64,
-    /// Time inside the sample that does not count (timers within a transaction), in ns.
+    /// Idle time: timers within a transaction, in ns.
     pub idle_ns: u64,
     /// Response code.
     pub code: &'a str,
@@ -216,7 +215,7 @@ pub struct Sample<'a> {
     pub message: &'a str,
     /// Text or binary.
     pub data_type: DataType,
-    /// Encoding of the response's text, empty when unknown.
+    /// Encoding of the response, empty when unknown.
     pub encoding: &'a str,
     /// Whether the sample passed.
     pub success: bool,
@@ -232,11 +231,11 @@ pub struct Sample<'a> {
     pub users_all: u32,
     /// The URL; see [`SampleFlags::NO_URL`].
     pub url: &'a str,
-    /// How many samples this row stands for; 1.
+    /// Number of samples that this row represents, usually 1.
     pub sample_count: u32,
     /// How many of them failed.
     pub error_count: u32,
-    /// Where the sample counts.
+    /// Where the sample is counted and written.
     pub flags: SampleFlags,
     /// Index into [`crate::RecorderConfig::listener_sets`]; 0 is always the empty set.
     pub listeners: u32,
@@ -257,7 +256,8 @@ impl Sample<'_> {
         self.end.since(self.intended).saturating_sub(self.idle_ns)
     }
 
-    /// JMeter's `elapsed` in ms: it subtracts time stamps that were each cut to whole milliseconds.
+    /// JMeter's `elapsed` in ms: the difference of two times that are truncated to whole milliseconds, less the idle
+    /// time.
     #[must_use]
     pub const fn elapsed_ms(&self) -> i64 {
         (self.end.0 / 1_000_000) as i64
@@ -294,6 +294,32 @@ impl Default for Sample<'_> {
             flags: SampleFlags::NONE,
             listeners: 0,
             variables: &[],
+        }
+    }
+}
+
+/// The kind of a sample. Tables have separate rows for the kinds of one label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SampleKind {
+    /// A sampler's own sample.
+    Request,
+    /// The sample of a transaction controller: not in the total, as in JMeter's summary.
+    Transaction,
+    /// A sub-result: not in the total.
+    SubResult,
+}
+
+impl SampleKind {
+    /// The kind of a sample with these flags.
+    #[must_use]
+    pub const fn of(flags: SampleFlags) -> SampleKind {
+        if flags.contains(SampleFlags::SUB_RESULT) {
+            SampleKind::SubResult
+        } else if flags.contains(SampleFlags::TRANSACTION) {
+            SampleKind::Transaction
+        } else {
+            SampleKind::Request
         }
     }
 }

@@ -1,8 +1,8 @@
-//! `samples.bhs`: every sample of a run with both clocks in nanoseconds.
+//! `samples.bhs`: every sample of a run with its intended and actual times in nanoseconds.
 //!
-//! The file begins with the magic `BHSAMPLE` and the format's version (`u32`, little endian). Segments follow, each
-//! with a head of 12 bytes — kind (`u32`), length of the payload (`u32`), CRC-32 of kind, length and payload (`u32`),
-//! all little endian — and its payload:
+//! The file starts with the magic `BHSAMPLE` and the version of the format (`u32`, little endian). Segments follow.
+//! Each has a head of 12 bytes (kind, length of the payload, and CRC-32 of kind, length and payload, each a
+//! little-endian `u32`) and its payload:
 //!
 //! | kind | payload |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | 3 samples | number of the core (varint), then a batch as [`crate::BatchReader`] reads it |
 //! | 4 arrivals | number of the core (varint), then the arrivals of an open workload in the order they were met |
 //!
-//! A label's segment comes before the first batch that uses it. A file whose end was cut off stays readable up to its
-//! last whole segment.
+//! The segment of a label precedes the first batch that uses it. A truncated file is readable up to its last complete
+//! segment.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -22,15 +22,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrival::ArrivalRecord;
 use crate::batch::{BatchReader, CorruptBatch, put};
-use crate::error::RecorderEvent;
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
+use crate::recorder_event::RecorderEvent;
 use crate::run_names::RunNames;
 use crate::sample::{Sample, SampleFlags};
 
 pub(crate) const MAGIC: &[u8; 8] = b"BHSAMPLE";
 
-/// Version of the format that is written, and the only one that is read.
+/// Version of the format that this program writes, and the only one that it reads.
 pub const SAMPLES_VERSION: u32 = 1;
 
 const KIND_NAMES: u32 = 1;
@@ -40,7 +40,7 @@ const KIND_ARRIVALS: u32 = 4;
 
 const HEAD: usize = 12;
 
-/// No segment is longer; a head that says so is damaged.
+/// Longest payload in bytes; a head with a greater length is damaged.
 const PAYLOAD_MAX: u32 = 1 << 30;
 
 /// The names in a file of samples.
@@ -59,7 +59,7 @@ pub(crate) struct SamplesFile {
     labels: Labels,
     /// Labels in the file or its buffer.
     labels_written: usize,
-    /// Labels surely in the file.
+    /// Labels that were written to the file.
     labels_durable: usize,
 }
 
@@ -70,7 +70,7 @@ impl SamplesFile {
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&SAMPLES_VERSION.to_le_bytes());
         segment(out, KIND_NAMES, |out| {
-            // Names of strings and numbers always have a JSON form.
+            // Strings and numbers can always be serialized.
             out.extend_from_slice(&serde_json::to_vec(names).unwrap_or_default());
         });
         file.end_unit(0);
@@ -139,7 +139,7 @@ impl SamplesFile {
     }
 }
 
-/// Appends a segment whose payload `write` makes.
+/// Appends a segment; `write` appends its payload.
 fn segment(out: &mut Vec<u8>, kind: u32, write: impl FnOnce(&mut Vec<u8>)) {
     let from = out.len();
     out.extend_from_slice(&kind.to_le_bytes());
@@ -162,26 +162,26 @@ fn checksum(kind: u32, payload: &[u8]) -> u32 {
 /// Why a file of samples cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplesError {
-    /// The system says no.
+    /// The system reported an error.
     #[error("cannot read the samples")]
     Io(#[from] io::Error),
-    /// The file begins otherwise.
-    #[error("the file holds no samples of a run")]
+    /// The file does not start with the magic.
+    #[error("the file is not a record of samples")]
     Magic,
-    /// Written by another version of the program.
-    #[error("the samples are of format version {0}; this program reads version {SAMPLES_VERSION}")]
+    /// The file has another format version.
+    #[error("the samples have format version {0}; this program reads version {SAMPLES_VERSION}")]
     Version(u32),
-    /// A segment whose checksum is right does not make sense.
+    /// A segment with a correct checksum has invalid contents.
     #[error("the samples are damaged")]
     Batch(#[from] CorruptBatch),
 }
 
-/// What a reader says at the end of a file.
+/// The result of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SamplesEnd {
-    /// Samples that were read.
+    /// Number of samples that were read.
     pub samples: u64,
-    /// Offset at which a segment is cut off or damaged; what follows was not read. `None` for a whole file.
+    /// Offset of a truncated or damaged segment, where reading stopped; `None` for a complete file.
     pub cut_at: Option<u64>,
 }
 
@@ -197,7 +197,7 @@ pub struct SamplesReader<R> {
     end: SamplesEnd,
 }
 
-/// What of the samples is read.
+/// The part of the samples that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     All,
@@ -209,7 +209,7 @@ impl SamplesReader<BufReader<File>> {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// The file cannot be read or is of another kind or version.
+    /// The file cannot be read, or is of another format or version.
     pub fn open(path: &Path) -> Result<Self, SamplesError> {
         SamplesReader::new(BufReader::with_capacity(1 << 18, File::open(path)?))
     }
@@ -219,7 +219,7 @@ impl<R: Read> SamplesReader<R> {
     /// Reads from `input`.
     ///
     /// # Errors
-    /// The input cannot be read or is of another kind or version.
+    /// The input cannot be read, or is of another format or version.
     pub fn new(input: R) -> Result<SamplesReader<R>, SamplesError> {
         let mut reader = SamplesReader {
             input,
@@ -251,14 +251,14 @@ impl<R: Read> SamplesReader<R> {
         Ok(reader)
     }
 
-    /// The same for whoever looks at numbers only: texts are passed over unread, and are empty in every sample.
+    /// Skips strings; all strings of a sample are then empty.
     #[must_use]
     pub fn without_texts(mut self) -> Self {
         self.wanted = Wanted::Numbers;
         self
     }
 
-    /// The same for whoever looks at arrivals only: samples are passed over.
+    /// Skips samples and reads only arrivals.
     #[must_use]
     pub fn without_samples(mut self) -> Self {
         self.wanted = Wanted::Nothing;
@@ -270,15 +270,15 @@ impl<R: Read> SamplesReader<R> {
         &self.names
     }
 
-    /// The labels met so far.
+    /// The labels read so far.
     pub const fn labels(&self) -> &Labels {
         &self.labels
     }
 
-    /// Calls `see` with the core's number and each sample, to the end of the file or of its readable part.
+    /// Calls `see` with the core's number and each sample, up to the end of the readable part.
     ///
     /// # Errors
-    /// The system's; a truncated or damaged tail is none, see [`SamplesEnd::cut_at`].
+    /// An error of the system. A truncated or damaged file is not an error, see [`SamplesEnd::cut_at`].
     pub fn read(
         self,
         see: impl FnMut(usize, &Sample<'_>),
@@ -286,8 +286,8 @@ impl<R: Read> SamplesReader<R> {
         self.read_with_arrivals(see, |_, _| {})
     }
 
-    /// The same, and calls `see_arrival` with the core's number and each arrival of an open workload. A core's arrivals
-    /// come in the order in which they began or were dropped; those of different cores are mixed in pieces.
+    /// The same, and calls `see_arrival` with the core's number and each arrival of an open workload. The arrivals of
+    /// a core are in the order in which they were started or discarded; blocks of different cores alternate.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -300,8 +300,8 @@ impl<R: Read> SamplesReader<R> {
         Ok((self.end, self.names, self.labels))
     }
 
-    /// Reads the next segment, and tells as [`Self::read_with_arrivals`] what is in it; false at the end of the file or of
-    /// its readable part.
+    /// Reads the next segment and calls the functions as [`Self::read_with_arrivals`] does. Returns false at the end
+    /// of the readable part.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -338,7 +338,7 @@ impl<R: Read> SamplesReader<R> {
                 let writer = packed.head()? as usize;
                 crate::arrival::unpack(packed, |arrival| see_arrival(writer, arrival))?;
             }
-            // Kinds of later minor versions are passed over.
+            // Skips kinds of later minor versions.
             Some(_) => {}
             None => {
                 if self.at != from || !self.payload.is_empty() {
@@ -350,13 +350,13 @@ impl<R: Read> SamplesReader<R> {
         Ok(true)
     }
 
-    /// What was read so far, and where the readable part ended, if it has.
+    /// The result of reading so far.
     pub const fn end(&self) -> SamplesEnd {
         self.end
     }
 
-    /// Reads the next segment's payload; `None` at the end. At a cut or damaged tail `None` too, with bytes in
-    /// `payload` or a place other than before.
+    /// Reads the payload of the next segment; `None` at the end. Also returns `None` for a truncated or damaged
+    /// segment; then `payload` is not empty or `at` has changed.
     fn segment(&mut self) -> Result<Option<u32>, SamplesError> {
         self.payload.clear();
         let mut head = [0; HEAD];
@@ -387,14 +387,14 @@ impl<R: Read> SamplesReader<R> {
     }
 }
 
-/// Adds a segment's labels to the table; `None` when it is damaged.
+/// Adds the labels of a segment to the table; `None` if it is damaged.
 fn labels(payload: &[u8], table: &Labels) -> Option<()> {
     let mut rest = BatchReader::new(payload);
     let first = rest.head().ok()?;
     let count = rest.head().ok()?;
     for at in 0..count {
         let name = rest.bytes_text().ok()?;
-        // A segment that was written twice (after a full disk) says what is known already.
+        // A segment that was written twice (after a full disk) contains known labels.
         if table.intern(name).0 as u64 != first + at {
             return None;
         }

@@ -2,10 +2,10 @@
 
 use crate::sample::{LabelId, Nanos, Sample};
 
-/// How many are kept.
+/// Number of requests in the list.
 pub const SLOWEST_MAX: usize = 20;
 
-/// Most bytes of a message that are kept.
+/// Longest message in bytes; longer ones are truncated.
 const MESSAGE_BYTES_MAX: usize = 500;
 
 /// One of the slowest requests.
@@ -27,29 +27,30 @@ pub struct SlowRequest {
     pub success: bool,
 }
 
-/// Keeps the slowest requests. Of equally slow ones the first stay, so that a faster one costs a comparison and no more.
+/// Collects the slowest requests. A request as slow as the fastest one in a full list is not added, so that most
+/// samples cost one comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Slowest {
-    /// The quickest of them first.
-    kept: Vec<(LabelId, SlowRequest)>,
+    /// In ascending order of response time.
+    requests: Vec<(LabelId, SlowRequest)>,
 }
 
 impl Slowest {
     #[inline]
     pub(crate) fn add(&mut self, sample: &Sample<'_>) {
         let response_ns = sample.response_ns();
-        let full = self.kept.len() == SLOWEST_MAX;
-        if full && self.kept.first().is_some_and(|(_, quickest)| response_ns <= quickest.response_ns) {
+        let full = self.requests.len() == SLOWEST_MAX;
+        if full && self.requests.first().is_some_and(|(_, fastest)| response_ns <= fastest.response_ns) {
             return;
         }
-        self.keep(sample, response_ns);
+        self.insert(sample, response_ns);
     }
 
     #[cold]
-    fn keep(&mut self, sample: &Sample<'_>, response_ns: u64) {
-        // The memory of the one that gives way is used again.
-        let mut entry = if self.kept.len() == SLOWEST_MAX {
-            self.kept.remove(0)
+    fn insert(&mut self, sample: &Sample<'_>, response_ns: u64) {
+        // Reuses the memory of the entry that is removed.
+        let mut entry = if self.requests.len() == SLOWEST_MAX {
+            self.requests.remove(0)
         } else {
             let request = SlowRequest {
                 label: String::new(),
@@ -74,14 +75,14 @@ impl Slowest {
         request.message.clear();
         let end = (0..=MESSAGE_BYTES_MAX.min(message.len())).rev().find(|at| message.is_char_boundary(*at));
         request.message.push_str(&message[..end.unwrap_or(0)]);
-        let at = self.kept.partition_point(|(_, known)| known.response_ns < response_ns);
-        self.kept.insert(at, entry);
+        let at = self.requests.partition_point(|(_, known)| known.response_ns < response_ns);
+        self.requests.insert(at, entry);
     }
 
-    /// The slowest first.
+    /// The list in descending order of response time.
     pub(crate) fn finish(self, name: impl Fn(LabelId) -> String) -> Vec<SlowRequest> {
         let named = |(label, request)| SlowRequest { label: name(label), ..request };
-        let mut slowest: Vec<SlowRequest> = self.kept.into_iter().map(named).collect();
+        let mut slowest: Vec<SlowRequest> = self.requests.into_iter().map(named).collect();
         slowest.sort_by(|a, b| b.response_ns.cmp(&a.response_ns).then(a.start.cmp(&b.start)));
         slowest
     }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_are_kept() {
+    fn the_slowest_requests_are_listed() {
         let mut slowest = Slowest::default();
         let message = "é".repeat(400);
         for ms in (0..1_000).map(|at| at * 7 % 1_000) {

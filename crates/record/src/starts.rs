@@ -2,20 +2,20 @@
 
 use std::collections::VecDeque;
 
-/// Most seconds that are kept apart; a run is shorter than this (48 days), and a stamp that is not does not cost memory.
+/// Most seconds that are counted (48 days), so that an implausible time does not need much memory.
 const SECONDS_MAX: u64 = 1 << 22;
 
-/// Counts by the second, over seconds without gaps.
+/// Counts by second, without gaps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecondCounts {
     /// Number of the first second.
     pub first: u64,
-    /// The counts from it on.
+    /// The counts, from the first second.
     pub counts: VecDeque<u64>,
 }
 
 impl SecondCounts {
-    /// Adds `count` to the second `number`; false when it lies too far from the others.
+    /// Adds `count` to the second `number`; returns false if it is too far from the others.
     #[inline]
     pub(crate) fn add(&mut self, number: u64, count: u64) -> bool {
         let at = number.wrapping_sub(self.first) as usize;
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_come_in_any_order() {
+    fn seconds_are_counted_in_any_order() {
         let mut counts = SecondCounts::default();
         for number in [7, 9, 9, 5, u64::MAX] {
             counts.add(number, 1);

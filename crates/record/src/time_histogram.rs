@@ -1,40 +1,41 @@
-//! Counts of times in the bands of an HdrHistogram of three digits, as many as have been needed so far.
+//! A histogram of times with the bands of an HdrHistogram of three digits. It allocates bands only up to the largest
+//! time.
 
 /// Significant digits of every histogram.
 pub const HISTOGRAM_DIGITS: u8 = 3;
 
-/// Binary digits of a value that a band keeps: a histogram of [`HISTOGRAM_DIGITS`] = 3 has 2,048 bands in its first
-/// scale (the power of two from 2·10³ on), and half as many in each further one.
+/// Significant bits of a value in a band: a histogram of [`HISTOGRAM_DIGITS`] = 3 has 2,048 bands in its first scale
+/// (up to the first power of two above 2·10³), and half as many in each further one.
 const KEPT_BITS: u32 = 11;
 const _: () = assert!(HISTOGRAM_DIGITS == 3);
 
 /// Bands of a scale after the first.
 const SCALE: usize = 1 << (KEPT_BITS - 1);
 
-/// Bands that are added up together on the way to a quantile.
+/// Number of bands that the search for a quantile adds up at once.
 const CHUNK: usize = 32;
 
-/// How many low bits of `us` its band does not tell apart.
+/// Number of low bits of `us` that its band ignores.
 const fn cut_bits(us: u64) -> u32 {
     (u64::BITS - us.leading_zeros()).saturating_sub(KEPT_BITS)
 }
 
-/// The least value in µs of the band that `us` lies in.
+/// The least value in µs of the band of `us`.
 pub(crate) const fn band_start(us: u64) -> u64 {
     us >> cut_bits(us) << cut_bits(us)
 }
 
-/// The greatest value in µs of the band that `us` lies in.
+/// The greatest value in µs of the band of `us`.
 pub(crate) const fn band_end(us: u64) -> u64 {
     us | ((1 << cut_bits(us)) - 1)
 }
 
-/// How many values in µs lie in the band of `us`.
+/// The number of values in µs in the band of `us`.
 pub(crate) const fn band_width(us: u64) -> u64 {
     1 << cut_bits(us)
 }
 
-/// The number of the band of `us`; the bands are numbered upwards without gaps.
+/// The number of the band of `us`; bands are numbered in ascending order without gaps.
 const fn band_number(us: u64) -> usize {
     let cut = cut_bits(us);
     cut as usize * SCALE + (us >> cut) as usize
@@ -46,10 +47,10 @@ const fn start_of(number: usize) -> u64 {
     ((number - cut * SCALE) as u64) << cut
 }
 
-/// How often times occurred, within 0.1 %.
+/// A histogram of times with a precision of 0.1 %.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeHistogram {
-    /// By number of the band, up to the end of the scale of the largest time.
+    /// By band number, up to the end of the scale of the largest time.
     counts: Vec<u64>,
     count: u64,
 }
@@ -72,7 +73,7 @@ impl TimeHistogram {
         self.counts[number] += 1;
     }
 
-    /// Adds what `other` counted.
+    /// Adds the counts of `other`.
     pub(crate) fn merge(&mut self, other: &TimeHistogram) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -83,20 +84,20 @@ impl TimeHistogram {
         self.count += other.count;
     }
 
-    /// How many times there are.
+    /// Number of times.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least and the greatest value in µs of each band that holds times, and how many; ascending.
+    /// The least and greatest value in µs, and the count, of each band that is not empty; ascending.
     pub fn bands(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let held = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         held.map(|(number, count)| (start_of(number), band_end(start_of(number)), *count))
     }
 
-    /// The quantile `q` (0..=1) in µs: the greatest value of the least band that at least `⌈q·n⌉` times do not exceed, of
-    /// the least of all for 0 the least value; 0 without times.
+    /// The quantile `q` (0..=1) in µs: the greatest value of the first band up to which there are at least `⌈q·n⌉`
+    /// times. For `q` = 0 it is the least value of the first band that is not empty. 0 without times.
     #[must_use]
     pub fn quantile_us(&self, q: f64) -> u64 {
         let rank = ((q.min(1.0) * self.count as f64).ceil() as u64).max(1);
@@ -131,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_histogram_of_three_digits(
+        fn bands_equal_those_of_a_histogram_of_three_digits(
             times in prop::collection::vec(us(), 1..200),
             more in prop::collection::vec(us(), 0..50),
             q in prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0],
@@ -151,7 +152,7 @@ mod tests {
         }
 
         #[test]
-        fn a_band_holds_what_lies_between_its_ends(us in us()) {
+        fn a_band_contains_the_values_between_its_ends(us in us()) {
             let (start, end) = (band_start(us), band_end(us));
             prop_assert!(start <= us && us <= end && end - start + 1 == band_width(us));
             prop_assert_eq!((band_number(start), start_of(band_number(us))), (band_number(us), start));
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_quantiles() {
+    fn an_empty_histogram_has_no_quantiles() {
         assert_eq!(
             (TimeHistogram::default().quantile_us(0.5), TimeHistogram::default().bands().count()),
             (0, 0)

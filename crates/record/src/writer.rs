@@ -1,4 +1,4 @@
-//! The engine's end of recording: one [`BatchWriter`] per core.
+//! The engine's side of the recorder: one [`BatchWriter`] per core.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -8,31 +8,31 @@ use crate::batch::Encoder;
 use crate::detail::Detail;
 use crate::sample::{Nanos, Sample, SampleFlags};
 
-/// What travels to the recorder's thread.
+/// Messages to the recorder's thread.
 pub(crate) enum Message {
-    /// A batch; `now` is the writer's clock when it was sent.
+    /// A batch; `now` is the writer's time when it was sent.
     Batch { writer: usize, batch: Batch, now: Nanos },
-    /// Nothing to record, but time went on.
+    /// Only the writer's time, without samples.
     Tick { writer: usize, now: Nanos },
-    /// The writer is gone.
+    /// The writer has finished.
     Closed { writer: usize },
     /// The run is over.
     Finish,
 }
 
-/// Details in a batch, in bytes, beyond which it is handed over.
+/// A batch is sent when its details exceed this size in bytes.
 const DETAIL_BYTES_MAX: usize = 1 << 20;
 
-/// What a core hands over at once.
+/// A batch: samples, arrivals and details.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// Packed samples.
     pub(crate) samples: Vec<u8>,
     /// Packed arrivals.
     pub(crate) arrivals: Vec<u8>,
-    /// What goes with the samples that say so, in their order.
+    /// Details of the samples with the flag [`SampleFlags::DETAILED`], in order.
     pub(crate) details: Vec<Detail>,
-    /// About how many bytes the details take.
+    /// Approximate size of the details in bytes.
     detail_bytes: usize,
 }
 
@@ -41,7 +41,7 @@ impl Batch {
         self.samples.is_empty() && self.arrivals.is_empty()
     }
 
-    /// Empties it, keeping its memory.
+    /// Clears the batch and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.samples.clear();
         self.arrivals.clear();
@@ -50,7 +50,7 @@ impl Batch {
     }
 }
 
-/// No empty batch is at hand: the recorder is behind. Wait and try again.
+/// No empty batch is available because the recorder is slower than the samples. Wait and try again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;
 
@@ -62,16 +62,16 @@ impl fmt::Display for Full {
 
 impl std::error::Error for Full {}
 
-/// Packs the samples of one core and hands them to the recorder in batches. Never blocks; never allocates in steady
-/// state.
+/// Packs the samples of one core and sends them to the recorder in batches. It never blocks, and does not allocate in
+/// steady state.
 pub struct BatchWriter {
     id: usize,
     batch: Option<Batch>,
     batch_bytes: usize,
     encoder: Encoder,
-    /// Arrivals not yet handed over. They never wait for an empty batch.
+    /// Arrivals that were not sent yet. Recording one never needs an empty batch.
     arrivals: Vec<u8>,
-    /// Scheduled time of the last of them.
+    /// Scheduled time of the last arrival in `arrivals`.
     arrival_before: u64,
     full: SyncSender<Message>,
     empty: Receiver<Batch>,
@@ -91,7 +91,7 @@ impl fmt::Debug for BatchWriter {
 }
 
 impl BatchWriter {
-    /// A writer and the recorder's way to give its empty batches back.
+    /// A writer, and the channel by which the recorder returns empty batches.
     pub(crate) fn new(
         id: usize,
         full: SyncSender<Message>,
@@ -100,7 +100,7 @@ impl BatchWriter {
     ) -> (BatchWriter, SyncSender<Batch>) {
         let (give, empty) = sync_channel(batches.max(2));
         for _ in 0..batches.max(2) {
-            // The channel has just been made with this much room.
+            // The channel has capacity for all batches.
             let samples = Vec::with_capacity(batch_bytes);
             let _ = give.try_send(Batch { samples, ..Batch::default() });
         }
@@ -124,12 +124,13 @@ impl BatchWriter {
     /// Records `sample`.
     ///
     /// # Errors
-    /// [`Full`] when no empty batch is at hand: nothing was recorded, and the same sample must be offered again.
+    /// [`Full`] if no empty batch is available. Nothing was recorded then, and the caller must try the same sample
+    /// again.
     pub fn record(&mut self, sample: &Sample<'_>) -> Result<(), Full> {
         self.record_with(sample, &mut None)
     }
 
-    /// Records `sample` and what files beyond rows show of it, which is taken when it is recorded.
+    /// Records `sample` and its detail, which is taken when the sample is recorded.
     ///
     /// # Errors
     /// [`Full`], as for [`BatchWriter::record`].
@@ -169,7 +170,7 @@ impl BatchWriter {
         Ok(())
     }
 
-    /// Records an arrival of an open workload. `now` is the writer's clock.
+    /// Records an arrival of an open workload. `now` is the writer's time.
     pub fn record_arrival(&mut self, arrival: &ArrivalRecord, now: Nanos) {
         if self.arrivals.is_empty() {
             self.arrival_before = 0;
@@ -182,41 +183,41 @@ impl BatchWriter {
         }
     }
 
-    /// Hands over what has been recorded so far. To be called every 100–200 ms, with or without samples, and at the
-    /// end; `now` (≥ every end stamp recorded) tells the recorder which seconds are complete.
+    /// Sends everything recorded so far. Call it every 100–200 ms, with or without samples, and at the end. `now`
+    /// (not before any recorded end) tells the recorder which seconds are complete.
     pub fn flush(&mut self, now: Nanos) {
         self.latest = self.latest.max(now);
         if self.batch.is_none() && !self.arrivals.is_empty() {
-            // Without an empty batch they wait for the next call.
+            // Without an empty batch they are sent by the next call.
             self.take_empty();
         }
         if self.batch.as_ref().is_some_and(|batch| !batch.is_empty() || !self.arrivals.is_empty()) {
             self.send();
         } else {
-            // A tick that finds no room is no loss: the next one says more.
+            // A lost tick is harmless: the next one has a later time.
             let _ = self.full.try_send(Message::Tick { writer: self.id, now: self.latest });
         }
     }
 
-    /// How often [`Full`] was returned.
+    /// Number of times that [`Full`] was returned.
     #[must_use]
     pub const fn stalls(&self) -> u64 {
         self.stalls
     }
 
-    /// How many samples were recorded.
+    /// Number of recorded samples.
     #[must_use]
     pub const fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// How many samples were lost because the recorder's thread is gone. 0 in every healthy run.
+    /// Number of samples that were lost because the recorder's thread has ended; 0 in a normal run.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Takes an empty batch; true also when the recorder is gone, for waiting would be in vain then.
+    /// Takes an empty batch. Also returns true if the recorder has ended, so that callers do not wait in vain.
     fn take_empty(&mut self) -> bool {
         match self.empty.try_recv() {
             Ok(batch) => {
@@ -231,12 +232,12 @@ impl BatchWriter {
 
     fn send(&mut self) {
         if let Some(mut batch) = self.batch.take() {
-            // A batch that could not be sent the last time has arrivals already.
+            // A batch that could not be sent before already contains arrivals.
             if batch.arrivals.is_empty() {
                 std::mem::swap(&mut batch.arrivals, &mut self.arrivals);
             }
             let message = Message::Batch { writer: self.id, batch, now: self.latest };
-            // The channel holds every batch there is, but ticks take room too: keep the batch and try later then.
+            // Ticks have filled the channel, so the batch is sent later.
             if let Err(TrySendError::Full(Message::Batch { batch, .. })) = self.full.try_send(message) {
                 self.batch = Some(batch);
             }
@@ -246,7 +247,7 @@ impl BatchWriter {
 
 impl Drop for BatchWriter {
     fn drop(&mut self) {
-        // At the end of a core's life waiting is allowed.
+        // The core has finished, so blocking is harmless.
         if let Some(batch) = self.batch.take()
             && !batch.is_empty()
         {
@@ -263,18 +264,22 @@ impl Drop for BatchWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrival::{self, Fate};
+    use crate::arrival::{self, ArrivalOutcome};
     use crate::batch::BatchReader;
 
     #[test]
-    fn arrivals_that_find_no_empty_batch_are_kept_and_hold_nobody_back() {
+    fn arrivals_without_an_empty_batch_are_kept_without_blocking() {
         const BATCHES: usize = 2;
         let (full, inbox) = sync_channel(100);
-        // Nothing comes back: the recorder is behind.
+        // No batch is returned, as if the recorder were too slow.
         let (mut writer, _give) = BatchWriter::new(0, full, BATCHES, 64);
         let all: Vec<_> = (0..1_000)
             .map(|n| Nanos(n * 1_000_000))
-            .map(|at| ArrivalRecord { group: 1, scheduled: at, fate: Fate::Begun { at: at + 5_u64 } })
+            .map(|at| ArrivalRecord {
+                group: 1,
+                scheduled: at,
+                outcome: ArrivalOutcome::Started { at: at + 5_u64 },
+            })
             .collect();
         for arrival in &all {
             writer.record_arrival(arrival, arrival.scheduled);

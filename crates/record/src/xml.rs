@@ -1,4 +1,4 @@
-//! JMeter's XML: a sample as an element, as XStream prints it.
+//! JMeter's XML: a sample as an element in XStream's format.
 
 mod file;
 mod text;
@@ -11,14 +11,14 @@ use crate::sample::{DataType, Sample};
 
 pub(crate) use file::{continued, head, tail};
 
-/// A way to write elements: a save configuration, made ready for one run.
+/// The XML format of a save configuration, prepared for one run.
 pub(crate) struct XmlFormat {
     config: SaveConfig,
     wall_anchor_ms: i64,
-    /// By group: how the names of its threads begin.
+    /// The prefix of thread names, by group.
     groups: Vec<String>,
     hostname: String,
-    /// Names of the variables as attributes.
+    /// Names of the variables, encoded as attribute names.
     variables: Vec<String>,
     labels: Labels,
 }
@@ -40,7 +40,7 @@ impl XmlFormat {
         }
     }
 
-    /// The element of `sample`, with the line end behind it.
+    /// Appends the element of `sample` and a line end.
     pub(crate) fn element(&self, sample: &Sample<'_>, detail: Option<&Detail>, out: &mut Vec<u8>) {
         let thread = match self.groups.get(sample.group as usize) {
             Some(prefix) => format!("{prefix}{}", sample.user),
@@ -55,7 +55,7 @@ impl XmlFormat {
     }
 }
 
-/// An element that grows. Line ends and indents stand before what begins a line, as in XStream's printer.
+/// An element that is being written. Line ends and indents precede the text of a line, as in XStream's printer.
 struct Writer<'w> {
     format: &'w XmlFormat,
     sample: &'w Sample<'w>,
@@ -170,7 +170,7 @@ impl Writer<'_> {
             self.attribute("hn", &format.hostname);
         }
         for (at, name) in format.variables.iter().enumerate() {
-            // Unset variables travel as the word null, which only CSV shows.
+            // Unset variables have the value `null`, which only CSV files show.
             let value = self.sample.variables.get(at).copied().filter(|value| *value != "null");
             self.attribute(name, value.unwrap_or(""));
         }
@@ -262,7 +262,7 @@ impl Writer<'_> {
     }
 }
 
-/// What was received, as text.
+/// The response body as text.
 fn data(result: &Detail, default_encoding: &str) -> String {
     if result.data_type != DataType::Text {
         return format!("Non-TEXT response data, cannot record: ({})", result.data_type.as_str());

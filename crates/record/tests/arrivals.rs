@@ -1,11 +1,11 @@
-//! Arrivals of an open workload go into the record beside the samples, and come back.
+//! Writes arrivals of an open workload to the record and reads them back.
 
 use busyhour_record::{
-    ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, Sample, SamplesReader,
+    ArrivalOutcome, ArrivalRecord, Labels, Nanos, Recorder, RecorderConfig, RunDir, Sample, SamplesReader,
 };
 
 #[test]
-fn arrivals_come_back_in_order_with_the_samples() {
+fn arrivals_and_samples_are_read_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let labels = Labels::new();
     let dir = folder.path().to_owned();
@@ -18,25 +18,25 @@ fn arrivals_come_back_in_order_with_the_samples() {
         ..RecorderConfig::default()
     };
     let (recorder, writers) = Recorder::start(config).unwrap();
-    let fate = |n: u64| match n % 3 {
-        0 => Fate::Dropped,
-        1 => Fate::Begun { at: Nanos(n * 1_000 + 7) },
-        _ => Fate::Waited { until: Nanos(n * 1_000 + 70_000) },
+    let outcome = |n: u64| match n % 3 {
+        0 => ArrivalOutcome::Discarded,
+        1 => ArrivalOutcome::Started { at: Nanos(n * 1_000 + 7) },
+        _ => ArrivalOutcome::Waited { until: Nanos(n * 1_000 + 70_000) },
     };
-    let arrival = |n: u64| ArrivalRecord { group: 3, scheduled: Nanos(n * 1_000), fate: fate(n) };
+    let arrival = |n: u64| ArrivalRecord { group: 3, scheduled: Nanos(n * 1_000), outcome: outcome(n) };
     let label = labels.intern("home");
     for (core, mut writer) in writers.into_iter().enumerate() {
         for n in 0..5_000 {
             if n % 2 == core as u64 {
                 let now = Nanos(n * 1_000);
                 writer.record_arrival(&arrival(n), now);
-                // A recorder that is behind holds samples back, never arrivals.
+                // A slow recorder delays samples but not arrivals.
                 while writer.record(&Sample { label, start: now, end: now, ..Sample::default() }).is_err() {
                     std::thread::yield_now();
                 }
             }
         }
-        // Core 0 hands the last ones over in time, core 1 only when it ends.
+        // Core 0 sends its last arrivals in time, core 1 only at its end.
         if core == 0 {
             writer.flush(Nanos(5_000_000));
         }
@@ -51,6 +51,6 @@ fn arrivals_come_back_in_order_with_the_samples() {
         let expected: Vec<_> = (0..5_000).filter(|n| n % 2 == core).map(arrival).collect();
         assert_eq!(*seen, expected);
     }
-    assert_eq!(arrival(0).began(), None);
-    assert_eq!(arrival(1).began(), Some(Nanos(1_007)));
+    assert_eq!(arrival(0).started_at(), None);
+    assert_eq!(arrival(1).started_at(), Some(Nanos(1_007)));
 }

@@ -1,18 +1,18 @@
-//! The rows that JMeter 5.6.3 wrote (`tests/jmeter`, recorded by `record.sh` from `rows.jmx`): read, and written again
-//! to the byte.
+//! Reads the rows that JMeter 5.6.3 wrote (`tests/jmeter`, recorded by `record.sh` from `rows.jmx`), and writes them
+//! again byte for byte.
 
 use std::path::{Path, PathBuf};
 
 use busyhour_record::{
-    AddUpSettings, CsvOutput, ReadSettings, Recorder, RecorderConfig, Results, ResultsInput, SaveConfig,
-    Which,
+    AddUpSettings, ReadSettings, Recorder, RecorderConfig, ResultFileConfig, Results, ResultsInput,
+    SampleFilter, SaveConfig,
 };
 
 fn recorded(variant: &str, file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jmeter").join(variant).join(file)
 }
 
-/// The properties of a variant, as `record.sh` sets them.
+/// The properties of a variant in `record.sh`.
 fn properties(variant: &str) -> &'static [(&'static str, &'static str)] {
     match variant {
         "semicolon" => &[
@@ -32,7 +32,7 @@ fn properties(variant: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// The configuration of one of the plan's listeners.
+/// The save configuration of a listener of the plan.
 fn config(variant: &str, file: &str) -> SaveConfig {
     let properties = properties(variant);
     let main = SaveConfig::from_properties(|name| {
@@ -72,7 +72,7 @@ fn config(variant: &str, file: &str) -> SaveConfig {
 }
 
 #[test]
-fn rows_come_out_as_jmeter_wrote_them() {
+fn rows_are_written_as_by_jmeter() {
     let temp = tempfile::tempdir().unwrap();
     for variant in ["default", "variables", "semicolon", "tab", "pattern", "end"] {
         for file in ["main.csv", "full.csv", "errors.csv", "successes.csv", "nosub.csv", "few.csv"] {
@@ -83,7 +83,7 @@ fn rows_come_out_as_jmeter_wrote_them() {
                 ..ReadSettings::default()
             };
             let open = || Results::open(vec![ResultsInput::path(&path)], &settings).unwrap();
-            // The reader knows the groups at the end only; the writer wants them first.
+            // The groups are known only after reading, but the writer needs them before.
             let names = open().read(&mut |_| {}, &mut |_| {}).unwrap().names;
             let again = open();
             let (anchor, labels) = (again.wall_anchor_ms(), again.labels().clone());
@@ -92,7 +92,11 @@ fn rows_come_out_as_jmeter_wrote_them() {
                 names,
                 labels: labels.clone(),
                 wall_anchor_ms: anchor,
-                main: Some(CsvOutput { path: out.clone(), config: config(variant, file), which: Which::All }),
+                main: Some(ResultFileConfig {
+                    path: out.clone(),
+                    config: config(variant, file),
+                    filter: SampleFilter::All,
+                }),
                 ..RecorderConfig::default()
             })
             .unwrap();
@@ -113,13 +117,13 @@ fn rows_come_out_as_jmeter_wrote_them() {
 }
 
 #[test]
-fn a_result_file_of_jmeter_adds_up() {
+fn a_result_file_of_jmeter_gives_totals() {
     let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
     let results =
         Results::open(vec![ResultsInput::path(recorded("default", "main.csv"))], &settings).unwrap();
     let replay = results.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}).unwrap();
     let totals = replay.totals;
-    // Two users, two iterations; the transactions' own rows are not in the total.
+    // Two users with two iterations; samples of transactions are not in the total.
     assert_eq!((totals.total.samples, totals.total.errors), (42, 12));
     assert_eq!(replay.names.groups.len(), 2);
     assert_eq!(replay.names.groups[0].name, "Grüppe, one");

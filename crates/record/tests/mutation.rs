@@ -1,5 +1,5 @@
-//! A brief run of what the fuzz target `results` checks, with a fixed seed: good result files with bytes changed, taken out
-//! and put in.
+//! A short run of the checks of the fuzz target `results` with a fixed seed: valid result files with bytes changed,
+//! removed and inserted.
 
 mod results_soundness;
 
@@ -18,7 +18,7 @@ const SEEDS: &[&[u8]] = &[
       rm=\"Number of samples in transaction : 1\"><sample t=\"5\" ts=\"1700000000050\"/></sample>\n</testResults>\n",
 ];
 
-/// What damage is made of: everything that the readers treat specially.
+/// The inserted bytes: everything that the readers treat specially.
 const PIECES: &[&[u8]] = &[
     b"\"",
     b"\"\"",
@@ -45,7 +45,7 @@ const PIECES: &[&[u8]] = &[
 ];
 
 #[test]
-fn damaged_result_files_keep_the_promises() {
+fn damaged_result_files_satisfy_the_invariants() {
     let mut random = StdRng::seed_from_u64(20_120_316);
     for seed in SEEDS {
         results_soundness::check(seed);

@@ -1,10 +1,10 @@
-//! A run is written down, read back and added up again.
+//! Records runs, reads them back and compares the totals.
 
 use std::path::Path;
 
 use busyhour_record::{
-    BatchWriter, CsvOutput, Detail, GroupName, HISTOGRAM_DIGITS, Labels, Nanos, Recorder, RecorderConfig,
-    RecorderEvent, RunDir, RunNames, RunTotals, Sample, SampleFlags, SaveConfig, Which,
+    BatchWriter, Detail, GroupName, HISTOGRAM_DIGITS, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent,
+    ResultFileConfig, RunDir, RunNames, RunTotals, Sample, SampleFilter, SampleFlags, SaveConfig,
 };
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -21,14 +21,14 @@ fn names() -> RunNames {
     }
 }
 
-/// Offers a sample until the recorder takes it.
+/// Tries a sample until the recorder accepts it.
 fn offer(writer: &mut BatchWriter, sample: &Sample<'_>) {
     while writer.record(sample).is_err() {
         std::thread::yield_now();
     }
 }
 
-/// Records `n` samples from each of two cores: one every 2 ms, every tenth fails.
+/// Records `n` samples on each of two cores: one every 2 ms, and every tenth fails.
 fn record(config: RecorderConfig, n: u64) -> RunTotals {
     let labels = config.labels.clone();
     let (recorder, writers) = Recorder::start(RecorderConfig { writers: 2, ..config }).unwrap();
@@ -71,8 +71,8 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-fn csv(path: &Path, which: Which) -> CsvOutput {
-    CsvOutput { path: path.to_owned(), config: SaveConfig::default(), which }
+fn csv(path: &Path, filter: SampleFilter) -> ResultFileConfig {
+    ResultFileConfig { path: path.to_owned(), config: SaveConfig::default(), filter }
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn a_run_directory_gives_the_same_numbers_again() {
         dir: Some(dir.path().to_owned()),
         names: names(),
         wall_anchor_ms: ANCHOR_MS,
-        main: Some(csv(&dir.jtl_path(), Which::All)),
-        listeners: vec![csv(&temp.path().join("errors.csv"), Which::Errors)],
+        main: Some(csv(&dir.jtl_path(), SampleFilter::All)),
+        listeners: vec![csv(&temp.path().join("errors.csv"), SampleFilter::Errors)],
         listener_sets: vec![vec![], vec![0]],
         batch_bytes: 4096,
         ..RecorderConfig::default()
@@ -121,7 +121,7 @@ fn a_run_directory_gives_the_same_numbers_again() {
     ));
     assert_eq!(text(&temp.path().join("errors.csv")).lines().count(), 201);
 
-    // The log's histograms of requests add up to the total.
+    // The histograms of requests in the log have the count of the total.
     let log = std::fs::read(dir.histograms_path()).unwrap();
     let mut sum = hdrhistogram::Histogram::<u64>::new(HISTOGRAM_DIGITS).unwrap();
     let mut deserializer = Deserializer::new();
@@ -145,7 +145,7 @@ fn a_run_directory_gives_the_same_numbers_again() {
 }
 
 #[test]
-fn a_record_that_was_cut_off_is_read_up_to_its_last_whole_segment() {
+fn a_truncated_record_is_read_up_to_its_last_complete_segment() {
     let temp = tempfile::tempdir().unwrap();
     let dir = RunDir::create(temp.path()).unwrap();
     let config =
@@ -162,7 +162,7 @@ fn a_record_that_was_cut_off_is_read_up_to_its_last_whole_segment() {
         }
     }
     assert!(last > 0);
-    // A flipped bit ends the readable part before it.
+    // Reading stops before the segment with a flipped bit.
     let mut bad = whole.clone();
     let at = bad.len() / 2;
     bad[at] ^= 1;
@@ -178,7 +178,7 @@ fn a_full_disk_does_not_stop_the_run() {
     }
     let config = RecorderConfig {
         names: names(),
-        main: Some(csv(Path::new("/dev/full"), Which::All)),
+        main: Some(csv(Path::new("/dev/full"), SampleFilter::All)),
         ..RecorderConfig::default()
     };
     let totals = record(config, 500);
@@ -190,7 +190,7 @@ fn a_full_disk_does_not_stop_the_run() {
 }
 
 #[test]
-fn sub_results_go_where_their_parent_goes() {
+fn sub_results_are_written_with_their_parent() {
     let temp = tempfile::tempdir().unwrap();
     let path = |name: &str| temp.path().join(name);
     let no_subs = SaveConfig { subresults: false, ..SaveConfig::default() };
@@ -199,14 +199,14 @@ fn sub_results_go_where_their_parent_goes() {
     let config = RecorderConfig {
         names: names(),
         labels: labels.clone(),
-        main: Some(csv(&main, Which::All)),
+        main: Some(csv(&main, SampleFilter::All)),
         listeners: vec![
-            csv(&path("errors"), Which::Errors),
-            CsvOutput { path: path("nosub"), config: no_subs, which: Which::All },
-            csv(&path("inner"), Which::All),
-            // The same file as another listener: a sample is written once.
-            csv(&path("inner"), Which::All),
-            csv(Path::new("/dev/null/not/a/directory"), Which::All),
+            csv(&path("errors"), SampleFilter::Errors),
+            ResultFileConfig { path: path("nosub"), config: no_subs, filter: SampleFilter::All },
+            csv(&path("inner"), SampleFilter::All),
+            // The same file as that of another listener: a sample is written once.
+            csv(&path("inner"), SampleFilter::All),
+            csv(Path::new("/dev/null/not/a/directory"), SampleFilter::All),
         ],
         listener_sets: vec![vec![], vec![0, 1, 4], vec![2, 3]],
         ..RecorderConfig::default()
@@ -240,22 +240,22 @@ fn sub_results_go_where_their_parent_goes() {
 }
 
 #[test]
-fn details_go_into_xml_files_whole_and_sub_results_stand_inside() {
+fn xml_files_contain_details_and_nested_sub_results() {
     let temp = tempfile::tempdir().unwrap();
-    let xml = |name: &str| CsvOutput {
+    let xml = |name: &str| ResultFileConfig {
         path: temp.path().join(name),
         config: SaveConfig {
             xml: true,
             ..SaveConfig::for_listener(&SaveConfig::default(), [("label", "true"), ("subresults", "true")])
         },
-        which: Which::All,
+        filter: SampleFilter::All,
     };
     let rows = temp.path().join("rows.csv");
     let config = RecorderConfig {
         main: Some(xml("main.xml")),
-        listeners: vec![csv(&rows, Which::All)],
+        listeners: vec![csv(&rows, SampleFilter::All)],
         listener_sets: vec![vec![], vec![0]],
-        // Details alone fill a batch.
+        // Details fill a batch before samples do.
         batches: 2,
         ..RecorderConfig::default()
     };
@@ -293,13 +293,13 @@ fn details_go_into_xml_files_whole_and_sub_results_stand_inside() {
 }
 
 #[test]
-fn what_a_core_handed_over_is_in_the_files_while_another_one_hangs() {
+fn sent_samples_are_in_the_files_while_another_core_hangs() {
     let temp = tempfile::tempdir().unwrap();
     let main = temp.path().join("main");
     let config = RecorderConfig {
         names: names(),
         writers: 2,
-        main: Some(csv(&main, Which::All)),
+        main: Some(csv(&main, SampleFilter::All)),
         ..RecorderConfig::default()
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
@@ -321,7 +321,7 @@ fn labels_of_a_record_keep_the_order_of_the_run() {
     let temp = tempfile::tempdir().unwrap();
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     let labels = Labels::new();
-    // As the plan has them; samples come in another order.
+    // In the order of the plan; samples are in another order.
     let plan = ["login", "search", "logout"].map(|name| labels.intern(name));
     let config = RecorderConfig {
         dir: Some(dir.path().to_owned()),
@@ -343,20 +343,20 @@ fn labels_of_a_record_keep_the_order_of_the_run() {
 }
 
 #[test]
-fn what_a_core_handed_over_is_in_the_files_half_a_second_later() {
+fn sent_samples_are_in_the_files_half_a_second_later() {
     let temp = tempfile::tempdir().unwrap();
     let main = temp.path().join("main");
     let config = RecorderConfig {
         dir: Some(temp.path().to_owned()),
         names: names(),
-        main: Some(csv(&main, Which::All)),
+        main: Some(csv(&main, SampleFilter::All)),
         ..RecorderConfig::default()
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
     let mut writer = writers.remove(0);
     offer(&mut writer, &Sample { end: Nanos::from_millis(10), ..Sample::default() });
     writer.flush(Nanos::from_millis(100));
-    // Nothing else happens in this run; its clock goes on.
+    // No other sample ends, but the time advances.
     while text(&main).lines().count() < 2 {
         writer.flush(Nanos::from_millis(600));
         std::thread::yield_now();

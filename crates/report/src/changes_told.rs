@@ -8,10 +8,15 @@ use crate::numbers::duration;
 /// Changes that are told one by one; of more, the first and the last ones are.
 const TOLD_MAX: usize = 12;
 
-/// `at 10.2 s the rate became 3 times what was asked for (from the page)`
+/// `at 10.2 s the rate changed to 3 times the configured rate (from the page)`
 #[must_use]
 pub fn told(event: &ControlEvent) -> String {
-    format!("at {} {} (from the {})", duration(event.at_ns.as_secs_f64()), event.words(), event.from.name())
+    format!(
+        "at {} {} (from the {})",
+        duration(event.at_ns.as_secs_f64()),
+        event.description(),
+        event.from.name()
+    )
 }
 
 /// A line for each change, for the most of them where there are many.
@@ -42,7 +47,7 @@ mod tests {
         let run = |count: u64| RunFacts { events: (1..=count).map(event).collect(), ..RunFacts::default() };
         assert_eq!(
             changes(&run(1)),
-            ["at 1.0 s the rate became 1.5 times what was asked for (from the terminal)"]
+            ["at 1.0 s the rate changed to 1.5 times the configured rate (from the terminal)"]
         );
         assert_eq!(changes(&run(12)).len(), 12);
         let many = changes(&run(100));

@@ -3,7 +3,7 @@
 use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
 use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
 use busyhour_record::{
-    ArrivalCounts, ArrivalRecord, ChangedFrom, ControlEvent, Fate, GroupName, Labels, LoadChange,
+    ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent, GroupName, Labels, LoadChange,
     MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig,
     RunDir, RunEnd, RunNames, Sample,
 };
@@ -15,25 +15,25 @@ const MS: u64 = 1_000_000;
 const SEED: u64 = 11;
 const FIRST_NS: u64 = 20 * MS;
 
-/// Records an open run of `text` over two cores, each arrival beginning as `fate` says, and a closed group beside it when
+/// Records an open run of `text` over two cores, each arrival beginning as `outcome` says, and a closed group beside it when
 /// `closed` names one; gives the verdicts and the page of the terminal.
 fn verdicts(
     text: &str,
-    fate: impl Fn(u64, Nanos) -> Fate,
+    outcome: impl Fn(u64, Nanos) -> ArrivalOutcome,
     closed: &[&str],
 ) -> (Vec<ArrivalVerdict>, String, String) {
-    verdicts_until(u64::MAX, text, fate, closed)
+    verdicts_until(u64::MAX, text, outcome, closed)
 }
 
 /// The same of a run that was stopped after so many nanoseconds of the schedule.
 fn verdicts_until(
     stop_ns: u64,
     text: &str,
-    fate: impl Fn(u64, Nanos) -> Fate,
+    outcome: impl Fn(u64, Nanos) -> ArrivalOutcome,
     closed: &[&str],
 ) -> (Vec<ArrivalVerdict>, String, String) {
     let schedule: Vec<Arrival> = ArrivalProcess::parse(text).unwrap().schedule(SEED).collect();
-    verdicts_of(&schedule, &[], stop_ns, text, fate, closed)
+    verdicts_of(&schedule, &[], stop_ns, text, outcome, closed)
 }
 
 /// The same of a run whose load was changed while it went on.
@@ -42,7 +42,7 @@ fn verdicts_of(
     events: &[ControlEvent],
     stop_ns: u64,
     text: &str,
-    fate: impl Fn(u64, Nanos) -> Fate,
+    outcome: impl Fn(u64, Nanos) -> ArrivalOutcome,
     closed: &[&str],
 ) -> (Vec<ArrivalVerdict>, String, String) {
     let temp = tempfile::tempdir().unwrap();
@@ -61,32 +61,32 @@ fn verdicts_of(
         ..RecorderConfig::default()
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
-    let mut schedule: Vec<(Nanos, Fate)> = schedule
+    let mut schedule: Vec<(Nanos, ArrivalOutcome)> = schedule
         .iter()
         .take_while(|arrival| arrival.at_ns < stop_ns)
         .map(|arrival| {
             let at = Nanos(FIRST_NS + arrival.at_ns);
-            (at, fate(arrival.index, at))
+            (at, outcome(arrival.index, at))
         })
         .collect();
-    let begin = |(at, fate): &(Nanos, Fate)| match fate {
-        Fate::Dropped => *at,
-        Fate::Begun { at } | Fate::Waited { until: at } => *at,
+    let begin = |(at, outcome): &(Nanos, ArrivalOutcome)| match outcome {
+        ArrivalOutcome::Discarded => *at,
+        ArrivalOutcome::Started { at } | ArrivalOutcome::Waited { until: at } => *at,
     };
     schedule.sort_by_key(begin);
     let (mut counts, mut second) = (ArrivalCounts::default(), 0);
-    for (index, (scheduled, fate)) in schedule.iter().enumerate() {
-        let now = begin(&(*scheduled, *fate));
+    for (index, (scheduled, outcome)) in schedule.iter().enumerate() {
+        let now = begin(&(*scheduled, *outcome));
         counts.scheduled += 1;
-        counts.begun += u64::from(*fate != Fate::Dropped);
-        counts.dropped += u64::from(*fate == Fate::Dropped);
+        counts.begun += u64::from(*outcome != ArrivalOutcome::Discarded);
+        counts.dropped += u64::from(*outcome == ArrivalOutcome::Discarded);
         if now.second() > second {
             second = now.second();
             writers.iter_mut().for_each(|writer| writer.flush(now));
         }
         // Cores take what is theirs.
         let writer = &mut writers[index % 2];
-        writer.record_arrival(&ArrivalRecord { group: 0, scheduled: *scheduled, fate: *fate }, now);
+        writer.record_arrival(&ArrivalRecord { group: 0, scheduled: *scheduled, outcome: *outcome }, now);
     }
     let label = labels.intern("get");
     for (group, _) in (1..).zip(closed) {
@@ -135,7 +135,7 @@ fn verdicts_of(
 
 #[test]
 fn a_poisson_load_that_was_met_is_called_that() {
-    let begun = |_, at: Nanos| Fate::Begun { at: at + 15_000 };
+    let begun = |_, at: Nanos| ArrivalOutcome::Started { at: at + 15_000 };
     let (verdicts, text, page) =
         verdicts("poisson(1000/s) for 30s, ramp(1000/s -> 2000/s) over 10s", begun, &[]);
     let [verdict] = verdicts.as_slice() else { panic!("{verdicts:?}") };
@@ -157,14 +157,14 @@ fn a_poisson_load_that_was_met_is_called_that() {
 #[test]
 fn bunches_drops_and_waits_are_told() {
     // A timer that ticks once in 5 ms.
-    let ticks = |_, at: Nanos| Fate::Begun { at: Nanos((at.0 / (5 * MS) + 1) * 5 * MS) };
+    let ticks = |_, at: Nanos| ArrivalOutcome::Started { at: Nanos((at.0 / (5 * MS) + 1) * 5 * MS) };
     let (bunched, text, _) = verdicts("poisson(1000/s) for 20s", ticks, &[]);
     assert!(bunched[0].line.contains("burstier than"), "{}", bunched[0].line);
     assert!(text.contains("Caveats"));
     let some = |index: u64, at: Nanos| match index % 10 {
-        0 => Fate::Dropped,
-        1 => Fate::Waited { until: at + 3 * MS },
-        _ => Fate::Begun { at },
+        0 => ArrivalOutcome::Discarded,
+        1 => ArrivalOutcome::Waited { until: at + 3 * MS },
+        _ => ArrivalOutcome::Started { at },
     };
     let (some, text, _) = verdicts("even(100/s) for 20s", some, &[]);
     assert!(text.contains("; 200 arrivals dropped"), "{text}");
@@ -174,7 +174,7 @@ fn bunches_drops_and_waits_are_told() {
 
 #[test]
 fn laws_without_a_theory_are_compared_with_their_schedule() {
-    let met = |_, at: Nanos| Fate::Begun { at };
+    let met = |_, at: Nanos| ArrivalOutcome::Started { at };
     for text in
         ["mmpp(200/s for 1s, 2000/s for 500ms) for 60s", "poisson(500/s) for 20s, even(500/s) for 20s"]
     {
@@ -187,7 +187,7 @@ fn laws_without_a_theory_are_compared_with_their_schedule() {
 fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
     let text =
         "poisson(1000/s) for 20s, ramp(1000/s -> 2000/s) over 10s poisson, pause 2s, even(500/s) for 20s";
-    let met = |_, at: Nanos| Fate::Begun { at };
+    let met = |_, at: Nanos| ArrivalOutcome::Started { at };
     let (all, shown, page) = verdicts(text, met, &[]);
     let of = |verdicts: &[ArrivalVerdict]| -> Vec<String> {
         let line = |verdict: &ArrivalVerdict| {
@@ -205,7 +205,7 @@ fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
     // Bunches in the Poisson stretch: that stretch is blamed, and not the other.
     let ticks = |_, at: Nanos| {
         let in_poisson = at.0 < FIRST_NS + 30_000 * MS;
-        Fate::Begun { at: if in_poisson { Nanos((at.0 / (5 * MS) + 1) * 5 * MS) } else { at } }
+        ArrivalOutcome::Started { at: if in_poisson { Nanos((at.0 / (5 * MS) + 1) * 5 * MS) } else { at } }
     };
     let (bunched, ..) = verdicts(text, ticks, &[]);
     let decisions: Vec<Decision> = bunched.iter().map(|verdict| verdict.decision).collect();
@@ -216,7 +216,7 @@ fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
 
 #[test]
 fn groups_with_users_of_their_own_are_judged_beside_it_and_by_group() {
-    let met = |_, at: Nanos| Fate::Begun { at };
+    let met = |_, at: Nanos| ArrivalOutcome::Started { at };
     let (verdicts, text, _) = verdicts("poisson(1000/s) for 10s", met, &["A", "B"]);
     let of: Vec<_> = verdicts.iter().map(|verdict| (verdict.scope, verdict.of.as_deref())).collect();
     let samplers = Scope::SamplerStarts;
@@ -236,7 +236,7 @@ fn groups_with_users_of_their_own_are_judged_beside_it_and_by_group() {
 
 #[test]
 fn a_run_stopped_in_its_ramp_is_measured_against_the_part_that_was_made() {
-    let begun = |_, at: Nanos| Fate::Begun { at: at + 15_000 };
+    let begun = |_, at: Nanos| ArrivalOutcome::Started { at: at + 15_000 };
     let text = "ramp(0/s -> 2000/s) over 40s poisson";
     let (verdicts, text, page) = verdicts_until(10_000 * MS, text, begun, &["Closed"]);
     let verdict = &verdicts[0];
@@ -270,12 +270,12 @@ fn a_load_that_was_changed_while_it_went_on_is_judged_by_what_was_asked_then() {
         event(30, LoadChange::Rate { factor: 0.5 }),
     ];
     let schedule: Vec<Arrival> = changes.schedule(&ArrivalProcess::parse(text).unwrap(), SEED).collect();
-    let begun = |_, at: Nanos| Fate::Begun { at: at + 15_000 };
+    let begun = |_, at: Nanos| ArrivalOutcome::Started { at: at + 15_000 };
     let (verdicts, text_shown, page) = verdicts_of(&schedule, &events, u64::MAX, text, begun, &[]);
     assert_eq!(verdicts[0].decision, Decision::Inside, "{text_shown}");
     // The rate of 750 per second over all is the one asked for, not one that was missed.
     assert!(!format!("{:?}", verdicts[0]).contains("RateMissed"), "{:?}", verdicts[0]);
-    for words in ["3 times what was asked for", "paused", "went on", "0.5 times"] {
+    for words in ["3 times the configured rate", "paused", "resumed", "0.5 times"] {
         assert!(page.contains(words), "{words} is not in the page");
     }
     // Nobody who does not know of the changes would call that a Poisson process of the rate asked for.

@@ -54,7 +54,7 @@ pub fn measure_loads(
     in_steps: bool,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Vec<MeasuredLoad>, ReadRunError> {
-    let again = || input.again().ok_or(ReadRunError::Stream);
+    let again = || input.try_clone().ok_or(ReadRunError::Stream);
     let summary = summarise_results(vec![again()?], options, progress)?;
     let steps = if in_steps && options.part == ResultsPart::Steady && summary.run.open.is_empty() {
         plateaus(&summary.series)
@@ -90,7 +90,7 @@ fn measure_load(
     summary: &Summary,
     options: &ResultsOptions,
 ) -> Result<MeasuredLoad, ReadRunError> {
-    let again = input.again().ok_or(ReadRunError::Stream)?;
+    let again = input.try_clone().ok_or(ReadRunError::Stream)?;
     let is_run = matches!(&input.from, ResultsFrom::Path(path) if path.is_dir());
     let window_s = match &summary.window {
         Some(window) => (window.from_s, window.to_s),

@@ -10,7 +10,7 @@ use busyhour_analysis::arrivals::{
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
 use busyhour_record::{
-    ArrivalRecord, ControlEvent, Fate, LoadChange, Log, Nanos, OpenFacts, RunDir, RunEnd, RunNames,
+    ArrivalOutcome, ArrivalRecord, ControlEvent, LoadChange, Log, Nanos, OpenFacts, RunDir, RunEnd, RunNames,
     SamplesReader,
 };
 use rand::SeedableRng as _;
@@ -113,15 +113,15 @@ fn judge_open(
         if known.is_none() {
             planned.push(arrival.scheduled.since(Nanos(open.first_ns)));
         }
-        match arrival.fate {
-            Fate::Dropped => drops += 1,
-            Fate::Waited { until } => {
+        match arrival.outcome {
+            ArrivalOutcome::Discarded => drops += 1,
+            ArrivalOutcome::Waited { until } => {
                 waited += 1;
                 waits.add(arrival.scheduled.0, until.0);
             }
-            Fate::Begun { at } => lateness.add(arrival.scheduled.0, at.0),
+            ArrivalOutcome::Started { at } => lateness.add(arrival.scheduled.0, at.0),
         }
-        if let Some(began) = arrival.began() {
+        if let Some(began) = arrival.started_at() {
             let first = Nanos(open.first_ns);
             delivered.add(began.since(first));
             if let Some(parts) = &mut parts {
@@ -191,7 +191,7 @@ fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -
     let mut last = Nanos::ZERO;
     in_order(dir, |arrival| {
         if open.groups.contains(&arrival.group) {
-            last = last.max(arrival.scheduled).max(arrival.began().unwrap_or(Nanos::ZERO));
+            last = last.max(arrival.scheduled).max(arrival.started_at().unwrap_or(Nanos::ZERO));
         }
     })?;
     Ok(last.since(Nanos(open.first_ns)).min(duration_ns))
@@ -303,7 +303,7 @@ fn judge_closed(
 
 /// Calls `see` with the arrivals of the record by the time at which they began or were dropped.
 fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), ReadRunError> {
-    let time = |arrival: &ArrivalRecord| arrival.began().unwrap_or(arrival.scheduled);
+    let time = |arrival: &ArrivalRecord| arrival.started_at().unwrap_or(arrival.scheduled);
     // Each core's come in order; they are merged as far as no other core can still have earlier ones.
     let mut cores: Vec<VecDeque<ArrivalRecord>> = Vec::new();
     let mut newest = Nanos::ZERO;

@@ -87,7 +87,7 @@ pub fn judge_results(
     criteria: Vec<Criterion>,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Summary, ReadRunError> {
-    let again = ResultsInput::all_again(&inputs)?;
+    let again = ResultsInput::try_clone_all(&inputs)?;
     let (mut summary, reading) = summarised(inputs, options, progress)?;
     summary.thresholds = judge_record(&again, &reading, &summary, criteria)?;
     Ok(summary)
@@ -106,7 +106,7 @@ pub fn record_reading(
         ResultsPart::Whole => RecordReading { read, window_s: None },
         ResultsPart::Window(from_s, to_s) => RecordReading { read, window_s: Some((from_s, to_s)) },
         ResultsPart::Steady => {
-            let (steady, start_ms) = find_steady(ResultsInput::all_again(inputs)?, &read)?;
+            let (steady, start_ms) = find_steady(ResultsInput::try_clone_all(inputs)?, &read)?;
             let read = ReadSettings { start_ms: Some(start_ms), ..read };
             RecordReading { read, window_s: steady.window_s }
         }
@@ -119,11 +119,12 @@ fn summarised(
     options: &ResultsOptions,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<(Summary, RecordReading), ReadRunError> {
-    let again = |inputs: &[ResultsInput]| inputs.iter().map(ResultsInput::again).collect::<Option<Vec<_>>>();
+    let cloned =
+        |inputs: &[ResultsInput]| inputs.iter().map(ResultsInput::try_clone).collect::<Option<Vec<_>>>();
     let mut options = options.clone();
     options.read.groups = true;
     let options = &options;
-    let next = again(&inputs);
+    let next = cloned(&inputs);
     let run = match &inputs[..] {
         [ResultsInput { from: ResultsFrom::Path(path), .. }] if path.is_dir() => Some(RunDir::open(path)),
         _ => None,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::Started;
 use busyhour_program::run::Properties;
-use busyhour_record::{CsvOutput, Manifest, RunDir, RunEnd, RunTotals};
+use busyhour_record::{Manifest, ResultFileConfig, RunDir, RunEnd, RunTotals};
 use busyhour_report::{Look, end_of_run, write_dashboard, write_reports};
 use busyhour_runs::add_arrivals;
 
@@ -24,7 +24,7 @@ pub(crate) struct EndedRun<'r> {
     pub(crate) request: &'r RunRequest,
     pub(crate) manifest: &'r Manifest,
     pub(crate) dir: &'r RunDir,
-    pub(crate) main: &'r CsvOutput,
+    pub(crate) main: &'r ResultFileConfig,
     pub(crate) log_path: &'r Path,
     pub(crate) started: &'r Started,
     pub(crate) totals: &'r RunTotals,

@@ -11,7 +11,8 @@ use busyhour_http::TlsPolicy;
 use busyhour_program::clock::Clock;
 use busyhour_program::run::Properties;
 use busyhour_record::{
-    CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, RunDir, SaveConfig, Which, plan_hash,
+    MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter, SaveConfig,
+    plan_hash,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -43,7 +44,7 @@ pub(crate) struct Prepared {
     pub(crate) started: Started,
     pub(crate) manifest: Manifest,
     pub(crate) dir: RunDir,
-    pub(crate) main: CsvOutput,
+    pub(crate) main: ResultFileConfig,
     pub(crate) log: LogFile,
     pub(crate) log_path: PathBuf,
     pub(crate) cores: usize,
@@ -80,7 +81,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
         ))
     })?;
     let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
-    let main = CsvOutput { path: main_path, config: save, which: Which::All };
+    let main = ResultFileConfig { path: main_path, config: save, filter: SampleFilter::All };
     let seed = request.seed.unwrap_or_else(system::new_seed);
     let plan = PlanFile {
         path: stored_plan_name(request),

@@ -127,18 +127,18 @@ fn several_logs_have_a_line_each_and_unreadable_ones_are_reported() {
     let logs = ["a.jtl", "page.html", "words.csv", "bad.csv", "empty", "gone.jtl", "b.jtl"];
     let ended = room.run(["arrivals"].into_iter().chain(logs)).expect(3);
     assert_snapshot!(ended.stderr, @r#"
-    error[log]: the XML is no JTL: it begins with <html> instead of <testResults>
+    error[log]: the XML is not a JTL: its root element is <html> instead of <testResults>
       --> page.html
-    error[log]: line 1, column 1: neither names of JMeter's columns nor a row that begins with a time stamp
+    error[log]: line 1, column 1: neither JMeter's column names nor a row that starts with a time stamp
       --> words.csv
-      hint: put a line with the names of the columns in front, as JMeter does with jmeter.save.saveservice.print_field_names=true; `busyhour report`, `compare` and `trend` also take the properties jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE
-    error[log]: 9 of 9 rows cannot be read; the first: line 2, column elapsed: "soon" is no length of time in ms
+      hint: add a first line with the column names, as JMeter does with jmeter.save.saveservice.print_field_names=true; `busyhour report`, `compare` and `trend` also take the properties jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE
+    error[log]: 9 of 9 rows cannot be read; the first: line 2, column elapsed: "soon" is not a duration in ms
       --> bad.csv
-      hint: see whether the file is a JTL of one run, and whether its columns are named rightly
-    error[log]: the directory holds no samples.bhs, so it is no run directory
+      hint: check that the file is a JTL of a single run and that its column names are correct
+    error[log]: the directory contains no samples.bhs, so it is not a run directory
       --> empty
-      hint: name a run directory, or the result files in this one, for instance with /*.jtl at the end
-    error[log]: cannot read it
+      hint: specify a run directory, or the result files in this one, for example with /*.jtl at the end
+    error[log]: cannot read the file
       --> gone.jtl
       cause: No such file or directory (os error 2)
     "#);

@@ -58,7 +58,7 @@ fn failed_samples_do_not_change_the_exit_code() {
     );
     // A run directory is never overwritten.
     let again = room.run(["run", "plan.jmx", "-J", &format!("PORT={port}"), "--dir", "here"]).expect(1);
-    again.says(&["here holds a run already"]);
+    again.says(&["here already contains a run"]);
     assert_eq!(server.take_record().len(), 2);
 }
 

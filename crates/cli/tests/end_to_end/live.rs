@@ -80,7 +80,7 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
         .end()
         .expect(4)
         .prints(&[
-            "the rate became 2.5 times what was asked for (from the page)",
+            "the rate changed to 2.5 times the configured rate (from the page)",
             "left out while the run was paused",
         ])
         .says(&["stopping (from the page)"]);
@@ -96,7 +96,9 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
     assert!(report.contains("the load was paused") && report.contains("\"marks\":[{"));
     // The same report can be made from the run directory.
     let dir = room.run_dir().path().display().to_string();
-    room.run(["report", &dir, "-o", "again.html"]).expect(0).prints(&["the load went on (from the page)"]);
+    room.run(["report", &dir, "-o", "again.html"])
+        .expect(0)
+        .prints(&["the load was resumed (from the page)"]);
     assert!(room.read("again.html").contains("the load was paused"));
 }
 

@@ -33,7 +33,7 @@ fn a_url_receives_the_requested_arrivals() {
     let at: Vec<u64> = all.iter().map(|arrival| (arrival.scheduled.0 - first) / 1_000).collect();
     let expected = (0..200).map(|n| n * 5_000).chain((0..10).map(|n| 1_100_000 + n * 20_000));
     assert_eq!(at, expected.collect::<Vec<_>>());
-    assert!(all.iter().all(|arrival| arrival.began().unwrap() >= arrival.scheduled));
+    assert!(all.iter().all(|arrival| arrival.started_at().unwrap() >= arrival.scheduled));
 }
 
 #[test]

@@ -179,8 +179,8 @@ fn unreadable_rows_are_reported_with_their_position() {
     for (line, words) in [
         ("report missing", "no such file or run directory: missing"),
         ("report empty", "the file is empty"),
-        ("report page", "it begins with <html>"),
-        ("report text", "neither names of JMeter's columns"),
+        ("report page", "its root element is <html>"),
+        ("report text", "neither JMeter's column names"),
         ("report .", "no samples.bhs"),
         ("report damaged empty", "cannot read empty"),
     ] {
@@ -201,7 +201,7 @@ fn unreadable_rows_are_reported_with_their_position() {
     // The readable part is reported with a caveat.
     let ended = room.type_in("report damaged").expect(0);
     ended.prints(&[
-        "1 row of damaged could not be read; the first: line 3, column elapsed: \"x\" is no length",
+        "1 row of damaged could not be read; the first: line 3, column elapsed: \"x\" is not a duration",
         "the tail of the record is missing",
     ]);
 }

@@ -113,14 +113,15 @@ fn keys_change_the_run_and_the_terminal_is_restored() {
     terminal.wait_for_text("directory.");
     terminal.press("q");
     let manifest = terminal.ends_restored("4");
-    let changes: Vec<String> = manifest.events.iter().map(busyhour_record::ControlEvent::words).collect();
+    let changes: Vec<String> =
+        manifest.events.iter().map(busyhour_record::ControlEvent::description).collect();
     assert_eq!(
         changes,
         [
-            "the rate became 1.25 times what was asked for",
+            "the rate changed to 1.25 times the configured rate",
             "the load was paused",
-            "the load went on",
-            "the run was asked to end"
+            "the load was resumed",
+            "the run was stopped"
         ]
     );
 }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use busyhour_program::clock::Clock;
 use busyhour_program::variables::Names;
-use busyhour_record::{CsvOutput, Recorder, RecorderConfig, SaveConfig, Which};
+use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
 
 use super::*;
 use crate::testing::{SEED, recorder_config, shared_with};
@@ -25,7 +25,7 @@ fn a_stuck_recorder_loses_nothing_and_the_time_is_known() {
     let mut pipe = std::fs::File::options().read(true).write(true).open(&path).unwrap();
     let labels = Labels::new();
     let config = RecorderConfig {
-        main: Some(CsvOutput { path, config: SaveConfig::default(), which: Which::All }),
+        main: Some(ResultFileConfig { path, config: SaveConfig::default(), filter: SampleFilter::All }),
         batch_bytes: 4096,
         batches: 2,
         ..RecorderConfig::default()

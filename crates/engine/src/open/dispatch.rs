@@ -10,7 +10,7 @@ use busyhour_program::open::{NoFreeUser, OpenWorkload};
 use busyhour_program::population::Population;
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{ArrivalRecord, Fate, Nanos};
+use busyhour_record::{ArrivalOutcome, ArrivalRecord, Nanos};
 
 use super::course::Course;
 use super::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
@@ -190,7 +190,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
         if drops || !pool.wait(assignment) {
             let group = self.workload.groups[at].0;
             self.core.run.groups[group as usize].gave_up.store(true, Ordering::Relaxed);
-            let record = ArrivalRecord { group, scheduled, fate: Fate::Dropped };
+            let record = ArrivalRecord { group, scheduled, outcome: ArrivalOutcome::Discarded };
             self.core.record_arrival(&record);
         }
     }

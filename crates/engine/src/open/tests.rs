@@ -14,8 +14,8 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
 use busyhour_record::{
-    ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, Sample, SampleFlags,
-    SamplesReader,
+    ArrivalOutcome, ArrivalRecord, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, Sample,
+    SampleFlags, SamplesReader,
 };
 
 use super::ArrivalCounts;
@@ -180,7 +180,7 @@ fn sessions_begin_on_schedule_to_the_nanosecond_and_are_recorded() {
         .schedule(seed)
         .map(|arrival| {
             let at = Nanos(S + arrival.at_ns);
-            ArrivalRecord { group: 0, scheduled: at, fate: Fate::Begun { at } }
+            ArrivalRecord { group: 0, scheduled: at, outcome: ArrivalOutcome::Started { at } }
         })
         .collect();
     assert!(expected.len() > 2_900);
@@ -213,7 +213,10 @@ fn without_an_idle_user_an_arrival_waits_or_is_dropped_as_configured() {
     let counts = dropping.counts;
     assert_eq!((counts.scheduled, counts.begun + counts.dropped, counts.waited), (500, 500, 0));
     assert_eq!(counts.dropped, 333, "a user is free again at every third arrival");
-    assert_eq!(dropping.arrivals.iter().filter(|arrival| arrival.fate == Fate::Dropped).count(), 333);
+    assert_eq!(
+        dropping.arrivals.iter().filter(|arrival| arrival.outcome == ArrivalOutcome::Discarded).count(),
+        333
+    );
     assert_eq!(dropping.totals.total.samples, 167);
     let waiting = run(plan(), workload(text, vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
     assert_eq!((waiting.counts.begun, waiting.counts.waited, waiting.counts.dropped), (500, 499, 0));
@@ -422,7 +425,7 @@ fn a_change_of_rate_and_a_pause_are_met_to_the_nanosecond() {
         .schedule(&process, busyhour_program::user::stream_key(SEED, u64::MAX, 0, 0))
         .map(|arrival| {
             let at = Nanos(S + arrival.at_ns);
-            ArrivalRecord { group: 0, scheduled: at, fate: Fate::Begun { at } }
+            ArrivalRecord { group: 0, scheduled: at, outcome: ArrivalOutcome::Started { at } }
         })
         .collect();
     assert_eq!(ran.arrivals, expected);

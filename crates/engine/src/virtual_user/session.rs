@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{ArrivalRecord, Fate};
+use busyhour_record::{ArrivalOutcome, ArrivalRecord};
 
 use super::Active;
 use super::state::VirtualUser;
@@ -76,8 +76,12 @@ impl<P: Protocol> VirtualUser<P> {
         self.next_intended_start = assignment.scheduled;
         let now = self.user.now();
         self.late_ns = now.since(assignment.scheduled);
-        let fate = if assignment.waited { Fate::Waited { until: now } } else { Fate::Begun { at: now } };
-        let record = ArrivalRecord { group: self.user.group, scheduled: assignment.scheduled, fate };
+        let outcome = if assignment.waited {
+            ArrivalOutcome::Waited { until: now }
+        } else {
+            ArrivalOutcome::Started { at: now }
+        };
+        let record = ArrivalRecord { group: self.user.group, scheduled: assignment.scheduled, outcome };
         self.core.record_arrival(&record);
     }
 }

@@ -1,12 +1,12 @@
-//! One cell of a row, read some bytes at once.
+//! One cell of a row, whose bytes are read several at once.
 
 use super::cells;
 
-/// Longest cell that has a [`Cell::short`], and that has a [`Cell::middling`].
+/// Length of the longest cells with a [`Cell::short`] or [`Cell::middling`] key.
 const SHORT_MAX: usize = 7;
 const MIDDLING_MAX: usize = 15;
 
-/// A cell, together with what stands before it in its row: where that is long enough, the bytes at the cell's end are read
+/// A cell and the bytes before it in its row. If there are enough of them, the last bytes of the cell can be loaded
 /// at once, whatever its length.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cell<'r> {
@@ -15,13 +15,13 @@ pub(crate) struct Cell<'r> {
 }
 
 impl<'r> Cell<'r> {
-    /// The last `len` bytes of `upto`, which has as many.
+    /// The last `len` bytes of `upto`, which must not be shorter.
     #[inline]
     pub(crate) const fn new(upto: &'r [u8], len: usize) -> Cell<'r> {
         Cell { upto, len }
     }
 
-    /// What stands in it.
+    /// The contents.
     #[inline]
     pub(crate) fn bytes(self) -> &'r [u8] {
         &self.upto[self.upto.len() - self.len..]
@@ -32,12 +32,12 @@ impl<'r> Cell<'r> {
         self.len == 0
     }
 
-    /// The whole number without a sign in it: the same as [`cells::number`] of its bytes.
+    /// The cell as a whole number without a sign: equal to [`cells::number`] of its bytes.
     #[inline]
     pub(crate) fn number(self) -> Option<u64> {
         match self.upto.last_chunk() {
             Some(last) if self.len <= 8 && self.len > 0 => {
-                // What stands before the digits becomes zeros.
+                // The bytes before the digits become zeros.
                 let before = 64 - 8 * self.len as u32;
                 digits((u64::from_le_bytes(*last) ^ u64::from_le_bytes([b'0'; 8])) >> before << before)
             }
@@ -45,14 +45,14 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// The length of time in ns that it gives in ms: the same as [`cells::span_ns`] of its bytes.
+    /// A duration in ms, converted to ns: equal to [`cells::span_ns`] of its bytes.
     #[inline]
     pub(crate) fn span_ns(self) -> Option<u64> {
         cells::ms_to_ns(self.number()?)
     }
 
-    /// A number that no other short cell has that says something else; `None` of a longer one, and where the row does not
-    /// reach back far enough.
+    /// A key that differs between short cells with different contents; `None` for longer cells, and if too few bytes
+    /// precede the cell.
     #[inline]
     pub(crate) fn short(self) -> Option<u64> {
         let last = self.upto.last_chunk().filter(|_| self.len <= SHORT_MAX)?;
@@ -62,7 +62,7 @@ impl<'r> Cell<'r> {
         Some(u64::from_le_bytes(*last) >> (64 - 8 * self.len as u32) | (self.len as u64) << (8 * SHORT_MAX))
     }
 
-    /// The same of cells twice as long.
+    /// The same for cells up to twice as long.
     #[inline]
     pub(crate) fn middling(self) -> Option<u128> {
         let last = self.upto.last_chunk().filter(|_| self.len <= MIDDLING_MAX)?;
@@ -74,16 +74,16 @@ impl<'r> Cell<'r> {
     }
 }
 
-/// The number that eight digits make, the first in the lowest byte; `None` unless all of them are 0 to 9.
+/// The value of eight digits, the first in the lowest byte; `None` unless all of them are 0 to 9.
 #[inline]
 fn digits(digits: u64) -> Option<u64> {
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
     const OVER: u64 = u64::from_le_bytes([0x80 - 10; 8]);
-    // A byte from 10 on gets its highest bit, or has it.
+    // Sets the highest bit of bytes from 10 on.
     if (digits.wrapping_add(OVER) | digits) & HIGH != 0 {
         return None;
     }
-    // Pairs of digits in every second byte, then fours, then all.
+    // Combines the digits to pairs in every second byte, then to fours, then to eight.
     let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
     Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_those_of_the_bytes(before in "[0-9,x]{0,12}", cell in "[0-9]{0,20}|[0-9/:x]{0,10}|\\PC{0,4}") {
+        fn numbers_equal_those_parsed_from_bytes(before in "[0-9,x]{0,12}", cell in "[0-9]{0,20}|[0-9/:x]{0,10}|\\PC{0,4}") {
             let upto = before + &cell;
             let read = Cell::new(upto.as_bytes(), cell.len());
             prop_assert_eq!(read.bytes(), cell.as_bytes());
@@ -106,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn short_cells_are_told_apart(before in "[a-c,]{0,20}", a in "[ab\0]{0,17}", b in "[ab\0]{0,17}") {
+        fn short_cells_have_distinct_keys(before in "[a-c,]{0,20}", a in "[ab\0]{0,17}", b in "[ab\0]{0,17}") {
             let (left, right) = (before.clone() + &a, before + &b);
             let (left, right) = (Cell::new(left.as_bytes(), a.len()), Cell::new(right.as_bytes(), b.len()));
             if let (Some(left), Some(right)) = (left.short(), right.short()) {

@@ -1,16 +1,16 @@
-//! Which columns a CSV log has, and where.
+//! The positions of the columns of a CSV log.
 
 use super::cells;
 use super::csv_rows::CsvRows;
-use super::problem::LogError;
+use super::error::LogError;
 use crate::config::SaveConfig;
 
-/// The columns of JMeter 5 as it ships.
+/// The default columns of JMeter 5.
 const JMETER_5: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
                         bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// The orders of columns that JMeter wrote by default over the years, all without names in older versions; the first
-/// is also the web-generator-toolkit's.
+/// JMeter's default columns over the years, all without names in older versions; the first is also that of
+/// web-generator-toolkit.
 const UNNAMED: [&str; 4] = [
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,Latency",
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency",
@@ -19,23 +19,23 @@ const UNNAMED: [&str; 4] = [
     JMETER_5,
 ];
 
-/// Cells of a first row that are counted.
+/// Most cells that are counted in the first row.
 const HEAD_CELLS_MAX: usize = 1_000;
 
-/// Where a column is not.
+/// The position of an absent column.
 const NOWHERE: usize = usize::MAX;
 
-/// The places of the columns that are read, counted from 0.
+/// The positions of the columns that are read, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Columns {
     pub(crate) delimiter: u8,
-    /// What they are called, in their order; those of variables are in quotes.
+    /// Names of all columns, in order; those of variables are in quotes.
     pub(crate) names: Vec<String>,
-    /// How many columns there are.
+    /// Number of columns.
     pub(crate) count: usize,
-    /// The last of them that is read.
+    /// Position of the last column that is read.
     pub(crate) last: usize,
-    /// Whether the first line names them.
+    /// Whether the first line contains the names.
     pub(crate) named: bool,
     pub(crate) stamp: usize,
     pub(crate) elapsed: usize,
@@ -46,15 +46,15 @@ pub(crate) struct Columns {
     pub(crate) bytes: Option<usize>,
     pub(crate) latency: Option<usize>,
     pub(crate) sample_count: Option<usize>,
-    /// Read when stamps are ends only.
+    /// Read only if time stamps are ends.
     pub(crate) idle: Option<usize>,
     pub(crate) stamps_are_ends: bool,
 }
 
 impl Columns {
-    /// The columns of a log that begins with `head`, of which only the first row counts.
+    /// The columns of a log that starts with `head`; only the first row is used.
     pub(crate) fn of(head: &[u8]) -> Result<Columns, LogError> {
-        // A line feed within quotes belongs to the cell.
+        // A line feed within quotes is part of the cell.
         let mut quoted = false;
         let is_end = |byte: &u8| {
             quoted ^= *byte == b'"';
@@ -74,15 +74,14 @@ impl Columns {
         Columns::unnamed(line)
     }
 
-    /// The columns of rows without names, by the configuration of whoever wrote them; the row that `head` begins with must
-    /// fit it.
+    /// The columns of rows without names, according to the save configuration; the first row in `head` must fit it.
     pub(crate) fn of_config(config: &SaveConfig, head: &[u8]) -> Result<Columns, LogError> {
         let names = config.column_names();
         let delimiter = u8::try_from(config.delimiter).map_err(|_| LogError::NoNames)?;
         let columns = Columns::from_names(&names, delimiter, false)?;
         let mut first = CsvRows::new(head, delimiter, false, HEAD_CELLS_MAX);
         match first.next(&mut |_| {})? {
-            // Values of variables may follow, which nobody names.
+            // Values of variables may follow.
             Some(row)
                 if row.count >= columns.count
                     && cells::stamp_ns(row.cell(columns.stamp).bytes()).is_some() =>
@@ -95,7 +94,7 @@ impl Columns {
     }
 
     fn from_names(names: &[&str], delimiter: u8, named: bool) -> Result<Columns, LogError> {
-        // Names in quotes are variables of the plan.
+        // Names in quotes are those of variables.
         let place = |name: &str| names.iter().position(|column| *column == name);
         let need = |name: &'static str| place(name).ok_or(LogError::Column(name));
         let columns = Columns {
@@ -119,7 +118,7 @@ impl Columns {
         Ok(columns.with_stamps(false))
     }
 
-    /// The same for stamps that are ends of samples, or starts.
+    /// Sets whether time stamps are ends of samples.
     pub(crate) fn with_stamps(mut self, are_ends: bool) -> Columns {
         self.stamps_are_ends = are_ends;
         let idle = self.idle.filter(|_| are_ends);
@@ -127,7 +126,7 @@ impl Columns {
         self
     }
 
-    /// A first line that is a row already.
+    /// Finds the columns from a first line that is a row.
     fn unnamed(line: &[u8]) -> Result<Columns, LogError> {
         let split = |delimiter| {
             let mut row = crate::jtl_cells::Cells::default();
@@ -137,7 +136,7 @@ impl Columns {
         };
         let begins = |delimiter: &u8| cells::stamp_ns(split(*delimiter).get(0).as_bytes()).is_some();
         let delimiter = [b',', b';', b'\t', b'|'].into_iter().find(|delimiter| {
-            // A lone number is no row, whatever stands between cells.
+            // A single number is not a row.
             begins(delimiter) && split(*delimiter).len() > 1
         });
         let Some(delimiter) = delimiter else { return Err(LogError::NoNames) };
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_refused() {
+    fn other_files_are_rejected() {
         assert!(matches!(Columns::of(b"hello, world\n"), Err(LogError::NoNames)));
         assert!(matches!(Columns::of(b"5\n"), Err(LogError::NoNames)));
         assert!(matches!(Columns::of(b"1,2,3\n"), Err(LogError::Unnamed { columns: 3 })));

@@ -1,4 +1,4 @@
-//! From the rows of a CSV log to what tells about arrivals.
+//! Reads the rows of a CSV log for statistics of arrivals.
 
 use std::io::Read;
 
@@ -6,64 +6,64 @@ use super::cell::Cell;
 use super::cells;
 use super::columns::Columns;
 use super::csv_rows::{CsvRow, CsvRows};
-use super::problem::{BadRow, LogError, RowPlace};
-use super::rows::{LogLabels, LogRow, Seen};
+use super::error::{BadRow, LogError, RowPlace};
+use super::rows::{LogLabels, LogRow, ScanState};
 use super::stamps::Stamps;
 
 /// Reads all rows.
 pub(super) fn scan(
     input: impl Read,
     columns: &Columns,
-    seen: &mut Seen,
+    state: &mut ScanState,
     see: &mut impl FnMut(&LogRow, &LogLabels),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), LogError> {
     let mut rows = CsvRows::new(input, columns.delimiter, columns.named, columns.last);
     let mut stamps = Stamps::default();
     while let Some(row) = rows.next(progress)? {
-        take(&row, columns, &mut stamps, seen, see);
+        take(&row, columns, &mut stamps, state, see);
     }
-    seen.facts.cut_off = rows.cut_at().is_some();
+    state.facts.cut_off = rows.cut_at().is_some();
     Ok(())
 }
 
-/// Makes what is wanted of a row.
+/// Reads one row and passes it to `see`.
 #[inline]
 fn take(
     row: &CsvRow<'_>,
     columns: &Columns,
     stamps: &mut Stamps,
-    seen: &mut Seen,
+    state: &mut ScanState,
     see: &mut impl FnMut(&LogRow, &LogLabels),
 ) {
     let (line, count) = (row.line, row.count);
     let cell = |at| row.cell(at);
     if count <= columns.last {
         if !is_names(cell(columns.stamp)) {
-            const FEW: &str = "begins a row with too few columns";
-            seen.bad(|| BadRow::new(RowPlace::Line(line), "timeStamp", cell(0).bytes(), FEW));
+            const FEW: &str = "is the first cell of a row with too few columns";
+            state.add_bad_row(|| BadRow::new(RowPlace::Line(line), "timeStamp", cell(0).bytes(), FEW));
         }
         return;
     }
     let stamp = cell(columns.stamp);
     let Some(start_ns) = stamps.ns(stamp) else {
-        // Runs that were appended to a file may repeat the names.
+        // Files to which several runs were appended may repeat the names.
         if !is_names(stamp) {
-            const NO_TIME: &str = "is no time in ms since 1970";
-            seen.bad(|| BadRow::new(RowPlace::Line(line), "timeStamp", stamp.bytes(), NO_TIME));
+            const NO_TIME: &str = "is not a time in ms since 1970";
+            state.add_bad_row(|| BadRow::new(RowPlace::Line(line), "timeStamp", stamp.bytes(), NO_TIME));
         }
         return;
     };
     let elapsed = cell(columns.elapsed);
-    const NO_SPAN: &str = "is no length of time in ms";
+    const NO_SPAN: &str = "is not a duration in ms";
     let Some(elapsed_ns) = elapsed.span_ns() else {
-        seen.bad(|| BadRow::new(RowPlace::Line(line), "elapsed", elapsed.bytes(), NO_SPAN));
+        state.add_bad_row(|| BadRow::new(RowPlace::Line(line), "elapsed", elapsed.bytes(), NO_SPAN));
         return;
     };
     let latency_ns = columns.latency.map(&cell).filter(|cell| !cell.is_empty());
     let latency_ns = match latency_ns.map(|cell| (cell, cell.span_ns())) {
         Some((cell, None)) => {
-            seen.bad(|| BadRow::new(RowPlace::Line(line), "Latency", cell.bytes(), NO_SPAN));
+            state.add_bad_row(|| BadRow::new(RowPlace::Line(line), "Latency", cell.bytes(), NO_SPAN));
             return;
         }
         Some((_, known)) => known,
@@ -72,7 +72,9 @@ fn take(
     let bytes = columns.bytes.map(&cell).filter(|cell| !cell.is_empty());
     let bytes = match bytes.map(|cell| (cell, cell.number())) {
         Some((cell, None)) => {
-            seen.bad(|| BadRow::new(RowPlace::Line(line), "bytes", cell.bytes(), "is no number of bytes"));
+            state.add_bad_row(|| {
+                BadRow::new(RowPlace::Line(line), "bytes", cell.bytes(), "is not a number of bytes")
+            });
             return;
         }
         Some((_, known)) => known,
@@ -80,29 +82,29 @@ fn take(
     };
     let idle = columns.idle.filter(|_| columns.stamps_are_ends).map(&cell).unwrap_or_default().bytes();
     let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, idle, columns.stamps_are_ends) else {
-        seen.bad(|| BadRow::new(RowPlace::Line(line), "IdleTime", idle, NO_SPAN));
+        state.add_bad_row(|| BadRow::new(RowPlace::Line(line), "IdleTime", idle, NO_SPAN));
         return;
     };
     if columns.message.is_some_and(|at| cells::is_transaction(cell(at).bytes())) {
-        seen.facts.transactions += 1;
+        state.facts.transactions += 1;
         return;
     }
     let count = columns.sample_count.and_then(|at| cell(at).number());
-    seen.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
-    seen.facts.rows += 1;
+    state.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
+    state.facts.rows += 1;
     let thread = columns.thread.map(|at| cell(at).bytes());
     let row = LogRow {
         start_ns,
         elapsed_ns,
         latency_ns,
         bytes,
-        label: seen.labels.intern(cell(columns.label).bytes()),
+        label: state.labels.intern(cell(columns.label).bytes()),
         group: None,
         thread: thread.and_then(cells::thread),
         user: thread.and_then(cells::user),
         success: columns.success.is_none_or(|at| cells::passed(cell(at).bytes())),
     };
-    see(&row, &seen.labels);
+    see(&row, &state.labels);
 }
 
 fn is_names(stamp: Cell<'_>) -> bool {

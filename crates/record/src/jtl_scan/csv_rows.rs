@@ -1,31 +1,31 @@
-//! The rows of a CSV file, as fast as they can be found.
+//! Splits a CSV file into rows and cells.
 
 use std::io::{self, Read};
 
 use super::cell::Cell;
+use super::error::LogError;
 use super::marks::{BLOCK, BlockMarks, Marks};
-use super::problem::LogError;
 use crate::jtl_cells::{Cells, split};
 
-/// Bytes that are read at once.
+/// Number of bytes that are read at once.
 const PART: usize = 1 << 20;
 
-/// Longest row, quoted line ends included.
+/// Longest row in bytes, including quoted line ends.
 const ROW_MAX: usize = 16 << 20;
 
-/// A last row that was cut off within quotes has no more lines; otherwise it is a stray quote that swallows rows.
+/// Most lines of a truncated last row within quotes; more lines indicate a stray quote.
 const CUT_LINES_MAX: u64 = 100;
 
-/// Finds whole lines in a file that is read part by part.
+/// Finds complete lines in a file that is read in parts.
 struct Lines<R> {
     input: R,
     buffer: Vec<u8>,
-    /// What of the buffer is not used up.
+    /// The unread part of the buffer.
     from: usize,
     to: usize,
     read: u64,
     ended: bool,
-    /// Lines from a quote that is not closed to the end of the file.
+    /// Number of lines from an unclosed quote to the end of the file.
     open_lines: u64,
 }
 
@@ -34,7 +34,7 @@ impl<R: Read> Lines<R> {
         Lines { input, buffer: vec![0; PART], from: 0, to: 0, read: 0, ended: false, open_lines: 0 }
     }
 
-    /// Reads more behind what is there; false at the end of the file.
+    /// Reads more bytes into the buffer; returns false at the end of the file.
     fn more(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -64,8 +64,9 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The length of the row at the beginning without its line feed, how many lines it has, and whether a quote is in
-    /// it: a line feed within quotes belongs to its cell. `None` when the file ends before, or `ROW_MAX` is passed.
+    /// The length of the first row without its line feed, its number of lines, and whether it contains a quote: a
+    /// line feed within quotes is part of its cell. `None` if the file ends within the row, or if the row exceeds
+    /// `ROW_MAX`.
     fn row(&mut self, progress: &mut dyn FnMut(u64)) -> io::Result<Option<(usize, u64, bool)>> {
         let (mut searched, mut lines, mut quotes) = (0, 1, 0usize);
         loop {
@@ -93,38 +94,38 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// The rows of a CSV file, one after the other.
+/// An iterator over the rows of a CSV file.
 pub(crate) struct CsvRows<R> {
     lines: Lines<R>,
     delimiter: u8,
     marks: Marks,
-    /// Whether the first line names the columns.
+    /// Whether the first line contains the column names.
     named: bool,
-    /// The last cell that anybody looks at.
+    /// The last cell that is needed.
     last: usize,
-    /// Number of the line at which the next row begins.
+    /// Number of the first line of the next row.
     line: u64,
-    /// Where the cells of a row without quotes begin, and one behind the end of the last: one more than there are cells.
+    /// The start of each cell of a row without quotes, and the end of the last plus one.
     bounds: Vec<usize>,
     quoted: Cells,
-    /// Bytes and lines of the row that was given last.
+    /// Bytes and lines of the last row that was returned.
     given: (usize, u64),
 }
 
 /// One row.
 pub(crate) struct CsvRow<'r> {
-    /// The line at which it begins, from 1.
+    /// Its first line, from 1.
     pub(crate) line: u64,
-    /// How many cells it has, as far as anybody looks.
+    /// Number of cells, up to the last that is needed.
     pub(crate) count: usize,
-    /// Its cells, one byte behind each.
+    /// Its cells, each followed by one byte.
     text: &'r [u8],
-    /// Where they begin, and one behind the end of the last: one more than there are cells.
+    /// The start of each cell, and the end of the last plus one.
     bounds: &'r [usize],
 }
 
 impl<'r> CsvRow<'r> {
-    /// Cell number `at`, empty where there is none.
+    /// Cell number `at`; empty if there is none.
     #[inline]
     pub(crate) fn cell(&self, at: usize) -> Cell<'r> {
         match (self.bounds.get(at), self.bounds.get(at.wrapping_add(1))) {
@@ -135,7 +136,7 @@ impl<'r> CsvRow<'r> {
 }
 
 impl<R: Read> CsvRows<R> {
-    /// Cells beyond number `last` are not looked for.
+    /// Cells after number `last` are skipped.
     pub(crate) fn new(input: R, delimiter: u8, named: bool, last: usize) -> CsvRows<R> {
         CsvRows {
             lines: Lines::new(input),
@@ -150,16 +151,17 @@ impl<R: Read> CsvRows<R> {
         }
     }
 
-    /// The next row that is not empty; `None` at the end. `progress` is called now and then with the bytes read so far.
+    /// The next row that is not empty; `None` at the end. `progress` is called from time to time with the number of
+    /// bytes read.
     ///
     /// # Errors
-    /// The system's, and a quote that is not closed.
+    /// The file cannot be read, or a quote is not closed.
     #[inline]
     pub(crate) fn next(&mut self, progress: &mut dyn FnMut(u64)) -> Result<Option<CsvRow<'_>>, LogError> {
         let (bytes, lines) = std::mem::take(&mut self.given);
         self.lines.from += bytes;
         self.line += lines;
-        // The first line may begin with a byte order mark, or name the columns: the slower way knows.
+        // Only `any_row` handles a byte order mark and column names in the first line.
         if self.line > 1
             && let Some((len, cells)) = self.plain_row()
         {
@@ -170,16 +172,16 @@ impl<R: Read> CsvRows<R> {
         self.any_row(progress)
     }
 
-    /// The length of the row at the beginning without its line feed, and how many of its cells anybody looks at.
-    /// `None` when it is empty, has quotes or a carriage return, or is not yet read to its end.
+    /// The length of the first row without its line feed, and its number of cells up to the last that is needed.
+    /// `None` if it is empty, contains quotes or a carriage return, or is not yet read completely.
     #[inline]
     fn plain_row(&mut self) -> Option<(usize, usize)> {
         let rest = &self.lines.buffer[self.lines.from..self.lines.to];
-        // One pass finds the cells and the end: cells are short, and a search for each would cost more than it finds.
+        // One pass finds the cells and the end, because a search for each short cell would be slower.
         let mut cells = 0;
         for (block, from) in rest.as_chunks::<BLOCK>().0.iter().zip((0..).step_by(BLOCK)) {
             let BlockMarks { delimiters, stops } = self.marks.of(block);
-            // Those before the first stop.
+            // The delimiters before the first stop.
             let mut delimiters = delimiters & !stops & stops.wrapping_sub(1);
             while delimiters != 0 {
                 cells += 1;
@@ -204,7 +206,7 @@ impl<R: Read> CsvRows<R> {
         None
     }
 
-    /// The next row, whatever it looks like.
+    /// The next row of any form.
     fn any_row(&mut self, progress: &mut dyn FnMut(u64)) -> Result<Option<CsvRow<'_>>, LogError> {
         let (from, to, has_quotes) = loop {
             let (bytes, lines) = std::mem::take(&mut self.given);
@@ -216,7 +218,7 @@ impl<R: Read> CsvRows<R> {
             self.given = (len + 1, lines);
             let mut from = self.lines.from;
             let mut to = from + len;
-            // What some writers put around a row.
+            // Some programs write a carriage return or a byte order mark.
             if self.lines.buffer[from..to].ends_with(b"\r") {
                 to -= 1;
             }
@@ -251,7 +253,7 @@ impl<R: Read> CsvRows<R> {
         Ok(())
     }
 
-    /// The offset of a row within which the file ended: every writer ends a row with a line feed. To be asked at the end.
+    /// The offset of a truncated last row, at the end of the file: every program ends rows with a line feed.
     pub(crate) const fn cut_at(&self) -> Option<u64> {
         let rest = self.lines.to - self.lines.from;
         if rest > 0 { Some(self.lines.read - rest as u64) } else { None }

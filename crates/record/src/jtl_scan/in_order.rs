@@ -1,51 +1,51 @@
-//! Putting rows into the order of their starts, with a part of them in memory.
+//! Sorts rows by their start, with a part of them in memory.
 //!
-//! Logs are written when samples end. A row that lasts long therefore stands behind rows that started later: its *lag*
-//! is how far its start lies before the latest start above it, and no lag is greater than the longest sample's
-//! duration. Rows that started earlier than the latest start less the greatest lag are in their final order.
+//! Logs are written when samples end, so the row of a long sample follows rows that started later. Its *lag* is the
+//! time from its start to the latest start before it in the file. No lag exceeds the longest sample. Rows that
+//! started earlier than the latest start less the greatest lag are in their final order.
 
+use super::error::OutOfOrder;
 use super::rows::LogRow;
-use crate::jtl_scan::problem::OutOfOrder;
 
-/// So many rows are always worth waiting for: sorting is cheapest in parts that fit the cache.
+/// Rows per part: sorting is fastest in parts that fit the cache.
 const PART: usize = 1 << 16;
 
-/// Most rows that are held at once; some 64 bytes each.
+/// Most rows in memory, of about 64 bytes each.
 pub const HELD_ROWS_MAX: usize = 1 << (PLACE_BITS - 1);
 
-/// Bits of the place of a held row in a key for sorting.
+/// Bits of a sort key for the index of a row.
 const PLACE_BITS: u32 = 23;
 
-/// The rest of a key's bits: 2199 s in ns.
+/// Bits of a sort key for the start, in ns: up to 2199 s.
 const KEY_TIME_BITS: u32 = u64::BITS - PLACE_BITS;
 
-/// Passes rows on in the order of their starts; equal starts keep their order.
+/// Passes rows on sorted by start; equal starts keep their order.
 pub(super) struct InOrder {
     held: Vec<LogRow>,
-    /// How many of them stand in order already, in front.
+    /// Number of rows at the front of `held` that are already sorted.
     sorted: usize,
-    /// Places in `held` in the order of starts.
+    /// Indices into `held`, sorted by start.
     places: Vec<u32>,
-    /// Room that is used again and again.
+    /// Memory that is reused.
     keys: Vec<u64>,
     spare: Vec<LogRow>,
-    /// When `held` is so long, it is time to sort.
+    /// Length of `held` at which it is sorted.
     sort_at: usize,
-    /// How many rows are waited for at least, and held at most.
+    /// Rows per part, and most rows in memory.
     part: usize,
     held_max: usize,
-    /// The greatest lag, when a first reading has found it.
+    /// The greatest lag in ns, if a first reading has found it.
     window_ns: Option<u64>,
     lag_ns: u64,
     latest_ns: i64,
     passed_ns: i64,
-    /// Whether a row came too late, or too many were held.
+    /// Whether a row came too late, or too many rows were in memory.
     failed: bool,
 }
 
 impl InOrder {
-    /// With the greatest lag in ns as a first reading found it; without it, the greatest lag so far is taken twice,
-    /// and a row may come too late.
+    /// `window_ns` is the greatest lag in ns if a first reading has found it. Without it, twice the greatest lag so
+    /// far is used, and a row may come too late.
     pub(super) fn new(window_ns: Option<u64>) -> InOrder {
         InOrder {
             held: Vec::new(),
@@ -64,7 +64,7 @@ impl InOrder {
         }
     }
 
-    /// Takes the next row of the log.
+    /// Adds the next row of the log.
     #[inline]
     pub(super) fn push(&mut self, row: LogRow, pass: &mut impl FnMut(&LogRow)) {
         if row.start_ns >= self.latest_ns {
@@ -74,7 +74,7 @@ impl InOrder {
             self.failed |= row.start_ns < self.passed_ns;
         }
         if self.failed {
-            // What is left to learn is the greatest lag.
+            // Only the greatest lag is still needed.
             self.held = Vec::new();
             self.sorted = 0;
             return;
@@ -94,7 +94,7 @@ impl InOrder {
         self.sort_at = (self.held.len() + self.held.len().max(self.part)).min(self.held_max);
     }
 
-    /// Passes on what started before `safe_ns`, and keeps the rest in order.
+    /// Passes on the rows that started before `safe_ns`, and keeps the rest in order.
     fn pass_before(&mut self, safe_ns: i64, pass: &mut impl FnMut(&LogRow)) {
         self.order();
         let is_safe = |at: &u32| self.held[*at as usize].start_ns < safe_ns;
@@ -111,10 +111,10 @@ impl InOrder {
         self.sorted = self.held.len();
     }
 
-    /// Finds the places of the held rows in the order of their starts.
+    /// Sorts the indices of the rows in memory by start.
     fn order(&mut self) {
         let (old, new) = self.held.split_at(self.sorted);
-        // Rows are large: keys of start and place are sorted instead, which also keeps the order of equal starts.
+        // Rows are large, so keys of start and index are sorted instead, which also keeps the order of equal starts.
         let least = new.iter().map(|row| row.start_ns).min().unwrap_or_default();
         let most = new.iter().map(|row| row.start_ns).max().unwrap_or_default();
         self.keys.clear();
@@ -127,7 +127,7 @@ impl InOrder {
             self.keys.extend(0..new.len() as u64);
             self.keys.sort_by_key(|at| new[*at as usize].start_ns);
         }
-        // What was kept is in order already, and stands first among equals.
+        // The kept rows are already sorted, and precede new rows with an equal start.
         self.places.clear();
         let mut kept = 0;
         for at in &self.keys {
@@ -141,7 +141,7 @@ impl InOrder {
         self.places.extend(kept as u32..old.len() as u32);
     }
 
-    /// Passes on the rest; gives the greatest lag in ns.
+    /// Passes on the rest; returns the greatest lag in ns.
     pub(super) fn finish(mut self, pass: &mut impl FnMut(&LogRow)) -> Result<u64, OutOfOrder> {
         if self.failed {
             return Err(OutOfOrder { lag_ns: self.lag_ns });
@@ -156,7 +156,7 @@ impl InOrder {
 
 #[cfg(test)]
 impl InOrder {
-    /// The same in parts of `part` rows.
+    /// Sorts in parts of `part` rows.
     pub(super) fn in_parts(window_ns: Option<u64>, part: usize) -> InOrder {
         InOrder { sort_at: part, part, ..InOrder::new(window_ns) }
     }
@@ -165,10 +165,9 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jtl_scan::problem::OutOfOrder;
 
     #[test]
-    fn rows_that_would_need_too_much_room_are_refused() {
+    fn rows_that_need_too_much_memory_are_rejected() {
         let row = |start_ns| LogRow {
             start_ns,
             elapsed_ns: 0,

@@ -1,23 +1,23 @@
-//! Where in a block of bytes cells and rows end, many bytes at once.
+//! Finds the ends of cells and rows in a block of bytes, many bytes at once.
 
-/// Bytes that are looked at together.
+/// Bytes per block.
 pub(super) const BLOCK: usize = 64;
 
-/// Bytes that one register holds.
+/// Bytes per register.
 #[cfg(target_arch = "x86_64")]
 const PART: usize = 16;
 
-/// Looks for the bytes that a row is taken apart at.
+/// Finds delimiters, line feeds and quotes.
 pub(super) struct Marks {
     delimiter: u8,
 }
 
-/// What stands in a block: bit `i` is of byte `i`.
+/// The result for a block: bit `i` belongs to byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockMarks {
     /// Delimiters.
     pub(super) delimiters: u64,
-    /// Line feeds and quotes: the row ends there, or is not a plain one.
+    /// Line feeds and quotes: the row ends there, or contains quotes.
     pub(super) stops: u64,
 }
 
@@ -26,7 +26,7 @@ impl Marks {
         Marks { delimiter }
     }
 
-    /// What stands in `block`.
+    /// Finds the marks in `block`.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(super) fn of(&self, block: &[u8; BLOCK]) -> BlockMarks {
@@ -38,7 +38,7 @@ impl Marks {
             let part = u128::from_le_bytes(*part);
             // SAFETY: every x86-64 has SSE2, and values alone are worked on, no memory.
             let (delimiters, stops) = unsafe {
-                // The compiler makes one load of the two halves.
+                // The compiler merges the two halves into one load.
                 let bytes = _mm_set_epi64x((part >> 64) as i64, part as i64);
                 let [delimiters, feeds, quotes] = [self.delimiter, b'\n', b'"']
                     .map(|byte| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8)));
@@ -50,7 +50,7 @@ impl Marks {
         found
     }
 
-    /// What stands in `block`.
+    /// Finds the marks in `block`.
     #[cfg(not(target_arch = "x86_64"))]
     #[inline]
     pub(super) fn of(&self, block: &[u8; BLOCK]) -> BlockMarks {
@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_are_found_and_nothing_else(
+        fn marks_equal_those_of_the_plain_search(
             block in prop::collection::vec(prop_oneof![any::<u8>(), Just(b','), Just(b'\n'), Just(b'"')], BLOCK),
             delimiter: u8,
         ) {

@@ -1,54 +1,54 @@
-//! What is read of a log: rows, labels, and what was left out.
+//! The contents of a log: rows, labels, and counts of the rows that were left out.
 
 use std::num::NonZeroU64;
 
 use rustc_hash::FxHashMap;
 
-use super::problem::{BadRow, LogError};
-use crate::totals::{LABELS_MAX, OTHER_LABELS};
+use super::error::{BadRow, LogError};
+use crate::labels::{LABELS_MAX, OTHER_LABELS};
 
-/// One sampler's own row, as far as arrivals are concerned.
+/// The row of a sampler, with the columns that describe arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogRow {
-    /// Actual start, in ns since 1970; a JTL keeps whole milliseconds.
+    /// Actual start, in ns since 1970; a multiple of 1 ms in a JTL.
     pub start_ns: i64,
     /// JMeter's `elapsed` in ns: from the actual start to the end, without idle time.
     pub elapsed_ns: u64,
-    /// From the actual start to the first byte of the response, in ns; `None` when the log does not tell.
+    /// From the actual start to the first byte of the response, in ns; `None` if the log does not contain it.
     pub latency_ns: Option<u64>,
-    /// Bytes received; `None` when the log does not tell.
+    /// Bytes received; `None` if the log does not contain them.
     pub bytes: Option<u64>,
     /// Number of the label in [`LogLabels`].
     pub label: u32,
-    /// Number of the thread group, as in [`crate::RunNames::groups`]; `None` where only its name is known.
+    /// The thread group, as an index into [`crate::RunNames::groups`]; `None` if only its name is known.
     pub group: Option<u32>,
     /// Number of the thread: the trailing number of its name; `None` without one.
     pub thread: Option<u32>,
-    /// Tells users (threads) of one log apart, by a hash of the thread's whole name, or of group and number; `None` when
-    /// the log does not tell.
+    /// Identifies the user (thread) within the log: a hash of the thread's name, or of group and number; `None` if
+    /// the log does not contain it.
     pub user: Option<NonZeroU64>,
-    /// Whether the sample passed; a log without that column has no failures to tell of.
+    /// Whether the sample was successful; true if the log has no such column.
     pub success: bool,
 }
 
-/// What kind of log was read.
+/// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogForm {
     /// JMeter's CSV.
     Csv {
-        /// Whether the first line names the columns.
+        /// Whether the first line contains the column names.
         names: bool,
-        /// How many columns there are.
+        /// Number of columns.
         columns: usize,
     },
     /// JMeter's XML.
     Xml,
-    /// The full-fidelity record of a run of ours.
+    /// The record in a run directory.
     Run,
 }
 
 impl LogForm {
-    /// The step of the log's clock in ns: stamps and times are multiples of it.
+    /// The clock tick of the log in ns: time stamps and durations are multiples of it.
     #[must_use]
     pub const fn tick_ns(self) -> u64 {
         match self {
@@ -69,7 +69,7 @@ impl std::fmt::Display for LogForm {
     }
 }
 
-/// The labels of a log by their numbers. Beyond [`LABELS_MAX`] they share one, [`OTHER_LABELS`].
+/// The labels of a log by their numbers. Labels beyond [`LABELS_MAX`] share the number of [`OTHER_LABELS`].
 #[derive(Debug, Default)]
 pub struct LogLabels {
     names: Vec<String>,
@@ -102,56 +102,57 @@ impl LogLabels {
         number
     }
 
-    /// The text of label `number`; empty when it was never given out.
+    /// The text of label `number`; empty if there is no such label.
     #[must_use]
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 }
 
-/// What a log held besides its rows.
+/// Facts about a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFacts {
-    /// Its kind.
+    /// Its format.
     pub form: LogForm,
     /// Rows of samplers.
     pub rows: u64,
     /// Rows of transaction controllers, left out.
     pub transactions: u64,
-    /// Results inside other ones (redirects, embedded resources), left out. A CSV does not mark them.
+    /// Sub-results (redirects, embedded resources), left out. A CSV file does not mark them.
     pub sub_results: u64,
-    /// Rows before the measured part of a run, left out.
+    /// Rows before the measured part, left out.
     pub warmup: u64,
-    /// Rows that each stand for several samples (`SampleCount`): they count as one arrival, because when the others
-    /// started is not in the log.
+    /// Rows that represent several samples (`SampleCount`). They count as one arrival, because the log does not
+    /// contain the starts of the others.
     pub of_several: u64,
-    /// Rows that could not be understood, left out.
+    /// Invalid rows, left out.
     pub bad_rows: u64,
-    /// The first of them.
+    /// The first invalid row.
     pub first_bad: Option<BadRow>,
-    /// Whether the log ends within a row, or its tail is damaged; the row is left out.
+    /// Whether the log is truncated within a row or damaged at its end; that row is left out.
     pub cut_off: bool,
-    /// How long before one that stands before it a row started, at most, in ns; 0 unless read in order.
+    /// The greatest lag: the longest time by which a row started before an earlier row, in ns; 0 unless the rows were
+    /// sorted.
     pub lag_ns: u64,
     /// The labels by their numbers.
     pub labels: Vec<String>,
 }
 
-/// What a scan has seen so far.
-pub(super) struct Seen {
+/// The state of a scan.
+pub(super) struct ScanState {
     pub(super) labels: LogLabels,
     pub(super) facts: LogFacts,
 }
 
-/// This many bad rows are no reason to doubt a log.
+/// Number of invalid rows that are always accepted.
 const BAD_ROWS_FREE: u64 = 3;
 
-/// One bad row in this many is none either.
+/// One invalid row in this many is accepted.
 const BAD_ROWS_SHARE: u64 = 100;
 
-impl Seen {
-    pub(super) fn new(form: LogForm) -> Seen {
-        Seen {
+impl ScanState {
+    pub(super) fn new(form: LogForm) -> ScanState {
+        ScanState {
             labels: LogLabels::default(),
             facts: LogFacts {
                 form,
@@ -169,7 +170,7 @@ impl Seen {
         }
     }
 
-    pub(super) fn bad(&mut self, make: impl FnOnce() -> BadRow) {
+    pub(super) fn add_bad_row(&mut self, make: impl FnOnce() -> BadRow) {
         self.facts.bad_rows += 1;
         if self.facts.first_bad.is_none() {
             self.facts.first_bad = Some(make());

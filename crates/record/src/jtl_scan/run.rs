@@ -1,15 +1,14 @@
-//! Reading the rows of a run directory's full-fidelity record.
+//! Reads the rows of a run directory's record.
 
 use std::io::{self, Read};
 use std::num::NonZeroU64;
 
-use super::problem::LogError;
-use super::rows::{LogLabels, LogRow, Seen};
-use crate::sample::SampleFlags;
+use super::error::LogError;
+use super::rows::{LogLabels, LogRow, ScanState};
+use crate::sample::{SampleFlags, SampleKind};
 use crate::samples_file::SamplesReader;
-use crate::totals::SampleKind;
 
-/// Counts what is read.
+/// Counts the bytes that are read.
 struct Counted<R> {
     input: R,
     read: std::rc::Rc<std::cell::Cell<u64>>,
@@ -26,7 +25,7 @@ impl<R: Read> Read for Counted<R> {
 /// Reads all rows.
 pub(super) fn scan(
     input: impl Read,
-    seen: &mut Seen,
+    state: &mut ScanState,
     see: &mut impl FnMut(&LogRow, &LogLabels),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), LogError> {
@@ -34,35 +33,35 @@ pub(super) fn scan(
     let reader = SamplesReader::new(Counted { input, read: std::rc::Rc::clone(&read) })?;
     let anchor_ns = reader.names().wall_anchor_ms.saturating_mul(1_000_000);
     let names = reader.labels().clone();
-    // Our numbers of the record's labels.
+    // The numbers in `seen.labels` of the record's labels.
     let mut numbers: Vec<Option<u32>> = Vec::new();
-    let mut told = 0;
+    let mut reported = 0;
     let (end, _, _) = reader.without_texts().read(|_, sample| {
-        if read.get() - told > 1 << 20 {
-            told = read.get();
-            progress(told);
+        if read.get() - reported > 1 << 20 {
+            reported = read.get();
+            progress(reported);
         }
         match SampleKind::of(sample.flags) {
-            SampleKind::Transaction => seen.facts.transactions += 1,
-            SampleKind::SubResult => seen.facts.sub_results += 1,
-            SampleKind::Request if sample.flags.contains(SampleFlags::WARMUP) => seen.facts.warmup += 1,
+            SampleKind::Transaction => state.facts.transactions += 1,
+            SampleKind::SubResult => state.facts.sub_results += 1,
+            SampleKind::Request if sample.flags.contains(SampleFlags::WARMUP) => state.facts.warmup += 1,
             SampleKind::Request => {
                 let at = sample.label.0 as usize;
                 if numbers.len() <= at {
-                    // Labels come in order, a file of rubbish cannot ask for more than it names.
+                    // Label numbers are consecutive; a damaged file must not cause a larger allocation.
                     numbers.resize(names.len().max(at.min(names.len()) + 1), None);
                 }
                 let label = match numbers.get(at).copied().flatten() {
                     Some(number) => number,
                     None => {
-                        let number = seen.labels.intern(names.name(sample.label).as_bytes());
+                        let number = state.labels.intern(names.name(sample.label).as_bytes());
                         if let Some(place) = numbers.get_mut(at) {
                             *place = Some(number);
                         }
                         number
                     }
                 };
-                seen.facts.rows += 1;
+                state.facts.rows += 1;
                 let row = LogRow {
                     start_ns: i64::try_from(sample.start.0).unwrap_or(i64::MAX).saturating_add(anchor_ns),
                     elapsed_ns: sample.service_ns(),
@@ -71,14 +70,14 @@ pub(super) fn scan(
                     label,
                     group: Some(sample.group),
                     thread: Some(sample.user),
-                    // Users count from 1: this is not 0.
+                    // Not 0, because users are counted from 1.
                     user: NonZeroU64::new(u64::from(sample.group) << 32 | u64::from(sample.user)),
                     success: sample.success,
                 };
-                see(&row, &seen.labels);
+                see(&row, &state.labels);
             }
         }
     })?;
-    seen.facts.cut_off = end.cut_at.is_some();
+    state.facts.cut_off = end.cut_at.is_some();
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Every form of log, in and out of order.
+//! Tests of all log formats, with rows in and out of order.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A row of a log that is to be written: start and elapsed in ms, label, thread, success.
+/// A row of a generated log: start and elapsed in ms, label, thread, success.
 type Written = (u64, u64, &'static str, u32, bool);
 
 const ROWS: [Written; 4] = [
@@ -52,7 +52,7 @@ fn quoted(text: &str) -> String {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }
 
-/// The rows in the order of their ends, as loggers write them.
+/// The rows sorted by end, as loggers write them.
 fn by_end(rows: &[Written]) -> Vec<Written> {
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| row.0 + row.1);
@@ -67,12 +67,12 @@ fn expected() -> Vec<Told> {
     let told = |row: &Written| {
         (row.0 as i64, row.1, Some(row.1 / 2), Some(row.1 * 3), row.2.to_owned(), Some(row.3), row.4)
     };
-    // The fast rows started together: their order is that of their ends.
+    // The fast rows have equal starts and keep the order of the file.
     ROWS.iter().map(told).collect()
 }
 
 #[test]
-fn every_form_of_a_log_gives_the_same_rows() {
+fn all_log_formats_give_the_same_rows() {
     let ten = csv(&ROWS, |(start, elapsed, label, thread, success)| {
         let (bytes, latency, label) = (elapsed * 3, elapsed / 2, quoted(label));
         format!("{start},{elapsed},{label},200,OK,Users 1-{thread},text,{success},{bytes},{latency}")
@@ -92,7 +92,7 @@ fn every_form_of_a_log_gives_the_same_rows() {
     assert_eq!(rows(&default).0, expected());
     let (told, facts) = rows(names.to_owned() + &default);
     assert_eq!((told, facts.form), (expected(), LogForm::Csv { names: true, columns: 17 }));
-    // Runs that are appended to one another may repeat the names.
+    // Files to which several runs were appended may repeat the names.
     assert_eq!(rows(names.to_owned() + &default + names).1.bad_rows, 0);
 
     let other = csv(&ROWS, |(start, elapsed, label, thread, success)| {
@@ -121,8 +121,9 @@ fn every_form_of_a_log_gives_the_same_rows() {
 }
 
 #[test]
-fn a_run_directory_gives_its_requests_in_nanoseconds() {
-    use crate::{Nanos, Recorder, RecorderConfig, Sample, SampleFlags};
+fn a_run_directory_gives_requests_in_nanoseconds() {
+    use crate::sample::Nanos;
+    use crate::{Recorder, RecorderConfig, Sample, SampleFlags};
     let temp = tempfile::tempdir().unwrap();
     let dir = crate::RunDir::create(temp.path().join("run")).unwrap();
     let labels = crate::Labels::new();
@@ -177,12 +178,12 @@ fn transactions_are_left_out_and_their_children_are_not() {
 }
 
 #[test]
-fn what_is_broken_is_said_with_its_place() {
+fn errors_contain_their_place() {
     let names = "timeStamp,elapsed,label\n";
     let (told, facts) = rows(format!("{names}1,2,a\n1,x,a\n3,4\n5,6,b\n7,8,cut"));
     assert_eq!((told.len(), facts.bad_rows, facts.cut_off), (2, 2, true));
     let first = facts.first_bad.unwrap().to_string();
-    assert_eq!(first, "line 3, column elapsed: \"x\" is no length of time in ms");
+    assert_eq!(first, "line 3, column elapsed: \"x\" is not a duration in ms");
 
     let error = |text: &str| {
         let (_dir, log) = log(text);
@@ -197,9 +198,9 @@ fn what_is_broken_is_said_with_its_place() {
     assert!(matches!(error("<html/>"), LogError::XmlRoot(root) if root == "html"));
     let unstamped = error("<testResults><sample t=\"1\" lb=\"a\"/></testResults>").to_string();
     let expected =
-        "1 of 1 rows cannot be read; the first: sample 1, attribute ts: \"\" is no time in ms since 1970";
+        "1 of 1 rows cannot be read; the first: sample 1, attribute ts: \"\" is not a time in ms since 1970";
     assert_eq!(unstamped, expected);
-    // A run that was killed has written no end.
+    // A killed run has not written the end tag.
     let (told, facts) = rows("timeStamp,elapsed,label\n1,1,a\n2,2,\"b\n");
     assert_eq!((told.len(), facts.cut_off), (1, true));
     let (told, facts) = rows("<testResults>\n<sample t=\"1\" ts=\"5\" lb=\"a\"/>\n<sample t=\"1\" ts=");
@@ -209,12 +210,12 @@ fn what_is_broken_is_said_with_its_place() {
 }
 
 #[test]
-fn a_row_that_comes_too_late_makes_the_log_be_read_again() {
+fn a_late_row_causes_a_second_reading() {
     let mut text = String::from("timeStamp,elapsed,label\n");
     for start in 1_000..141_000 {
         text += &format!("{start},1,a\n");
     }
-    // It started first, and lasted through all of it.
+    // It started first and lasted until the end.
     text += "5,140000,long\n";
     let (_dir, log) = log(text);
     let mut begun = 0;
@@ -249,7 +250,7 @@ fn stamps_may_be_ends_and_rows_may_be_of_several_samples() {
 }
 
 #[test]
-fn labels_without_end_share_one() {
+fn labels_beyond_the_limit_share_one_number() {
     let mut labels = LogLabels::default();
     for number in 0..crate::LABELS_MAX + 5 {
         labels.intern(format!("item {number}").as_bytes());
@@ -263,9 +264,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn rows_come_in_order_whatever_the_order(
+    fn rows_in_any_order_are_sorted(
         starts in prop::collection::vec(0u64..5_000, 1..200),
-        // So far apart that keys for sorting do not hold them.
+        // Starts too far apart for sort keys.
         scale in prop_oneof![Just(1u64), Just(1 << 40)],
         part in 1usize..40,
         swaps in prop::collection::vec((0usize..200, 0usize..200), 0..40),
@@ -294,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_never_panics(head in 0usize..5, bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_never_panic(head in 0usize..5, bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let heads = ["", "timeStamp,elapsed,label\n", "1,2,a,200,OK,T 1-1,text,true,3,4\n", "<testResults>",
             "<testResults><sample t=\"1\" ts=\""];
         let mut contents = heads[head].as_bytes().to_vec();

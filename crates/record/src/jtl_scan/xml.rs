@@ -1,4 +1,4 @@
-//! Reading the rows of an XML log.
+//! Reads the rows of an XML log.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -9,15 +9,15 @@ use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
 use super::cells;
-use super::problem::{BadRow, LogError, RowPlace};
-use super::rows::{LogLabels, LogRow, Seen};
+use super::error::{BadRow, LogError, RowPlace};
+use super::rows::{LogLabels, LogRow, ScanState};
 
-/// What an open sample means for those inside it.
+/// The kind of a sample that encloses others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outer {
-    /// The sample of a transaction controller: what is directly inside are requests of the plan.
+    /// The sample of a transaction controller: its direct children are requests of the plan.
     Transaction,
-    /// A sampler's: what is inside are redirects and embedded resources.
+    /// The sample of a sampler: its children are redirects and embedded resources.
     Sampler,
 }
 
@@ -25,7 +25,7 @@ enum Outer {
 pub(super) fn scan(
     input: impl BufRead,
     stamps_are_ends: bool,
-    seen: &mut Seen,
+    state: &mut ScanState,
     see: &mut impl FnMut(&LogRow, &LogLabels),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), LogError> {
@@ -35,7 +35,7 @@ pub(super) fn scan(
     let mut rooted = false;
     let mut closed = false;
     let mut samples = 0u64;
-    let mut told = 0;
+    let mut reported = 0;
     loop {
         buffer.clear();
         let event = match reader.read_event_into(&mut buffer) {
@@ -43,7 +43,7 @@ pub(super) fn scan(
             Err(quick_xml::Error::Io(error)) => {
                 return Err(std::io::Error::new(error.kind(), error.to_string()).into());
             }
-            // A run that was killed leaves its elements open, perhaps within a tag or an entity.
+            // A killed run leaves elements open, possibly within a tag or an entity.
             Err(
                 quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
             ) if rooted && at_end(&mut reader) => {
@@ -84,11 +84,11 @@ pub(super) fn scan(
         }
         samples += 1;
         let at = reader.buffer_position();
-        if at - told > 1 << 20 {
-            told = at;
+        if at - reported > 1 << 20 {
+            reported = at;
             progress(at);
         }
-        let outer = take(element, stamps_are_ends, samples, open.last().copied(), seen, see);
+        let outer = take(element, stamps_are_ends, samples, open.last().copied(), state, see);
         if !is_empty {
             open.push(outer);
         }
@@ -96,22 +96,22 @@ pub(super) fn scan(
     if !rooted {
         return Err(LogError::Xml { line: 0, at: 0, problem: "there is no element".into() });
     }
-    seen.facts.cut_off = !closed;
+    state.facts.cut_off = !closed;
     Ok(())
 }
 
-/// Whether nothing is left to read.
+/// Whether the input is at its end.
 fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
     reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
 }
 
-/// Makes a row of a sample's attributes, unless it stands inside another sampler's.
+/// Makes a row of a sample's attributes, unless the sample is within that of another sampler.
 fn take(
     element: &BytesStart<'_>,
     stamp_is_end: bool,
     number: u64,
     outer: Option<Outer>,
-    seen: &mut Seen,
+    state: &mut ScanState,
     see: &mut impl FnMut(&LogRow, &LogLabels),
 ) -> Outer {
     let mut label = Cow::Borrowed(&b""[..]);
@@ -135,34 +135,34 @@ fn take(
         }
     }
     if outer == Some(Outer::Sampler) {
-        seen.facts.sub_results += 1;
+        state.facts.sub_results += 1;
         return Outer::Sampler;
     }
     if transaction {
-        seen.facts.transactions += 1;
+        state.facts.transactions += 1;
         return Outer::Transaction;
     }
     let (Some(start_ns), Some(elapsed_ns)) = (stamp_ns, elapsed_ns) else {
         let (key, problem) = match stamp_ns {
-            None => ("ts", "is no time in ms since 1970"),
-            Some(_) => ("t", "is no length of time in ms"),
+            None => ("ts", "is not a time in ms since 1970"),
+            Some(_) => ("t", "is not a duration in ms"),
         };
         let found = element.try_get_attribute(key).ok().flatten();
         let text = found.as_ref().map(|attribute| attribute.value.as_ref()).unwrap_or_default();
-        seen.bad(|| BadRow::new(RowPlace::Sample(number), key, text, problem));
+        state.add_bad_row(|| BadRow::new(RowPlace::Sample(number), key, text, problem));
         return Outer::Sampler;
     };
     let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, &idle, stamp_is_end) else {
-        seen.bad(|| BadRow::new(RowPlace::Sample(number), "it", &idle, "is no length of time in ms"));
+        state.add_bad_row(|| BadRow::new(RowPlace::Sample(number), "it", &idle, "is not a duration in ms"));
         return Outer::Sampler;
     };
-    seen.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
-    seen.facts.rows += 1;
+    state.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
+    state.facts.rows += 1;
     let label = match std::str::from_utf8(&label).ok().and_then(|text| unescape(text).ok()) {
-        Some(text) => seen.labels.intern(text.as_bytes()),
-        None => seen.labels.intern(&label),
+        Some(text) => state.labels.intern(text.as_bytes()),
+        None => state.labels.intern(&label),
     };
     let row = LogRow { start_ns, elapsed_ns, latency_ns, bytes, label, group: None, thread, user, success };
-    see(&row, &seen.labels);
+    see(&row, &state.labels);
     Outer::Sampler
 }

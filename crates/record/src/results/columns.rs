@@ -1,28 +1,22 @@
-//! From the cells of a CSV row to a sample.
+//! Makes samples of the rows of a CSV file.
 
 use rustc_hash::FxHashMap;
 
 use crate::jtl_cells::Groups;
-use crate::jtl_scan::Cell;
-use crate::jtl_scan::Columns;
-use crate::jtl_scan::CsvRow;
-use crate::jtl_scan::cells;
-use crate::jtl_scan::stamps::Stamps;
-use crate::jtl_scan::{BadRow, RowPlace};
-use crate::labels::Labels;
+use crate::jtl_scan::{BadRow, Cell, Columns, CsvRow, RowPlace, Stamps, cells};
+use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
 use crate::sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
-use crate::totals::{LABELS_MAX, OTHER_LABELS};
 
-/// Where a column is not: a cell so far behind the last is empty.
+/// The position of an absent column: a cell so far beyond the last is empty.
 const NOWHERE: usize = usize::MAX;
 
-/// Labels that a file's rows are looked up in. Beyond so many the numbers of all further ones are kept together anyway.
+/// Most cached labels of a file. Samples of labels beyond [`LABELS_MAX`] are counted together anyway.
 const LABELS_KNOWN_MAX: usize = 4 * LABELS_MAX;
 
-/// Thread groups that are told apart for totals.
+/// Most thread groups with totals of their own.
 const GROUPS_KNOWN_MAX: usize = LABELS_MAX;
 
-/// The places of the columns of a sample.
+/// The positions of the columns of a sample.
 pub(super) struct SampleColumns {
     stamp: usize,
     elapsed: usize,
@@ -46,18 +40,18 @@ pub(super) struct SampleColumns {
     idle: usize,
     connect: usize,
     pub(super) variables: Vec<(String, usize)>,
-    /// Whether they are all, or those that totals are made of.
+    /// Whether all columns are read, or only those that totals need.
     pub(super) all: bool,
     stamps_are_ends: bool,
 }
 
 impl SampleColumns {
-    /// All of `columns`, or with `all` unset those that totals are made of, and with `groups` the thread's name.
+    /// All of `columns`, or without `all` those that totals need, and with `groups` the thread name.
     pub(super) fn new(columns: &Columns, all: bool, groups: bool, stamps_are_ends: bool) -> SampleColumns {
         let names = &columns.names;
         let place = |name: &str| names.iter().position(|known| known == name).unwrap_or(NOWHERE);
         let further = |name: &str| if all { place(name) } else { NOWHERE };
-        // Names in quotes are variables of the plan.
+        // Names in quotes are those of variables.
         let variable = |(at, name): (usize, &String)| {
             let plain = name.strip_prefix('"')?.strip_suffix('"')?;
             Some((plain.to_owned(), at))
@@ -90,7 +84,7 @@ impl SampleColumns {
         }
     }
 
-    /// The last column that is looked at.
+    /// The last column that is read.
     pub(super) fn last(&self) -> usize {
         let places = [
             self.stamp,
@@ -120,13 +114,13 @@ impl SampleColumns {
     }
 }
 
-/// What was found in a row.
-pub(super) enum Found {
-    /// A sample that ended then.
+/// The result of reading a row.
+pub(super) enum RowResult {
+    /// A sample with this end.
     Sample {
         end: Nanos,
     },
-    /// The names of the columns: runs that were appended to a file may repeat them.
+    /// The column names: files to which several runs were appended may repeat them.
     Names,
     Bad(BadRow),
 }
@@ -134,7 +128,7 @@ pub(super) enum Found {
 /// Makes samples of rows.
 pub(super) struct RowSamples {
     pub(super) columns: SampleColumns,
-    /// The last column that is looked at.
+    /// The last column that is read.
     pub(super) last: usize,
     labels: KnownLabels,
     stamps: Stamps,
@@ -143,7 +137,7 @@ pub(super) struct RowSamples {
     texts: Texts,
 }
 
-/// Cells of the last row as texts.
+/// Texts of the last row.
 #[derive(Default)]
 struct Texts {
     code: Text,
@@ -159,7 +153,7 @@ impl RowSamples {
             last: columns.last(),
             labels: KnownLabels::new(labels),
             stamps: Stamps::default(),
-            // Where rows are written again, each needs its own group, however many there are.
+            // When rows are written to another file, each needs its own group.
             groups: if columns.all { Groups::default() } else { Groups::up_to(GROUPS_KNOWN_MAX) },
             columns,
             hostname: String::new(),
@@ -167,39 +161,36 @@ impl RowSamples {
         }
     }
 
-    /// Calls `see` with the sample of `row`, whose instants count from `origin_ns` since 1970. `ALL` is
-    /// [`SampleColumns::all`]: mostly it is totals that are wanted, and what they are not made of costs nothing then.
+    /// Calls `see` with the sample of `row`, whose times count from `origin_ns` since 1970. `ALL` is
+    /// [`SampleColumns::all`] as a constant, so that skipped columns cost nothing.
     #[inline]
     pub(super) fn take<const ALL: bool>(
         &mut self,
         row: &CsvRow<'_>,
         origin_ns: i64,
         see: impl FnOnce(&Sample<'_>),
-    ) -> Found {
+    ) -> RowResult {
         let columns = &self.columns;
         let further = |at: usize| if ALL { row.cell(at) } else { Cell::default() };
         let bad = |column, cell: Cell<'_>, problem| {
-            Found::Bad(BadRow::new(RowPlace::Line(row.line), column, cell.bytes(), problem))
+            RowResult::Bad(BadRow::new(RowPlace::Line(row.line), column, cell.bytes(), problem))
         };
         let stamp = row.cell(columns.stamp);
-        // Runs that were appended to a file may repeat the names, shortened like any other row.
+        // Files to which several runs were appended may repeat the names, truncated like any other row.
         let is_names = || stamp.bytes() == b"timeStamp";
         if row.count <= self.last {
-            return if is_names() {
-                Found::Names
-            } else {
-                bad("timeStamp", row.cell(0), "begins a row with too few columns")
-            };
+            let short = || bad("timeStamp", row.cell(0), "is the first cell of a row with too few columns");
+            return if is_names() { RowResult::Names } else { short() };
         }
         let Some(stamp_ns) = self.stamps.ns(stamp) else {
             if is_names() {
-                return Found::Names;
+                return RowResult::Names;
             }
-            return bad("timeStamp", stamp, "is no time in ms since 1970");
+            return bad("timeStamp", stamp, "is not a time in ms since 1970");
         };
         let number = |cell: Cell<'_>| if cell.is_empty() { Some(0) } else { cell.number() };
         let span = |cell: Cell<'_>| number(cell).and_then(cells::ms_to_ns);
-        const SPAN: &str = "is no length of time in ms";
+        const SPAN: &str = "is not a duration in ms";
         let Some(elapsed_ns) = row.cell(columns.elapsed).span_ns() else {
             return bad("elapsed", row.cell(columns.elapsed), SPAN);
         };
@@ -209,12 +200,12 @@ impl RowSamples {
         let start_ns =
             if columns.stamps_are_ends { stamp_ns.saturating_sub_unsigned(length_ns) } else { stamp_ns };
         let Ok(start_ns) = u64::try_from(start_ns.saturating_sub(origin_ns)) else {
-            return bad("timeStamp", stamp, "lies more than a day before the first row");
+            return bad("timeStamp", stamp, "is more than a day before the first row");
         };
         let (latency, connect) = (further(columns.latency), further(columns.connect));
         let Some(latency_ns) = span(latency) else { return bad("Latency", latency, SPAN) };
         let Some(connect_ns) = span(connect) else { return bad("Connect", connect, SPAN) };
-        const BYTES: &str = "is no number of bytes";
+        const BYTES: &str = "is not a number of bytes";
         let (bytes_cell, sent_cell) = (row.cell(columns.bytes), row.cell(columns.sent_bytes));
         let Some(bytes) = number(bytes_cell) else { return bad("bytes", bytes_cell, BYTES) };
         let Some(sent_bytes) = number(sent_cell) else { return bad("sentBytes", sent_cell, BYTES) };
@@ -225,13 +216,7 @@ impl RowSamples {
         let success = columns.success == NOWHERE || cells::passed(row.cell(columns.success).bytes());
         let message = row.cell(columns.message);
         let url = further(columns.url);
-        let mut flags = SampleFlags::NONE;
-        if cells::is_transaction(message.bytes()) {
-            flags = flags | SampleFlags::TRANSACTION;
-        }
-        if url.bytes() == b"null" {
-            flags = flags | SampleFlags::NO_URL;
-        }
+        let flags = flags_of(message, url);
         let label = self.labels.of(row.cell(columns.label));
         let thread = row.cell(columns.thread);
         let (group, user) = if thread.is_empty() { (0, 0) } else { self.groups.of(thread.bytes()) };
@@ -283,20 +268,20 @@ impl RowSamples {
             listeners: 0,
             variables: &variables,
         });
-        Found::Sample { end }
+        RowResult::Sample { end }
     }
 }
 
-/// A cell as a text. Neighbours mostly say the same, and comparing is cheaper than checking UTF-8.
+/// The text of a cell. Consecutive cells are mostly equal, and comparing is cheaper than checking UTF-8.
 #[derive(Default)]
 struct Text {
     text: String,
-    /// [`Cell::short`] of the cell that it is of.
+    /// [`Cell::short`] of the cell.
     short: Option<u64>,
 }
 
 impl Text {
-    /// Makes it that of `cell`.
+    /// Sets the text to that of `cell`.
     #[inline]
     fn set(&mut self, cell: Cell<'_>) {
         if cell.is_empty() && self.text.is_empty() {
@@ -318,10 +303,10 @@ impl Text {
     }
 }
 
-/// The labels that were met, by what stands in their cells.
+/// A cache of labels by the contents of their cells.
 struct KnownLabels {
     labels: Labels,
-    /// By [`Cell::middling`], which is looked up sooner than bytes.
+    /// By [`Cell::middling`], which is faster to look up than bytes.
     middling: FxHashMap<u128, LabelId>,
     long: FxHashMap<Box<[u8]>, LabelId>,
 }
@@ -340,13 +325,13 @@ impl KnownLabels {
         };
         match known {
             Some(label) => *label,
-            None => self.meet(cell),
+            None => self.add_label(cell),
         }
     }
 
-    /// The number of a label that is met for the first time.
+    /// Adds a label that is not cached.
     #[cold]
-    fn meet(&mut self, cell: Cell<'_>) -> LabelId {
+    fn add_label(&mut self, cell: Cell<'_>) -> LabelId {
         if self.middling.len() + self.long.len() >= LABELS_KNOWN_MAX {
             return self.labels.intern(OTHER_LABELS);
         }
@@ -357,4 +342,16 @@ impl KnownLabels {
         };
         id
     }
+}
+/// The flags that the message and the URL of a row imply.
+#[inline]
+fn flags_of(message: Cell<'_>, url: Cell<'_>) -> SampleFlags {
+    let mut flags = SampleFlags::NONE;
+    if cells::is_transaction(message.bytes()) {
+        flags = flags | SampleFlags::TRANSACTION;
+    }
+    if url.bytes() == b"null" {
+        flags = flags | SampleFlags::NO_URL;
+    }
+    flags
 }

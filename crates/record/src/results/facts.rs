@@ -1,33 +1,32 @@
-//! What is known of an input beside its samples.
+//! Facts about an input.
 
-use crate::jtl_scan::LogForm;
-use crate::jtl_scan::{BadRow, LogError};
+use crate::jtl_scan::{BadRow, LogError, LogForm};
 use crate::sample::Nanos;
 
 use super::unpack::Packing;
 
-/// So many of the rows that cannot be understood are named.
+/// Number of invalid rows that are reported individually.
 pub const BAD_ROWS_NAMED: usize = 3;
 
-/// What is known of an input beside its samples.
+/// Facts about an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFacts {
-    /// As the person calls it.
+    /// Its name in messages.
     pub name: String,
-    /// What it is.
+    /// Its format.
     pub form: LogForm,
-    /// How it is packed; `None` when it is not.
+    /// Its compression, or `None`.
     pub packing: Option<Packing>,
-    /// Samples in it, transactions and results inside others among them.
+    /// Number of samples, including transactions and sub-results.
     pub samples: u64,
-    /// Rows that could not be understood, left out.
+    /// Invalid rows, left out.
     pub bad_rows: u64,
-    /// The first of them, [`BAD_ROWS_NAMED`] at most.
+    /// The first invalid rows, at most [`BAD_ROWS_NAMED`].
     pub first_bad: Vec<BadRow>,
-    /// Where, in bytes from its (unpacked) beginning, it ends within a row or goes on damaged; what follows is left out.
-    /// `None` for a whole one.
+    /// Offset in uncompressed bytes at which it is truncated within a row or damaged; the rest is left out. `None`
+    /// for a complete input.
     pub cut_at: Option<u64>,
-    /// The first and the last end of a sample, from the start of the run; `None` without samples.
+    /// The first and last end of a sample, from the start of the run; `None` without samples.
     pub ends: Option<(Nanos, Nanos)>,
 }
 
@@ -45,7 +44,7 @@ impl InputFacts {
         }
     }
 
-    /// Counts samples, the last of which ended then.
+    /// Counts samples, the last of which ended at `end`.
     #[inline]
     pub(super) fn add(&mut self, samples: u64, end: Nanos) {
         self.samples += samples;
@@ -55,14 +54,14 @@ impl InputFacts {
         }
     }
 
-    pub(super) fn bad(&mut self, row: BadRow) {
+    pub(super) fn add_bad_row(&mut self, row: BadRow) {
         self.bad_rows += 1;
         if self.first_bad.len() < BAD_ROWS_NAMED {
             self.first_bad.push(row);
         }
     }
 
-    /// Refuses an input of which nothing could be understood.
+    /// Returns an error if the input has rows but no valid one.
     pub(super) fn check(mut self) -> Result<InputFacts, (String, LogError)> {
         if self.samples == 0 && !self.first_bad.is_empty() {
             let first = self.first_bad.swap_remove(0);

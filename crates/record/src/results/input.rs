@@ -1,22 +1,19 @@
-//! The inputs of a reading.
+//! Inputs: files, run directories and streams, and the error of one that cannot be read.
 
 use std::io::Read;
 use std::path::PathBuf;
 
-use crate::arrival::ArrivalRecord;
-use crate::config::SaveConfig;
 use crate::jtl_scan::LogError;
-use crate::sample::Sample;
 
-/// One of the files or streams.
+/// A file, run directory or stream.
 pub struct ResultsInput {
-    /// What the person calls it.
+    /// Its name in messages.
     pub name: String,
-    /// Where it is.
+    /// Its location.
     pub from: ResultsFrom,
 }
 
-/// Where results come from.
+/// The source of results.
 pub enum ResultsFrom {
     /// A file or a run directory.
     Path(PathBuf),
@@ -25,16 +22,16 @@ pub enum ResultsFrom {
 }
 
 impl ResultsInput {
-    /// What stands at `path`.
+    /// The file or run directory at `path`.
     #[must_use]
     pub fn path(path: impl Into<PathBuf>) -> ResultsInput {
         let path = path.into();
         ResultsInput { name: path.display().to_string(), from: ResultsFrom::Path(path) }
     }
 
-    /// The same once more; `None` of a stream, which can be read once.
+    /// The same input for another reading; `None` for a stream, which can be read only once.
     #[must_use]
-    pub fn again(&self) -> Option<ResultsInput> {
+    pub fn try_clone(&self) -> Option<ResultsInput> {
         match &self.from {
             ResultsFrom::Path(path) => {
                 Some(ResultsInput { name: self.name.clone(), from: ResultsFrom::Path(path.clone()) })
@@ -43,48 +40,27 @@ impl ResultsInput {
         }
     }
 
-    /// All of them once more.
+    /// The same inputs for another reading.
     ///
     /// # Errors
-    /// One is a stream, which can be read once.
-    pub fn all_again(inputs: &[ResultsInput]) -> Result<Vec<ResultsInput>, ResultsError> {
-        let again = |input: &ResultsInput| {
-            input.again().ok_or_else(|| ResultsError { name: input.name.clone(), source: LogError::NoFile })
+    /// An input is a stream, which can be read only once.
+    pub fn try_clone_all(inputs: &[ResultsInput]) -> Result<Vec<ResultsInput>, ResultsError> {
+        let cloned = |input: &ResultsInput| {
+            input
+                .try_clone()
+                .ok_or_else(|| ResultsError { name: input.name.clone(), source: LogError::NoFile })
         };
-        inputs.iter().map(again).collect()
+        inputs.iter().map(cloned).collect()
     }
 }
 
-/// How results are read.
-#[derive(Debug, Clone, Default)]
-pub struct ReadSettings {
-    /// With what configuration CSV files without names of columns were written; without one, the orders that JMeter writes
-    /// by default are tried.
-    pub unnamed: Option<SaveConfig>,
-    /// Whether time stamps are the ends of samples (`sampleresult.timestamp.start=false`).
-    pub stamps_are_ends: bool,
-    /// Whether all columns are wanted; otherwise those that totals are made of.
-    pub all_columns: bool,
-    /// Whether the thread groups of CSV rows are read, too, for totals by group. Other forms have them without asking.
-    pub groups: bool,
-    /// The run's start in ms since 1970, where an earlier reading has found it.
-    pub start_ms: Option<i64>,
-}
-
-/// Results that cannot be read.
+/// An input cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}")]
 pub struct ResultsError {
-    /// Which.
+    /// The name of the input.
     pub name: String,
-    /// Why.
+    /// The cause.
     #[source]
     pub source: LogError,
-}
-
-/// Who is told what is read.
-pub(crate) struct Sinks<'h> {
-    pub(crate) sample: &'h mut dyn FnMut(&Sample<'_>),
-    /// An arrival of an open workload; its group is numbered as its own record has it.
-    pub(crate) arrival: &'h mut dyn FnMut(&ArrivalRecord),
 }

@@ -1,7 +1,7 @@
-//! Samples from a run directory's full-fidelity record.
+//! Reads samples from a run directory's record.
 
-use super::Sinks;
 use super::unpack::Bytes;
+use super::visitor::Visitor;
 use crate::jtl_scan::LogError;
 use crate::labels::Labels;
 use crate::run_names::RunNames;
@@ -11,7 +11,7 @@ use crate::samples_file::SamplesReader;
 pub(super) struct RunSamples {
     reader: SamplesReader<Bytes>,
     labels: Labels,
-    /// Our numbers of the record's labels.
+    /// The numbers in `labels` of the record's labels.
     ids: Vec<LabelId>,
 }
 
@@ -24,22 +24,22 @@ impl RunSamples {
         self.reader.names().wall_anchor_ms.saturating_mul(1_000_000)
     }
 
-    /// Tells the samples of the next piece of the record: how many, their latest end, and the users that the last one saw;
-    /// `None` at the end.
+    /// Reads the next segment of the record. Returns the number of samples, their latest end, and the active users of
+    /// the last one; `None` at the end.
     pub(super) fn next(
         &mut self,
         origin_ns: i64,
-        sinks: &mut Sinks<'_>,
+        visitor: &mut Visitor<'_>,
     ) -> Result<Option<(u64, Nanos, u32)>, LogError> {
         let offset_ns = u64::try_from(self.anchor_ns().saturating_sub(origin_ns)).unwrap_or(0);
         let moved = |at: Nanos| at + offset_ns;
         let names = self.reader.labels().clone();
         let (labels, ids) = (&self.labels, &mut self.ids);
-        let mut told = (0, Nanos::ZERO, 0);
-        let Sinks { sample: see, arrival: hear } = sinks;
+        let mut read = (0, Nanos::ZERO, 0);
+        let Visitor { sample: see, arrival: see_arrival } = visitor;
         let mut each = |sample: &Sample<'_>| {
             let at = sample.label.0 as usize;
-            // In the order of the record, which is that of the run: its tables list labels alike.
+            // Labels are numbered in the order of the record, so that tables list them in the order of the run.
             for known in ids.len()..=at.min(names.len().saturating_sub(1)) {
                 ids.push(labels.intern(&names.name(LabelId(known as u32))));
             }
@@ -48,13 +48,13 @@ impl RunSamples {
                 None => labels.intern(&names.name(sample.label)),
             };
             let (intended, start, end) = (moved(sample.intended), moved(sample.start), moved(sample.end));
-            told = (told.0 + 1, told.1.max(end), sample.users_all);
+            read = (read.0 + 1, read.1.max(end), sample.users_all);
             see(&Sample { label, intended, start, end, ..*sample });
         };
         let more = self.reader.next_segment(&mut |_, sample| each(sample), &mut |_, arrival| {
-            hear(&arrival.moved(moved));
+            see_arrival(&arrival.moved(moved));
         })?;
-        Ok(more.then_some(told))
+        Ok(more.then_some(read))
     }
 
     pub(super) fn cut_at(&self) -> Option<u64> {

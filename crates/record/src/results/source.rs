@@ -3,33 +3,31 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read as _};
 
-use super::columns::{Found, RowSamples, SampleColumns};
+use super::columns::{RowResult, RowSamples, SampleColumns};
 use super::facts::InputFacts;
+use super::input::{ResultsFrom, ResultsInput};
 use super::run::RunSamples;
+use super::settings::ReadSettings;
 use super::unpack::{Bytes, ReadBytes, unpacked};
+use super::visitor::Visitor;
 use super::xml::{Step, XmlSamples};
-use super::{ReadSettings, ResultsFrom, ResultsInput, Sinks};
-use crate::jtl_scan::Columns;
-use crate::jtl_scan::CsvRows;
-use crate::jtl_scan::HEAD_MAX;
-use crate::jtl_scan::LogError;
-use crate::jtl_scan::LogForm;
+use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
 use crate::labels::Labels;
 use crate::run_names::RunNames;
 use crate::sample::Nanos;
 
-/// Rows that are read in one go at most, so that progress can be told between.
+/// Most rows that are read between two reports of progress.
 const ROWS_AT_ONCE: usize = 8_192;
 
 /// One input.
 pub(super) struct Source {
     rows: Rows,
-    /// A first start, in ns since 1970: of the first row, or of the run.
+    /// The start of the first row, or of the run, in ns since 1970.
     pub(super) first_ns: Option<i64>,
     pub(super) facts: InputFacts,
     /// The latest end so far.
     pub(super) latest_end: Nanos,
-    /// Active users that the last sample saw; 0 at the end.
+    /// Active users of the last sample; 0 at the end.
     pub(super) users: u32,
     pub(super) ended: bool,
     /// Size of the file.
@@ -102,7 +100,7 @@ impl Source {
         })
     }
 
-    /// The start of the run, when it is one of ours, in ns since 1970.
+    /// The start of the run in ns since 1970, if the input is a run directory.
     pub(super) fn run_anchor_ns(&self) -> Option<i64> {
         match &self.rows {
             Rows::Run(run) => Some(run.anchor_ns()),
@@ -110,15 +108,15 @@ impl Source {
         }
     }
 
-    /// Reads on until a sample ends after `until`, and not too much at once.
+    /// Reads until a sample ends after `until`, but at most [`ROWS_AT_ONCE`] rows.
     pub(super) fn advance(
         &mut self,
         origin_ns: i64,
         until: Nanos,
-        sinks: &mut Sinks<'_>,
+        visitor: &mut Visitor<'_>,
     ) -> Result<(), LogError> {
         for _ in 0..ROWS_AT_ONCE {
-            if !self.step(origin_ns, sinks)? {
+            if !self.step(origin_ns, visitor)? {
                 (self.ended, self.users) = (true, 0);
                 break;
             }
@@ -129,9 +127,9 @@ impl Source {
         Ok(())
     }
 
-    /// Reads a row, a sample or a piece of a record; false at the end.
+    /// Reads a CSV row, an XML sample or a segment of a record; returns false at the end.
     #[inline]
-    fn step(&mut self, origin_ns: i64, sinks: &mut Sinks<'_>) -> Result<bool, LogError> {
+    fn step(&mut self, origin_ns: i64, visitor: &mut Visitor<'_>) -> Result<bool, LogError> {
         let facts = &mut self.facts;
         match &mut self.rows {
             Rows::Csv(csv) => {
@@ -143,19 +141,19 @@ impl Source {
                 let users = &mut self.users;
                 let see = |sample: &crate::Sample<'_>| {
                     *users = sample.users_all;
-                    (sinks.sample)(sample);
+                    (visitor.sample)(sample);
                 };
                 let found = match samples.columns.all {
                     true => samples.take::<true>(&row, origin_ns, see),
                     false => samples.take::<false>(&row, origin_ns, see),
                 };
                 match found {
-                    Found::Sample { end } => {
+                    RowResult::Sample { end } => {
                         facts.add(1, end);
                         self.latest_end = self.latest_end.max(end);
                     }
-                    Found::Names => {}
-                    Found::Bad(row) => facts.bad(row),
+                    RowResult::Names => {}
+                    RowResult::Bad(row) => facts.add_bad_row(row),
                 }
             }
             Rows::Xml(xml) => match xml.next()? {
@@ -163,23 +161,23 @@ impl Source {
                     let users = &mut self.users;
                     let mut see = |sample: &crate::Sample<'_>| {
                         *users = sample.users_all;
-                        (sinks.sample)(sample);
+                        (visitor.sample)(sample);
                     };
-                    match xml.tell(&read, origin_ns, &mut see) {
+                    match xml.emit(&read, origin_ns, &mut see) {
                         Ok((end, samples)) => {
                             facts.add(samples, end);
                             self.latest_end = self.latest_end.max(end);
                         }
-                        Err(row) => facts.bad(row),
+                        Err(row) => facts.add_bad_row(row),
                     }
                 }
-                Step::Bad(row) => facts.bad(row),
+                Step::Bad(row) => facts.add_bad_row(row),
                 Step::End { cut_at } => {
                     facts.cut_at = cut_at;
                     return Ok(false);
                 }
             },
-            Rows::Run(run) => match run.next(origin_ns, sinks)? {
+            Rows::Run(run) => match run.next(origin_ns, visitor)? {
                 Some((samples, end, users)) => {
                     facts.add(samples, end);
                     self.latest_end = self.latest_end.max(end);
@@ -196,7 +194,7 @@ impl Source {
         Ok(true)
     }
 
-    /// What was found, and the names in it.
+    /// Facts about the input, and the names in it.
     pub(super) fn finish(self) -> (InputFacts, RunNames) {
         let names = match self.rows {
             Rows::Csv(csv) => {
@@ -221,7 +219,7 @@ impl Source {
     }
 }
 
-/// The columns of a CSV: as its first line says, as the settings say, or as JMeter writes them.
+/// The columns of a CSV: those of its first line, of the settings, or of JMeter's default formats.
 fn columns(text: &[u8], settings: &ReadSettings) -> Result<Columns, LogError> {
     match (Columns::of(text), &settings.unnamed) {
         (Ok(columns), _) if columns.named => Ok(columns),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Recorder, RecorderConfig, RunDir, RunTotals, SampleFlags};
+use crate::{LogError, Recorder, RecorderConfig, RunDir, RunTotals, SampleFlags, SaveConfig};
 
 const NAMES: &str =
     "timeStamp,elapsed,label,responseCode,responseMessage,success,failureMessage,bytes,allThreads\n";
@@ -36,7 +36,7 @@ fn replay(inputs: Vec<ResultsInput>) -> Replay {
     added(inputs, &ReadSettings::default(), &AddUpSettings::default()).unwrap()
 }
 
-/// What two ways to the same numbers must agree in.
+/// The totals that must be equal for two readings.
 fn numbers(totals: &RunTotals) -> impl PartialEq + std::fmt::Debug {
     let label = |label: &crate::LabelTotals| {
         let clock = &label.totals.response;
@@ -60,7 +60,7 @@ fn numbers(totals: &RunTotals) -> impl PartialEq + std::fmt::Debug {
 }
 
 #[test]
-fn every_packing_and_a_stream_give_the_same() {
+fn compressed_files_and_streams_give_the_same_totals() {
     use std::io::Write as _;
     let dir = tempfile::tempdir().unwrap();
     let rows: String =
@@ -71,7 +71,7 @@ fn every_packing_and_a_stream_give_the_same() {
     let plain = replay(vec![file(&dir, "plain", &text)]);
     assert_eq!((plain.totals.total.samples, plain.wall_anchor_ms), (5_000, 1_000));
     assert_eq!((plain.inputs[0].packing, plain.inputs[0].samples), (None, 5_000));
-    // Names say nothing: bytes do.
+    // The format is detected from the contents, not the name.
     let packed = [
         (file(&dir, "a.csv", gzip.finish().unwrap()), Some(Packing::Gzip)),
         (file(&dir, "b.gz", zstd::encode_all(text.as_bytes(), 1).unwrap()), Some(Packing::Zstd)),
@@ -85,12 +85,12 @@ fn every_packing_and_a_stream_give_the_same() {
 }
 
 #[test]
-fn what_several_generators_wrote_adds_up_as_one_file_would() {
+fn files_of_several_generators_give_the_totals_of_one_file() {
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<String> = (0..9_000u64).map(|at| row(1_000 + at * 5, at * 31 % 400, "page")).collect();
     let mut parts = [const { String::new() }; 3];
     for (at, row) in rows.iter().enumerate() {
-        // One of them gets all rows of some seconds, and none of others.
+        // One file has all rows of some seconds and none of others.
         parts[if at % 2_000 < 500 { 0 } else { at % 3 }].push_str(row);
     }
     let whole = replay(vec![file(&dir, "whole", format!("{NAMES}{}", rows.concat()))]);
@@ -99,24 +99,24 @@ fn what_several_generators_wrote_adds_up_as_one_file_would() {
     let merged = replay(parts.collect());
     assert_eq!(numbers(&merged.totals), numbers(&whole.totals));
     assert_eq!(merged.inputs.len(), 3);
-    // The users of three generators are users of one test.
+    // The users of three generators are added.
     assert_eq!(merged.totals.seconds.iter().map(|point| point.users).max(), Some(9));
 }
 
 #[test]
-fn a_sample_that_started_before_the_first_row_moves_the_start() {
+fn a_sample_before_the_first_row_moves_the_start() {
     let rows: String = (0..2_000u64).map(|at| row(100_000 + at * 10, 5, "quick")).collect();
     let text = format!("{NAMES}{rows}{}", row(97_500, 25_000, "slow"));
     let dir = tempfile::tempdir().unwrap();
     let input = || vec![file(&dir, "log", &text)];
     let whole = replay(input());
-    // The first row's start less whole seconds.
+    // The start of the first row, less whole seconds.
     assert_eq!(whole.wall_anchor_ms, 97_000);
     let slow = whole.totals.labels.iter().find(|label| label.name == "slow").unwrap();
     assert_eq!(slow.totals.first_start, Nanos::from_millis(500));
     assert_eq!(slow.series.as_ref().map(|series| series.from_second), Some(3));
     assert_eq!(whole.totals.slowest[0].start, Nanos::from_millis(500));
-    // A window counts from there, once that is known.
+    // A window is relative to that start, once it is known.
     let window = AddUpSettings { window_s: Some((3.0, 4.0)), ..AddUpSettings::default() };
     let known = ReadSettings { start_ms: Some(whole.wall_anchor_ms), ..ReadSettings::default() };
     let part = added(input(), &known, &window).unwrap().totals;
@@ -124,12 +124,12 @@ fn a_sample_that_started_before_the_first_row_moves_the_start() {
     let left_out = part.window.unwrap();
     assert_eq!((left_out.before, left_out.after), (1, 1_900));
     assert_eq!(left_out.window, (Nanos::from_secs(3), Nanos::from_secs(4)));
-    assert_eq!(part.labels.len(), 1, "of the slow one nothing lies in the window");
+    assert_eq!(part.labels.len(), 1, "no slow request is in the window");
     assert_eq!(part.seconds.len(), whole.totals.seconds.len(), "series are of all");
 }
 
 #[test]
-fn damaged_rows_are_counted_and_the_first_are_named() {
+fn damaged_rows_are_counted_and_the_first_are_reported() {
     let good = row(5_000, 5, "a");
     let damaged =
         "5001,x,a,200,OK,true,,10,3\n\n5002,6\n,5,a,200,OK,true,,10,3\n5003,5,a,200,OK,true,,-1,3\n";
@@ -141,22 +141,22 @@ fn damaged_rows_are_counted_and_the_first_are_named() {
     assert_eq!((facts.samples, facts.bad_rows, facts.cut_at), (2, 4, Some(cut_at)));
     let told: Vec<String> = facts.first_bad.iter().map(ToString::to_string).collect();
     let expected = [
-        "line 3, column elapsed: \"x\" is no length of time in ms",
-        "line 5, column timeStamp: \"5002\" begins a row with too few columns",
-        "line 6, column timeStamp: \"\" is no time in ms since 1970",
+        "line 3, column elapsed: \"x\" is not a duration in ms",
+        "line 5, column timeStamp: \"5002\" is the first cell of a row with too few columns",
+        "line 6, column timeStamp: \"\" is not a time in ms since 1970",
     ];
     assert_eq!(told, expected);
     assert!(replay.end.cut_at.is_some());
 }
 
 #[test]
-fn columns_without_names_follow_from_the_properties() {
+fn unnamed_columns_are_those_of_the_properties() {
     let property = |name: &str| match name {
         "jmeter.save.saveservice.url" | "jmeter.save.saveservice.connect_time" => Some("false"),
         "jmeter.save.saveservice.default_delimiter" => Some(";"),
         _ => None,
     };
-    let config = crate::SaveConfig::from_properties(property).unwrap();
+    let config = SaveConfig::from_properties(property).unwrap();
     let settings = ReadSettings { unnamed: Some(config), ..ReadSettings::default() };
     let text = "1000;20;home;500;no;T 1-1;text;false;wanted \"this\";30;40;2;5;15;0\n";
     let open = |text: &str, settings: &ReadSettings| {
@@ -165,17 +165,14 @@ fn columns_without_names_follow_from_the_properties() {
     let totals = open(text, &settings).unwrap();
     assert_eq!((totals.total.samples, totals.total.bytes, totals.total.sent_bytes), (1, 30, 40));
     assert_eq!(totals.errors[0].message, "wanted \"this\"");
-    // Names that are there count more than what anybody says.
+    // Column names in the file take precedence over the settings.
     assert_eq!(open(&format!("{NAMES}{}", row(1, 2, "a")), &settings).unwrap().total.samples, 1);
     let error = |text: &str, settings: &ReadSettings| open(text, settings).unwrap_err().source;
-    assert!(matches!(error(text, &ReadSettings::default()), crate::LogError::Unnamed { columns: 15 }));
-    assert!(matches!(error("1;2;a\n", &settings), crate::LogError::Properties { columns: 3, asked: 15 }));
-    assert!(matches!(error("", &settings), crate::LogError::Empty));
-    assert!(matches!(error("timeStamp,label\n1,a\n", &settings), crate::LogError::Column("elapsed")));
-    assert!(matches!(
-        error(&format!("{NAMES}x,1,a,,,,,,\n"), &settings),
-        crate::LogError::BadRows { bad: 1, .. }
-    ));
+    assert!(matches!(error(text, &ReadSettings::default()), LogError::Unnamed { columns: 15 }));
+    assert!(matches!(error("1;2;a\n", &settings), LogError::Properties { columns: 3, asked: 15 }));
+    assert!(matches!(error("", &settings), LogError::Empty));
+    assert!(matches!(error("timeStamp,label\n1,a\n", &settings), LogError::Column("elapsed")));
+    assert!(matches!(error(&format!("{NAMES}x,1,a,,,,,,\n"), &settings), LogError::BadRows { bad: 1, .. }));
 }
 
 #[test]
@@ -196,7 +193,7 @@ fn the_same_samples_in_csv_and_xml_add_up_to_the_same() {
     assert_eq!(csv.totals.errors[0].count, 60);
 }
 
-/// A run of ours with `samples` samples that start every 3 ms.
+/// Records a run with `samples` samples that start every 3 ms.
 fn run(path: &Path, samples: u64, wall_anchor_ms: i64) -> RunTotals {
     let dir = RunDir::create(path).unwrap();
     let labels = crate::Labels::new();
@@ -229,7 +226,7 @@ fn run(path: &Path, samples: u64, wall_anchor_ms: i64) -> RunTotals {
 }
 
 #[test]
-fn a_run_adds_up_to_what_it_was_while_it_went_on() {
+fn totals_of_a_record_equal_those_of_the_run() {
     let temp = tempfile::tempdir().unwrap();
     let live = run(&temp.path().join("run"), 4_000, 1_700_000_000_000);
     let again = replay(vec![ResultsInput::path(temp.path().join("run"))]);
@@ -239,7 +236,7 @@ fn a_run_adds_up_to_what_it_was_while_it_went_on() {
 }
 
 #[test]
-fn runs_and_result_files_of_one_test_go_together() {
+fn runs_and_result_files_can_be_combined() {
     let temp = tempfile::tempdir().unwrap();
     let one = run(&temp.path().join("one"), 2_000, 1_700_000_000_000);
     let two = run(&temp.path().join("two"), 1_000, 1_700_000_002_000);
@@ -260,14 +257,14 @@ fn runs_and_result_files_of_one_test_go_together() {
     assert_eq!(three.totals.total.samples, both.totals.total.samples + 1);
     let missing =
         added(vec![ResultsInput::path(temp.path())], &ReadSettings::default(), &AddUpSettings::default());
-    assert!(matches!(missing.unwrap_err().source, crate::LogError::NoRun));
+    assert!(matches!(missing.unwrap_err().source, LogError::NoRun));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn rubbish_never_panics(head in 0usize..5, bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_never_panic(head in 0usize..5, bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let heads = [
             "",
             NAMES,

@@ -1,4 +1,4 @@
-//! What files are read through: they may be packed, which their first bytes tell, and whoever reads wants to know where.
+//! Decompresses inputs, and counts bytes and lines that are read.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 /// The bytes of a file or stream.
 pub(super) type Bytes = Box<dyn Read>;
 
-/// How a file is packed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     /// gzip (`.gz`)
@@ -25,7 +25,7 @@ impl std::fmt::Display for Packing {
     }
 }
 
-/// How many bytes of a file were read so far, before unpacking: what progress is told in.
+/// Number of bytes of a file read so far, before decompression; progress is reported in these.
 pub(super) type ReadBytes = Rc<Cell<u64>>;
 
 struct Counted {
@@ -41,7 +41,7 @@ impl Read for Counted {
     }
 }
 
-/// The bytes of `input`, unpacked when they are packed.
+/// The bytes of `input`, decompressed if necessary.
 pub(super) fn unpacked(input: Bytes) -> io::Result<(Bytes, Option<Packing>, ReadBytes)> {
     let read = ReadBytes::default();
     let mut input = Counted { input, read: Rc::clone(&read) };
@@ -54,7 +54,7 @@ pub(super) fn unpacked(input: Bytes) -> io::Result<(Bytes, Option<Packing>, Read
     };
     let whole = io::Cursor::new(head).chain(input);
     let bytes: Bytes = match packing {
-        // Files that were put one behind the other are one file.
+        // Concatenated files are read as one.
         Some(Packing::Gzip) => Box::new(UntilCut(flate2::read::MultiGzDecoder::new(whole))),
         Some(Packing::Zstd) => Box::new(UntilCut(zstd::stream::read::Decoder::new(whole)?)),
         None => Box::new(whole),
@@ -62,7 +62,7 @@ pub(super) fn unpacked(input: Bytes) -> io::Result<(Bytes, Option<Packing>, Read
     Ok((bytes, packing, read))
 }
 
-/// A packed file that was cut off ends where it was cut: what was unpacked until then is good.
+/// Treats a truncated compressed file as one that ends there, so that its decompressed part is used.
 struct UntilCut<R>(R);
 
 impl<R: Read> Read for UntilCut<R> {
@@ -74,14 +74,14 @@ impl<R: Read> Read for UntilCut<R> {
     }
 }
 
-/// Counts the lines that were passed.
+/// Counts the lines that are read.
 pub(super) struct LineCounted<R> {
     input: R,
     lines: Rc<Cell<u64>>,
 }
 
 impl<R> LineCounted<R> {
-    /// The reader, and the number of line feeds that it has passed.
+    /// The reader, and the number of line feeds that it has read.
     pub(super) fn new(input: R) -> (LineCounted<R>, Rc<Cell<u64>>) {
         let lines = Rc::new(Cell::new(0));
         (LineCounted { input, lines: Rc::clone(&lines) }, lines)
@@ -103,7 +103,7 @@ impl<R: BufRead> BufRead for LineCounted<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What is consumed lies in the buffer: this reads nothing.
+        // The consumed bytes are in the buffer, so this reads nothing.
         if let Ok(buffer) = self.input.fill_buf() {
             let passed = &buffer[..amount.min(buffer.len())];
             let lines = memchr::memchr_iter(b'\n', passed).count() as u64;
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_files_are_told_by_their_first_bytes() {
+    fn compression_is_detected_from_the_first_bytes() {
         assert_eq!(read(b"1,2".to_vec()), ("1,2".into(), None, 3));
         assert_eq!(read(Vec::new()), (String::new(), None, 0));
         let twice = [gzip("one\n"), gzip("two\n")].concat();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_file_that_was_cut_off_gives_what_is_there() {
+    fn a_truncated_compressed_file_gives_its_readable_part() {
         let text: String = (0..20_000).map(|line| format!("{line} {}\n", line * 7919 % 10_007)).collect();
         let packed = gzip(&text);
         let (part, _, _) = read(packed[..packed.len() / 2].to_vec());

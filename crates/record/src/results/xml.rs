@@ -1,7 +1,7 @@
-//! Reading JMeter's XML result files: samples with those inside them.
+//! Reads JMeter's XML result files: samples with nested samples.
 //!
-//! Other than in CSV, what stands inside a sampler's sample is known to be a sub-result, and what stands inside a
-//! transaction's to be a request of the plan.
+//! Unlike in CSV, nested samples can be distinguished: those within a sampler's sample are sub-results, and those
+//! within a transaction are requests of the plan.
 
 use std::cell::Cell;
 use std::io::BufRead;
@@ -14,25 +14,24 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::unpack::LineCounted;
 use crate::jtl_cells::{Groups, TRANSACTION};
-use crate::jtl_scan::cells;
-use crate::jtl_scan::{BadRow, LogError, RowPlace};
+use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
 use crate::labels::Labels;
 use crate::sample::{DataType, Nanos, Sample, SampleFlags};
 
-/// What is wrong with a stamp.
-const NO_STAMP: &str = "is no time in ms since 1970";
+/// The error of an invalid or missing time stamp.
+const NO_STAMP: &str = "is not a time in ms since 1970";
 
-/// Results inside one another that are told apart; what is deeper counts as one level.
+/// Deepest nesting of results that is represented.
 const DEPTH_MAX: usize = 64;
 
-/// Reads an XML result file sample by sample; what is held is one sample with those inside it.
+/// Reads an XML result file sample by sample; only one sample with its nested samples is in memory.
 pub(super) struct XmlSamples<R> {
     reader: Reader<LineCounted<R>>,
     lines: Rc<Cell<u64>>,
     buffer: Vec<u8>,
-    /// The samples that are not closed yet.
+    /// The open samples.
     open: Vec<Read>,
-    /// Samples deeper than [`DEPTH_MAX`] that are not closed yet.
+    /// Number of open samples deeper than [`DEPTH_MAX`].
     deeper: usize,
     rooted: bool,
     closed: bool,
@@ -40,25 +39,25 @@ pub(super) struct XmlSamples<R> {
     stamps_are_ends: bool,
     labels: Labels,
     pub(super) groups: Groups,
-    /// Names of the plan's variables, as they come.
+    /// Names of variables, in order of appearance.
     pub(super) variables: Vec<String>,
     pub(super) hostname: String,
 }
 
-/// What stands between two places of the file.
+/// The result of reading the next top-level sample.
 pub(super) enum Step {
-    /// A sample with those inside it.
+    /// A sample with its nested samples.
     Whole(Box<Read>),
-    /// One that cannot be understood, with those inside it.
+    /// An invalid sample, which is skipped with its nested samples.
     Bad(BadRow),
-    /// The end, or where the file was cut off.
+    /// The end of the file, or the offset at which it is truncated.
     End { cut_at: Option<u64> },
 }
 
-/// A sample as it is being read.
+/// A sample that is being read.
 #[derive(Default)]
 pub(super) struct Read {
-    /// What is wrong with it, or with one inside it.
+    /// The error of the sample or of a nested one.
     bad: Option<BadRow>,
     label: String,
     stamp_ns: i64,
@@ -81,12 +80,12 @@ pub(super) struct Read {
     hostname: String,
     url: Option<String>,
     failure: Option<String>,
-    /// Attributes that are none of JMeter's own.
+    /// Attributes that JMeter does not define: variables.
     variables: Vec<(String, String)>,
     children: Vec<Read>,
 }
 
-/// Which text is being read.
+/// The element whose text is being read.
 enum Text {
     Url,
     FailureMessage,
@@ -116,7 +115,7 @@ impl<R: BufRead> XmlSamples<R> {
         self.lines.get() + 1
     }
 
-    /// The next sample that stands in no other.
+    /// The next top-level sample.
     pub(super) fn next(&mut self) -> Result<Step, LogError> {
         loop {
             let mut buffer = std::mem::take(&mut self.buffer);
@@ -135,7 +134,7 @@ impl<R: BufRead> XmlSamples<R> {
             Err(quick_xml::Error::Io(error)) => {
                 return Err(std::io::Error::new(error.kind(), error.to_string()).into());
             }
-            // A run that was killed leaves its elements open, perhaps within a tag or an entity.
+            // A killed run leaves elements open, possibly within a tag or an entity.
             Err(
                 quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
             ) if self.rooted && at_end(&mut self.reader) => {
@@ -159,7 +158,7 @@ impl<R: BufRead> XmlSamples<R> {
                     self.open.push(read);
                 }
                 b"java.net.URL" => self.text = Some(Text::Url),
-                // As in CSV: the message of the first that has one.
+                // As in CSV, the message of the first assertion that has one.
                 b"failureMessage" if self.open.last().is_some_and(|read| read.failure.is_none()) => {
                     self.text = Some(Text::FailureMessage);
                 }
@@ -218,7 +217,7 @@ impl<R: BufRead> XmlSamples<R> {
         Ok(())
     }
 
-    /// Puts a sample into the one around it, or gives it when there is none.
+    /// Adds a sample to its parent, or returns it if it has none.
     fn ended(&mut self, mut read: Read) -> Option<Step> {
         match (self.open.last_mut(), read.bad.take()) {
             (Some(outer), None) => outer.children.push(read),
@@ -249,7 +248,7 @@ impl<R: BufRead> XmlSamples<R> {
                     stamped = true;
                     match cells::stamp_ns(text.as_bytes()) {
                         Some(stamp_ns) => read.stamp_ns = stamp_ns,
-                        None => read.complain(line, "ts", &text, NO_STAMP),
+                        None => read.set_error(line, "ts", &text, NO_STAMP),
                     }
                 }
                 b"s" => read.success = text.eq_ignore_ascii_case("true"),
@@ -276,7 +275,7 @@ impl<R: BufRead> XmlSamples<R> {
             }
         }
         if !stamped {
-            read.complain(line, "ts", "", NO_STAMP);
+            read.set_error(line, "ts", "", NO_STAMP);
         }
         if self.stamps_are_ends {
             let length_ns = read.elapsed_ns.saturating_add(read.idle_ns);
@@ -285,9 +284,9 @@ impl<R: BufRead> XmlSamples<R> {
         read
     }
 
-    /// Calls `see` with a sample and those inside it, each behind the one it is in; instants count from `origin_ns` since
-    /// 1970. Gives the latest end and how many there were.
-    pub(super) fn tell(
+    /// Calls `see` with a sample and its nested samples, each after its parent. Times count from `origin_ns` since
+    /// 1970. Returns the latest end and the number of samples.
+    pub(super) fn emit(
         &mut self,
         read: &Read,
         origin_ns: i64,
@@ -295,21 +294,21 @@ impl<R: BufRead> XmlSamples<R> {
     ) -> Result<(Nanos, u64), BadRow> {
         if read.stamp_ns < origin_ns {
             let stamp = (read.stamp_ns / 1_000_000).to_string();
-            let problem = "lies more than a day before the first sample";
+            let problem = "is more than a day before the first sample";
             return Err(BadRow::new(RowPlace::Element(self.line()), "ts", stamp.as_bytes(), problem));
         }
-        let mut told = (Nanos::ZERO, 0);
-        self.tell_all(read, origin_ns, SampleFlags::NONE, see, &mut told);
-        Ok(told)
+        let mut emitted = (Nanos::ZERO, 0);
+        self.emit_nested(read, origin_ns, SampleFlags::NONE, see, &mut emitted);
+        Ok(emitted)
     }
 
-    fn tell_all(
+    fn emit_nested(
         &mut self,
         read: &Read,
         origin_ns: i64,
         kind: SampleFlags,
         see: &mut dyn FnMut(&Sample<'_>),
-        told: &mut (Nanos, u64),
+        emitted: &mut (Nanos, u64),
     ) {
         let start = Nanos(u64::try_from(read.stamp_ns.saturating_sub(origin_ns)).unwrap_or(0));
         let end = start + read.elapsed_ns.saturating_add(read.idle_ns);
@@ -359,14 +358,14 @@ impl<R: BufRead> XmlSamples<R> {
             listeners: 0,
             variables: &variables,
         });
-        *told = (told.0.max(end), told.1 + 1);
+        *emitted = (emitted.0.max(end), emitted.1 + 1);
         let inside = if flags.contains(SampleFlags::TRANSACTION) {
             SampleFlags::TRANSACTION_CHILD
         } else {
             SampleFlags::SUB_RESULT
         };
         for child in &read.children {
-            self.tell_all(child, origin_ns, inside, see, told);
+            self.emit_nested(child, origin_ns, inside, see, emitted);
         }
     }
 }
@@ -375,32 +374,32 @@ fn count(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Whether nothing is left to read.
+/// Whether the input is at its end.
 fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
     reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
 }
 
-/// The name of a variable from that of its attribute.
+/// Decodes the name of a variable from that of its attribute.
 fn decoded_name(name: &str) -> String {
     name.replace("__", "\0").replace("_-", "$").replace('\0', "_")
 }
 
 impl Read {
-    fn complain(&mut self, line: u64, attribute: &'static str, text: &str, problem: &'static str) {
+    fn set_error(&mut self, line: u64, attribute: &'static str, text: &str, problem: &'static str) {
         self.bad
             .get_or_insert_with(|| BadRow::new(RowPlace::Element(line), attribute, text.as_bytes(), problem));
     }
 
     fn span(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
         cells::span_ns(text.as_bytes()).unwrap_or_else(|| {
-            self.complain(line, attribute, text, "is no length of time in ms");
+            self.set_error(line, attribute, text, "is not a duration in ms");
             0
         })
     }
 
     fn number(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
         cells::number(text.as_bytes()).unwrap_or_else(|| {
-            self.complain(line, attribute, text, "is no number");
+            self.set_error(line, attribute, text, "is not a number");
             0
         })
     }

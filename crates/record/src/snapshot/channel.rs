@@ -1,14 +1,14 @@
-//! The way of snapshots from the recorder's thread to those who follow a run.
+//! The channel from the recorder's thread to observers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use super::Snapshot;
+use super::second::Snapshot;
 
-/// A channel that holds at most `capacity` snapshots. A reader that is slower than that loses the newest, which are
-/// counted; the recorder never waits.
+/// A channel for at most `capacity` snapshots. If the reader is too slow, the newest snapshots are lost and counted;
+/// the recorder never waits.
 #[must_use]
 pub fn snapshot_channel(capacity: usize) -> (SnapshotSender, SnapshotReceiver) {
     let (sender, receiver) = sync_channel(capacity.max(1));
@@ -16,7 +16,7 @@ pub fn snapshot_channel(capacity: usize) -> (SnapshotSender, SnapshotReceiver) {
     (SnapshotSender { sender, lost: Arc::clone(&lost) }, SnapshotReceiver { receiver, lost })
 }
 
-/// The recorder's end. The channel ends when the recorder has ended and no clone of its sender is left.
+/// The recorder's end. The channel closes when the recorder has ended and all clones of its sender are dropped.
 #[derive(Debug, Clone)]
 pub struct SnapshotSender {
     sender: SyncSender<Arc<Snapshot>>,
@@ -24,9 +24,9 @@ pub struct SnapshotSender {
 }
 
 impl SnapshotSender {
-    /// Sends `snapshot` if there is room.
+    /// Sends `snapshot` unless the channel is full.
     pub fn send(&self, snapshot: &Arc<Snapshot>) {
-        // A reader that has gone away needs nothing.
+        // A disconnected reader is not an error.
         if let Err(TrySendError::Full(_)) = self.sender.try_send(Arc::clone(snapshot)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -41,16 +41,16 @@ pub struct SnapshotReceiver {
 }
 
 impl SnapshotReceiver {
-    /// The next snapshot, when it comes; `None` when the run is over.
+    /// Waits for the next snapshot; `None` when the run is over.
     #[must_use]
     pub fn recv(&self) -> Option<Arc<Snapshot>> {
         self.receiver.recv().ok()
     }
 
-    /// The next snapshot if it comes within `timeout`: `Ok(None)` if it does not.
+    /// Waits for the next snapshot; `Ok(None)` if there is none within `timeout`.
     ///
     /// # Errors
-    /// [`RunOver`]: none will come any more.
+    /// [`RunOver`]: there are no further snapshots.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Arc<Snapshot>>, RunOver> {
         match self.receiver.recv_timeout(timeout) {
             Ok(snapshot) => Ok(Some(snapshot)),
@@ -59,14 +59,14 @@ impl SnapshotReceiver {
         }
     }
 
-    /// Snapshots that found no room so far.
+    /// Number of snapshots lost so far.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 }
 
-/// No further snapshot will come.
+/// There are no further snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the run is over: no further second will come")]
+#[error("the run is over: there are no further snapshots")]
 pub struct RunOver;

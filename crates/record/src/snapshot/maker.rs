@@ -1,18 +1,19 @@
-//! From samples to snapshots.
+//! Makes snapshots from samples.
 
 use std::collections::VecDeque;
 
-use super::{FailureCount, OutcomeTimes, SecondArrivals, SecondUsers, Snapshot, SnapshotRow, TimeCounts};
-use crate::arrival::{ArrivalRecord, Fate};
-use crate::labels::Labels;
+use super::row::{FailureCount, OutcomeTimes, SnapshotRow};
+use super::second::{SecondArrivals, SecondUsers, Snapshot};
+use super::time_counts::TimeCounts;
+use crate::arrival::{ArrivalOutcome, ArrivalRecord};
+use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
 use crate::live_arrivals::LiveArrivals;
-use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
-use crate::totals::{LABELS_MAX, OTHER_LABELS, SampleKind};
+use crate::sample::{LabelId, Nanos, Sample, SampleFlags, SampleKind};
 
-/// Seconds kept open for cores that report late, as [`crate::aggregator::Aggregator`] keeps them.
+/// Seconds that stay open for cores that report late, as in [`crate::aggregator::Aggregator`].
 const OPEN_SECONDS_MAX: u64 = 30;
 
-/// Empty seconds in a row that are told one by one.
+/// Most consecutive empty seconds that are sent individually.
 const EMPTY_SECONDS_MAX: u64 = 60;
 
 /// Collects the samples of the seconds that are still open.
@@ -22,12 +23,12 @@ pub(crate) struct SnapshotMaker {
     index: Vec<[Option<u32>; 2]>,
     rows: Vec<(String, SampleKind)>,
     other_rows: [Option<u32>; 2],
-    /// Second number `next` and those after it.
+    /// The open seconds, from number `next` on.
     open: VecDeque<OpenSecond>,
     /// The first second that has not been closed.
     next: u64,
     spare: Vec<OpenSecond>,
-    /// An arrival of an open workload has been heard of.
+    /// Whether there was an arrival of an open workload.
     has_arrivals: bool,
 }
 
@@ -40,13 +41,13 @@ struct OpenSecond {
 }
 
 struct OpenRow {
-    /// Counts and codes; its times are in the lists beside it.
+    /// Counts and codes, without times.
     counts: SnapshotRow,
     service: OpenTimes,
     response: OpenTimes,
 }
 
-/// Times in ns, of samples that passed and of those that failed.
+/// Times in ns, of successful and of failed samples.
 #[derive(Default)]
 struct OpenTimes {
     passed: Vec<u64>,
@@ -62,7 +63,7 @@ impl OpenTimes {
         self.passed.is_empty() && self.failed.is_empty()
     }
 
-    /// What it holds, counted; it is left empty.
+    /// Counts the times and clears them.
     fn close(&mut self) -> OutcomeTimes {
         let times = OutcomeTimes {
             passed: TimeCounts::of(&mut self.passed),
@@ -75,7 +76,7 @@ impl OpenTimes {
 }
 
 impl OpenSecond {
-    /// What it holds as a snapshot; it is left empty.
+    /// Makes a snapshot and clears the second.
     fn close(&mut self) -> Snapshot {
         let used = self.rows.iter_mut().filter(|row| !row.response.is_empty());
         let rows = used.map(|row| {
@@ -108,7 +109,7 @@ impl SnapshotMaker {
         }
     }
 
-    /// Adds `sample`, if it is one that counts.
+    /// Adds `sample` if it counts.
     pub(crate) fn sample(&mut self, sample: &Sample<'_>, closed: &mut dyn FnMut(Snapshot)) {
         let kind = SampleKind::of(sample.flags);
         let elsewhere = sample.flags.contains(SampleFlags::LISTENERS_ONLY)
@@ -162,12 +163,12 @@ impl SnapshotMaker {
     pub(crate) fn arrival(&mut self, arrival: &ArrivalRecord, closed: &mut dyn FnMut(Snapshot)) {
         self.has_arrivals = true;
         self.second(arrival.scheduled.second(), closed).arrivals.scheduled += 1;
-        let at = arrival.began().unwrap_or(arrival.scheduled);
+        let at = arrival.started_at().unwrap_or(arrival.scheduled);
         let counts = &mut self.second(at.second(), closed).arrivals;
-        match arrival.fate {
-            Fate::Dropped => counts.dropped += 1,
-            Fate::Begun { .. } => counts.begun += 1,
-            Fate::Waited { .. } => {
+        match arrival.outcome {
+            ArrivalOutcome::Discarded => counts.dropped += 1,
+            ArrivalOutcome::Started { .. } => counts.begun += 1,
+            ArrivalOutcome::Waited { .. } => {
                 counts.begun += 1;
                 counts.waited += 1;
             }
@@ -184,7 +185,7 @@ impl SnapshotMaker {
         self.close_before(watermark.second(), regularity, closed);
     }
 
-    /// Closes every second that holds something.
+    /// Closes all open seconds.
     pub(crate) fn finish(&mut self, regularity: Option<LiveArrivals>, closed: &mut dyn FnMut(Snapshot)) {
         let end = self.next + self.open.len() as u64;
         let mut last = |snapshot: Snapshot| {
@@ -223,7 +224,7 @@ impl SnapshotMaker {
         }
     }
 
-    /// Second `number`, or the first open one when that is closed.
+    /// Second `number`, or the first open one if that second is closed.
     fn second(&mut self, number: u64, closed: &mut dyn FnMut(Snapshot)) -> &mut OpenSecond {
         if number >= self.next.saturating_add(OPEN_SECONDS_MAX) {
             self.close_before(number - OPEN_SECONDS_MAX + 1, None, closed);
@@ -235,7 +236,7 @@ impl SnapshotMaker {
         &mut self.open[at]
     }
 
-    /// The place in `rows` of a label's samples of one kind; further labels share one.
+    /// The index in `rows` for a label and kind; labels beyond [`LABELS_MAX`] share one.
     fn row(&mut self, label: LabelId, kind: SampleKind) -> usize {
         let (at, kind_at) = (label.0 as usize, usize::from(kind == SampleKind::Transaction));
         if self.index.len() <= at {

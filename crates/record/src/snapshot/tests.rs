@@ -1,7 +1,8 @@
 use super::*;
+use crate::sample::{Nanos, SampleKind};
 use crate::{
-    AddUpSettings, ArrivalRecord, CsvOutput, Fate, Labels, Nanos, ReadSettings, Recorder, RecorderConfig,
-    Results, ResultsInput, RunTotals, Sample, SampleFlags, SaveConfig, Which,
+    AddUpSettings, ArrivalOutcome, ArrivalRecord, Labels, ReadSettings, Recorder, RecorderConfig,
+    ResultFileConfig, Results, ResultsInput, RunTotals, Sample, SampleFilter, SampleFlags, SaveConfig,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -10,8 +11,8 @@ fn at(second: u64, ms: u64) -> Nanos {
     Nanos(second * SECOND_NS + ms * 1_000_000)
 }
 
-/// Ten seconds of two cores: five requests a second and a transaction around them, every fifth request failed; nothing in
-/// second 4.
+/// Records ten seconds on two cores: five requests per second within a transaction, of which every fifth fails, and
+/// nothing in second 4.
 fn record(config: RecorderConfig) -> RunTotals {
     let labels = config.labels.clone();
     let (home, cart) = (labels.intern("home"), labels.intern("cart"));
@@ -45,8 +46,12 @@ fn record(config: RecorderConfig) -> RunTotals {
                 ..Sample::default()
             };
             writer.record(&all).unwrap();
-            let fate = if core == 0 { Fate::Dropped } else { Fate::Begun { at: at(second, 20) } };
-            let arrival = ArrivalRecord { group: 0, scheduled: at(second, 10), fate };
+            let outcome = if core == 0 {
+                ArrivalOutcome::Discarded
+            } else {
+                ArrivalOutcome::Started { at: at(second, 20) }
+            };
+            let arrival = ArrivalRecord { group: 0, scheduled: at(second, 10), outcome };
             writer.record_arrival(&arrival, at(second, 900));
             writer.flush(at(second, 990));
         }
@@ -97,14 +102,18 @@ fn check(snapshots: &[Snapshot], totals: &RunTotals) {
 }
 
 #[test]
-fn seconds_add_up_to_the_run_while_it_goes_on_and_from_its_record() {
+fn snapshots_add_up_to_the_totals_live_and_from_the_record() {
     let folder = tempfile::tempdir().unwrap();
     let (sender, receiver) = snapshot_channel(100);
     let jtl = folder.path().join("samples.jtl");
     let totals = record(RecorderConfig {
         dir: Some(folder.path().to_owned()),
         labels: Labels::new(),
-        main: Some(CsvOutput { path: jtl.clone(), config: SaveConfig::default(), which: Which::All }),
+        main: Some(ResultFileConfig {
+            path: jtl.clone(),
+            config: SaveConfig::default(),
+            filter: SampleFilter::All,
+        }),
         observers: vec![sender],
         wall_anchor_ms: 1_700_000_000_000,
         ..RecorderConfig::default()
@@ -125,7 +134,7 @@ fn seconds_add_up_to_the_run_while_it_goes_on_and_from_its_record() {
     assert_eq!((source.wall_anchor_ms, source.late_samples), (1_700_000_000_000, 0));
     assert_eq!(again[2].arrivals, Some(arrivals));
 
-    // The log in whole milliseconds, counted from the first start, has one clock and no arrivals.
+    // The log has whole milliseconds from the first start, only actual starts and no arrivals.
     let mut rows = Vec::new();
     read_snapshots(&[ResultsInput::path(&jtl)], &RecordReading::default(), |snapshot| rows.push(snapshot))
         .unwrap();
@@ -134,7 +143,7 @@ fn seconds_add_up_to_the_run_while_it_goes_on_and_from_its_record() {
 }
 
 #[test]
-fn a_reader_that_sleeps_loses_snapshots_and_nobody_waits() {
+fn a_slow_reader_loses_snapshots_without_blocking() {
     let (sender, receiver) = snapshot_channel(3);
     let totals = record(RecorderConfig { observers: vec![sender], ..RecorderConfig::default() });
     assert_eq!(totals.total.samples, 90);
@@ -143,7 +152,7 @@ fn a_reader_that_sleeps_loses_snapshots_and_nobody_waits() {
 }
 
 #[test]
-fn a_core_that_is_blocked_does_not_hold_back_the_seconds_of_the_others() {
+fn a_blocked_core_does_not_delay_the_seconds_of_the_others() {
     let (sender, receiver) = snapshot_channel(100);
     let labels = Labels::new();
     let label = labels.intern("home");
@@ -161,21 +170,21 @@ fn a_core_that_is_blocked_does_not_hold_back_the_seconds_of_the_others() {
         writers[0].record(&sample(now)).unwrap();
         writers[0].flush(now);
     }
-    // The other core was busy for six seconds after it had received this.
+    // The other core was blocked for six seconds after it had received this.
     writers[1].record(&sample(Nanos::from_millis(1_500))).unwrap();
     writers[1].flush(Nanos::from_millis(6_000));
     drop(writers);
     let totals = recorder.finish();
     let seconds: Vec<_> =
         received(&receiver).iter().map(|second| (second.total().samples, second.late_samples)).collect();
-    // Until the core had been silent for two seconds, the seconds waited for it.
+    // For two seconds without a report, the seconds waited for the core.
     assert_eq!(seconds, [(9, 0), (10, 0), (10, 0), (10, 0), (10, 0), (11, 1)]);
     let points: Vec<_> = totals.seconds.iter().map(|point| point.requests).collect();
     assert_eq!(points, [9, 11, 10, 10, 10, 10]);
 }
 
 #[test]
-fn a_long_silence_is_told_by_its_end_and_late_samples_are_not_lost() {
+fn a_long_gap_is_one_snapshot_and_late_samples_count() {
     let labels = Labels::new();
     let label = labels.intern("home");
     let mut maker = SnapshotMaker::new(labels);
@@ -205,7 +214,7 @@ fn codes_beyond_the_limit_are_counted_together() {
 }
 
 #[test]
-fn snapshots_travel_as_json() {
+fn snapshots_can_be_serialized_as_json() {
     let (sender, receiver) = snapshot_channel(100);
     record(RecorderConfig { observers: vec![sender], ..RecorderConfig::default() });
     for snapshot in received(&receiver) {
@@ -214,7 +223,7 @@ fn snapshots_travel_as_json() {
     }
 }
 
-/// Result files of two generators, in the order of ends: the run begins with a row that is not the first of either.
+/// Result files of two generators in the order of ends. The first row of neither is the earliest.
 fn two_logs(folder: &std::path::Path) -> [ResultsInput; 2] {
     const START_MS: u64 = 1_700_000_000_000;
     let rows = |rows: &[(u64, u64)]| {
@@ -234,11 +243,11 @@ fn two_logs(folder: &std::path::Path) -> [ResultsInput; 2] {
 }
 
 #[test]
-fn seconds_of_several_logs_count_from_where_the_report_has_them_start() {
+fn snapshots_of_several_logs_start_where_the_report_starts() {
     let folder = tempfile::tempdir().unwrap();
     let inputs = two_logs(folder.path());
     let read = ReadSettings::default();
-    let replay = Results::open(ResultsInput::all_again(&inputs).unwrap(), &read)
+    let replay = Results::open(ResultsInput::try_clone_all(&inputs).unwrap(), &read)
         .unwrap()
         .add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
         .unwrap();
@@ -262,12 +271,12 @@ fn seconds_of_several_logs_count_from_where_the_report_has_them_start() {
         .map(|point| (point.second, point.requests))
         .collect();
     assert_eq!(told, reported);
-    // The users of both generators are users of one test.
+    // The users of both generators are added.
     assert_eq!(seconds.iter().filter_map(|snapshot| snapshot.users).map(|users| users.max).max(), Some(6));
 }
 
 #[test]
-fn a_window_takes_what_starts_in_it_and_seconds_keep_their_numbers() {
+fn a_window_selects_by_start_and_keeps_the_numbers_of_seconds() {
     let folder = tempfile::tempdir().unwrap();
     let inputs = two_logs(folder.path());
     let start_ms = run_start_ms(&inputs, &ReadSettings::default()).unwrap();

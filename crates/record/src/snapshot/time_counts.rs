@@ -1,14 +1,14 @@
-//! Times as counts in the bands of an HdrHistogram, without the empty ones.
+//! A sparse histogram of times with the bands of an HdrHistogram.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time_histogram::{band_end, band_start, band_width};
 
-/// Times of one clock, in the bands that the run's histograms have too: recorded into one of those, they fall into the
-/// same place. Exact sum and extremes beside them. It takes memory only for bands that hold something.
+/// A sparse histogram of times, with exact sum and extremes. Its bands are those of the run's histograms, so it can
+/// be merged into those without loss.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeCounts {
-    /// Least value of each band in µs, and how many times fell into it; ascending.
+    /// The least value in µs, and the count, of each band that is not empty; ascending.
     bands: Vec<(u64, u64)>,
     count: u64,
     sum_ns: u128,
@@ -17,12 +17,12 @@ pub struct TimeCounts {
 }
 
 impl TimeCounts {
-    /// Of times in ns. `times` is left sorted.
+    /// From times in ns; sorts `times`.
     pub(crate) fn of(times: &mut [u64]) -> TimeCounts {
         times.sort_unstable();
         let mut counts = TimeCounts::default();
         for &ns in &*times {
-            // Ascending: the band is the last one or a new one.
+            // Times are ascending, so the band is the last one or a new one.
             let us = band_start(ns / 1_000);
             match counts.bands.last_mut() {
                 Some((last, count)) if *last == us => *count += 1,
@@ -36,13 +36,13 @@ impl TimeCounts {
         counts
     }
 
-    /// Of times in ns, in any order.
+    /// From times in ns, in any order.
     #[must_use]
     pub fn from_ns(times: impl IntoIterator<Item = u64>) -> TimeCounts {
         TimeCounts::of(&mut times.into_iter().collect::<Vec<_>>())
     }
 
-    /// Adds another's times.
+    /// Adds the times of `other`.
     pub fn merge(&mut self, other: &TimeCounts) {
         if other.count == 0 {
             return;
@@ -87,8 +87,8 @@ impl TimeCounts {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Takes times away that were added by [`TimeCounts::merge`], as a window that moves on does. The extremes may have
-    /// gone with them: they are the edges of the outermost bands then.
+    /// Removes times that were added by [`TimeCounts::merge`], for a moving window. If the extremes were removed, the
+    /// edges of the outermost bands replace them.
     pub fn subtract(&mut self, earlier: &TimeCounts) {
         let mut gone = earlier.bands.iter().peekable();
         for (us, count) in &mut self.bands {
@@ -113,13 +113,13 @@ impl TimeCounts {
         }
     }
 
-    /// Least value of each band in µs, and how many times fell into it; ascending.
+    /// The least value in µs, and the count, of each band that is not empty; ascending.
     #[must_use]
     pub fn bands(&self) -> &[(u64, u64)] {
         &self.bands
     }
 
-    /// How many times there are.
+    /// Number of times.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
@@ -149,8 +149,8 @@ impl TimeCounts {
         (self.count > 0).then(|| self.max_ns as f64 / 1e6)
     }
 
-    /// The quantile `q` (0..=1) in ms, as [`crate::Clock::quantile_ms`] gives it: the least histogram value that at
-    /// least `⌈q·n⌉` times do not exceed, never outside the exact extremes; `None` without times.
+    /// The quantile `q` (0..=1) in ms, as [`crate::TimeDistribution::quantile_ms`]: the least histogram value that at least
+    /// `⌈q·n⌉` times do not exceed, limited to the exact extremes; `None` without times.
     #[must_use]
     pub fn quantile_ms(&self, q: f64) -> Option<f64> {
         let (min, max) = (self.min_ms()?, self.max_ms()?);
@@ -174,7 +174,7 @@ impl TimeCounts {
         Some((squares / (self.count - 1) as f64).sqrt())
     }
 
-    /// How many times are not longer than `ms`, to the width of a band.
+    /// Number of times up to `ms`, with the precision of a band.
     #[must_use]
     pub fn count_up_to_ms(&self, ms: f64) -> u64 {
         let us = (ms * 1e3).max(0.0) as u64;
@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quantiles_are_those_of_the_histogram(times in prop::collection::vec(ns(), 1..300), q in 0.0..=1.0) {
+        fn quantiles_equal_those_of_the_histogram(times in prop::collection::vec(ns(), 1..300), q in 0.0..=1.0) {
             let mut histogram = new_histogram();
             times.iter().for_each(|ns| histogram.record(ns / 1_000).unwrap());
             let counts = TimeCounts::from_ns(times.iter().copied());
@@ -204,14 +204,14 @@ mod tests {
                 (histogram.value_at_quantile(q) as f64 / 1e3).clamp(min as f64 / 1e6, max as f64 / 1e6);
             prop_assert_eq!(counts.quantile_ms(q), Some(expected));
             prop_assert_eq!(counts.max_ms(), Some(max as f64 / 1e6));
-            // Recorded again from the bands, nothing moves.
+            // Recording the bands gives the same histogram.
             let mut again = new_histogram();
             counts.bands().iter().for_each(|(us, count)| again.record_n(*us, *count).unwrap());
             prop_assert_eq!(again, histogram);
         }
 
         #[test]
-        fn what_was_added_can_be_taken_away(
+        fn added_times_can_be_subtracted(
             a in prop::collection::vec(ns(), 0..100),
             b in prop::collection::vec(ns(), 0..100),
         ) {
@@ -228,7 +228,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_merge_to_the_whole(
+        fn merged_parts_equal_the_whole(
             a in prop::collection::vec(ns(), 0..100),
             b in prop::collection::vec(ns(), 0..100),
         ) {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_not_zero() {
+    fn empty_counts_have_no_statistics() {
         let none = TimeCounts::default();
         assert_eq!(
             (none.mean_ms(), none.quantile_ms(0.5), none.min_ms(), none.max_ms()),

@@ -1,4 +1,4 @@
-//! The begin and the end of an XML file, and how a file that has an end is continued.
+//! The start and end of an XML file, and how a complete file is continued.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,7 +10,7 @@ const HEADER: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 const START: &str = "<testResults>";
 const END: &str = "</testResults>";
 
-/// What a new file begins with.
+/// Appends the start of a new file.
 pub(crate) fn head(config: &SaveConfig, out: &mut Vec<u8>) {
     out.extend_from_slice(HEADER.as_bytes());
     out.push(b'\n');
@@ -21,12 +21,13 @@ pub(crate) fn head(config: &SaveConfig, out: &mut Vec<u8>) {
     out.extend_from_slice(b"<testResults version=\"1.2\">\n");
 }
 
-/// What every file ends with.
+/// Appends the end of a file.
 pub(crate) fn tail(out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n</testResults>\n");
 }
 
-/// Takes the end of the file at `path` off, so that it can go on; false when there is none: the file is to begin anew.
+/// Removes the end tag of the file at `path` so that it can be continued. Returns false if there is none and the file
+/// must be overwritten.
 pub(crate) fn continued(path: &Path) -> io::Result<bool> {
     let mut file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,
@@ -38,7 +39,7 @@ pub(crate) fn continued(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Where the end tag begins.
+/// The offset of the end tag.
 fn end_of_samples(file: &mut File) -> io::Result<Option<u64>> {
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.len() < (HEADER.len() + START.len() + END.len()) as u64 {

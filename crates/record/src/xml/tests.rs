@@ -33,7 +33,7 @@ fn detail() -> Detail {
 }
 
 #[test]
-fn a_sample_with_all_attributes_and_nothing_inside_is_one_tag() {
+fn a_sample_without_children_is_one_tag() {
     let config = SaveConfig {
         encoding: true,
         sample_count: true,
@@ -49,7 +49,7 @@ fn a_sample_with_all_attributes_and_nothing_inside_is_one_tag() {
 }
 
 #[test]
-fn what_is_inside_is_indented() {
+fn nested_elements_are_indented() {
     let mut config = SaveConfig::for_listener(&SaveConfig::default(), []);
     for name in ["success", "assertions", "subresults", "responseData", "url", "samplerData"] {
         assert!(config.set(name, "true"));
@@ -87,7 +87,7 @@ fn what_is_inside_is_indented() {
 }
 
 #[test]
-fn data_that_is_no_text_is_not_shown() {
+fn binary_data_is_not_shown() {
     let default = |detail: &Detail| data(detail, "UTF-8");
     assert_eq!(
         default(&Detail { data_type: DataType::Binary, ..detail() }),
@@ -102,7 +102,7 @@ fn data_that_is_no_text_is_not_shown() {
 }
 
 #[test]
-fn a_file_is_continued_where_its_end_tag_stood() {
+fn a_file_is_continued_before_its_end_tag() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.xml");
     assert!(!continued(&path).unwrap());

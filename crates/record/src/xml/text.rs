@@ -1,4 +1,4 @@
-//! Text and names as XStream's writer puts them into XML.
+//! Text and names in the encoding of XStream's XML writer.
 
 /// Appends `text`, as the content of an element or the value of an attribute.
 pub(super) fn escape(text: &str, in_attribute: bool, out: &mut Vec<u8>) {
@@ -28,13 +28,14 @@ pub(super) fn escape(text: &str, in_attribute: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[from..]);
 }
 
-/// Whether a character stands for itself: no control character, and one that Unicode knows. (The writer looks at halves
-/// of pairs, so everything beyond the first plane does.)
+/// Whether a character is written unchanged: it is assigned in Unicode and no control character. The writer checks
+/// UTF-16 code units, so all characters beyond the first plane are.
 fn is_plain(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fdd0}'..='\u{fdef}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// The name of an attribute: what is no XML name is spelt out, but only in names with a character that makes XStream look.
+/// The name of an attribute. Characters that XML names cannot contain are encoded, but only in names with a character
+/// that makes XStream check.
 pub(super) fn name(name: &str) -> String {
     let looks = |c: char| matches!(c, '$' | '_') || c <= '\u{1b}' || c >= '\u{7f}';
     let Some(first) = name.find(looks) else { return name.to_owned() };
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_xml_cannot_hold_becomes_a_number() {
+    fn invalid_xml_characters_become_references() {
         assert_eq!(shown("a<b> & 'c' \"d\"", true), "a&lt;b&gt; &amp; &apos;c&apos; &quot;d&quot;");
         assert_eq!(shown("1\t2\n3\r4", false), "1\t2\n3&#xd;4");
         assert_eq!(shown("1\t2\n3\r4", true), "1&#x9;2&#xa;3&#xd;4");

@@ -1,4 +1,4 @@
-//! What holds of the readers of result files for any bytes whatever.
+//! Invariants of the readers of result files, for any bytes.
 
 use std::io::{self, Read};
 
@@ -7,14 +7,14 @@ use busyhour_record::{
     SampleKind,
 };
 
-/// Gives bytes in small pieces, so that rows and tags begin anywhere in a buffer.
-struct Trickle {
+/// Returns bytes in small pieces, so that buffers end anywhere in rows and tags.
+struct SmallPieces {
     bytes: Vec<u8>,
     at: usize,
     piece: usize,
 }
 
-impl Read for Trickle {
+impl Read for SmallPieces {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let piece = self.piece.min(buffer.len()).min(self.bytes.len() - self.at);
         buffer[..piece].copy_from_slice(&self.bytes[self.at..self.at + piece]);
@@ -24,20 +24,20 @@ impl Read for Trickle {
 }
 
 fn read(bytes: &[u8], piece: usize, all_columns: bool) -> Result<Replay, ResultsError> {
-    let stream = Trickle { bytes: bytes.to_vec(), at: 0, piece };
+    let stream = SmallPieces { bytes: bytes.to_vec(), at: 0, piece };
     let input = ResultsInput { name: "fuzz".into(), from: ResultsFrom::Stream(Box::new(stream)) };
     let settings = ReadSettings { all_columns, ..ReadSettings::default() };
     Results::open(vec![input], &settings)?.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
 }
 
-/// Reads `bytes` as results of whatever kind they are.
+/// Checks the invariants for `bytes` in any format.
 pub fn check(bytes: &[u8]) {
     let whole = read(bytes, usize::MAX, false);
     let pieces = read(bytes, 7, true);
     match (&whole, &pieces) {
         (Ok(whole), Ok(pieces)) => {
-            sound(whole);
-            // Columns that only the one looks at may be damaged.
+            check_totals(whole);
+            // Only one of the readers may read a damaged column.
             assert!(whole.inputs[0].bad_rows <= pieces.inputs[0].bad_rows);
             if whole.inputs[0].bad_rows == pieces.inputs[0].bad_rows {
                 assert_eq!(whole.totals.total.samples, pieces.totals.total.samples);
@@ -49,15 +49,15 @@ pub fn check(bytes: &[u8]) {
             assert!(!error.source.to_string().is_empty());
         }
         (Ok(whole), Err(error)) => {
-            // Every row is damaged in a column that the other does not look at.
-            let told = error.source.to_string();
-            assert!(whole.inputs[0].samples > 0 && told.contains("cannot be read"), "{told}");
+            // Every row is damaged in a column that the first reader skips.
+            let message = error.source.to_string();
+            assert!(whole.inputs[0].samples > 0 && message.contains("cannot be read"), "{message}");
         }
         (Err(error), Ok(_)) => panic!("with fewer columns it cannot be read: {}", error.source),
     }
 }
 
-fn sound(replay: &Replay) {
+fn check_totals(replay: &Replay) {
     let totals = &replay.totals;
     let requests = totals.labels.iter().filter(|label| label.kind == SampleKind::Request);
     let (samples, times) = requests.fold((0, 0), |(samples, times), label| {

@@ -38,7 +38,7 @@ pub(super) struct Mark {
 
 impl Mark {
     pub(super) fn of(event: &ControlEvent) -> Mark {
-        Mark { at_s: event.at_ns.as_secs_f64(), words: event.words() }
+        Mark { at_s: event.at_ns.as_secs_f64(), words: event.description() }
     }
 
     /// Where a stall begins, and where one ends that is long enough to be seen as a time.

@@ -42,7 +42,7 @@ fn seen(text: &str) -> Result<Seen, LogError> {
     let cut_off = loop {
         match xml.next()? {
             Step::Whole(read) => {
-                let told = xml.tell(&read, 1_700_000_000_050_000_000, &mut |sample| {
+                let emitted = xml.emit(&read, 1_700_000_000_050_000_000, &mut |sample| {
                     rows.push(format!(
                         "{}..{} {} {} {:?} {:?} {:?} {:?} {:?} flags {}",
                         sample.start.0 / 1_000_000,
@@ -57,7 +57,7 @@ fn seen(text: &str) -> Result<Seen, LogError> {
                         sample.flags.0,
                     ));
                 });
-                told.unwrap();
+                emitted.unwrap();
             }
             Step::Bad(row) => bad.push(row.to_string()),
             Step::End { cut_at } => break cut_at.is_some(),
@@ -67,7 +67,7 @@ fn seen(text: &str) -> Result<Seen, LogError> {
 }
 
 #[test]
-fn samples_come_with_those_inside_them() {
+fn nested_samples_follow_their_parent() {
     let whole = format!("{LOG}\n</testResults>\n");
     let seen = seen(&whole).unwrap();
     let expected = [
@@ -85,7 +85,7 @@ fn samples_come_with_those_inside_them() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_gives_what_is_whole() {
+fn a_truncated_file_gives_its_complete_samples() {
     let all = seen(&format!("{LOG}\n</testResults>\n")).unwrap().rows.len();
     for cut in (66..LOG.len()).filter(|cut| LOG.is_char_boundary(*cut)) {
         let seen = seen(&LOG[..cut]).unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
@@ -94,22 +94,22 @@ fn a_file_that_was_cut_off_gives_what_is_whole() {
 }
 
 #[test]
-fn what_is_no_result_file_is_told() {
-    let told = |text: &str| seen(text).err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(told("<html></html>").contains("<html>"));
-    assert!(told("<testResults>\n<sample ts=\"1\"></httpSample></testResults>").starts_with("line 2: "));
-    assert!(told("").contains("no element"));
+fn other_xml_files_are_rejected() {
+    let error_of = |text: &str| seen(text).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(error_of("<html></html>").contains("<html>"));
+    assert!(error_of("<testResults>\n<sample ts=\"1\"></httpSample></testResults>").starts_with("line 2: "));
+    assert!(error_of("").contains("no element"));
 }
 
 #[test]
-fn samples_that_make_no_sense_are_told_with_their_lines() {
+fn invalid_samples_are_reported_with_their_lines() {
     let text = "<testResults>\n<sample t=\"x\" ts=\"1\"/>\n<sample t=\"1\"/>\n\n<sample t=\"1\"\n ts=\"1\"><sample ts=\"1\" \
                 by=\"-\"/></sample>\n<sample t=\"1\" ts=\"1700000000050\" lb=\"good\"/></testResults>";
     let seen = seen(text).unwrap();
     let expected = [
-        "line 2, attribute t: \"x\" is no length of time in ms",
-        "line 3, attribute ts: \"\" is no time in ms since 1970",
-        "line 6, attribute by: \"-\" is no number",
+        "line 2, attribute t: \"x\" is not a duration in ms",
+        "line 3, attribute ts: \"\" is not a time in ms since 1970",
+        "line 6, attribute by: \"-\" is not a number",
     ];
     assert_eq!(seen.bad, expected);
     assert_eq!(seen.rows.len(), 1);

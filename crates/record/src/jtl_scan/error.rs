@@ -1,4 +1,4 @@
-//! What can be wrong with a log.
+//! Errors in logs.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -6,26 +6,26 @@ use std::path::Path;
 
 use crate::samples_file::SamplesError;
 
-/// A row that could not be understood.
+/// A row with an invalid cell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{}{column}: {text:?} {problem}", if matches!(place, RowPlace::Line(_)) { ", column " } else { ", attribute " })]
 pub struct BadRow {
-    /// Where it begins.
+    /// The start of the row.
     pub place: RowPlace,
-    /// Name of the column, or of the XML attribute, as JMeter has it.
+    /// JMeter's name of the column or XML attribute.
     pub column: &'static str,
-    /// What stands there, cut short.
+    /// The contents of the cell, truncated.
     pub text: String,
-    /// What is wrong with it.
+    /// The error.
     pub problem: &'static str,
 }
 
-/// Where a row is.
+/// The place of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowPlace {
     /// On this line of a CSV, from 1.
     Line(u64),
-    /// In this sample of an XML log, from 1; those inside other ones count too.
+    /// In this sample of an XML log, counted from 1 including nested ones.
     Sample(u64),
     /// In the sample of an XML log whose tag ends on this line, from 1.
     Element(u64),
@@ -47,109 +47,121 @@ impl BadRow {
     }
 }
 
-/// Why a log cannot be read.
+/// Rows are too far from the order of their starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the rows are not in the order in which samples ended: one started {:.3} s before an earlier row, \
+     too far to be sorted in memory",
+    *lag_ns as f64 / 1e9
+)]
+pub struct OutOfOrder {
+    /// The greatest lag of a row, in ns.
+    pub lag_ns: u64,
+}
+
+/// The error when a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The system says no.
-    #[error("cannot read it")]
+    /// The system reported an error.
+    #[error("cannot read the file")]
     Io(#[from] io::Error),
-    /// Nothing is in it.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
     /// A directory without a record of samples.
-    #[error("the directory holds no samples.bhs, so it is no run directory")]
+    #[error("the directory contains no samples.bhs, so it is not a run directory")]
     NoRun,
     /// A pipe or a device.
-    #[error("it is no file, and may have to be read a second time")]
+    #[error("it is not a regular file, and may have to be read twice")]
     NoFile,
-    /// Neither names of columns nor rows of a known form.
-    #[error("line 1, column 1: neither names of JMeter's columns nor a row that begins with a time stamp")]
+    /// The first line contains neither column names nor a row of a known format.
+    #[error("line 1, column 1: neither JMeter's column names nor a row that starts with a time stamp")]
     NoNames,
-    /// No column names, and a first row that fits no known order of columns.
+    /// There are no column names, and the first row fits none of JMeter's formats.
     #[error(
-        "line 1: {columns} columns without names fit none of the forms that JMeter writes (10, 12, 16 or 17)"
+        "line 1: {columns} columns without names match none of JMeter's formats (10, 12, 16 or 17 columns)"
     )]
     Unnamed {
-        /// How many there are.
+        /// Number of columns.
         columns: usize,
     },
-    /// The first row does not fit what the properties say of rows without names.
+    /// There are no column names, and the first row does not fit the properties.
     #[error(
-        "line 1: {columns} columns without names, the first row with its time stamp elsewhere than the properties \
-         jmeter.save.saveservice.* say, or too short: they make {asked} columns"
+        "line 1: the file has no column names, and its {columns} columns do not fit the properties \
+         jmeter.save.saveservice.*: there are fewer than {asked}, or the time stamp is in another column"
     )]
     Properties {
-        /// How many there are.
+        /// Number of columns.
         columns: usize,
-        /// How many the properties make.
+        /// Number of columns according to the properties.
         asked: usize,
     },
-    /// A column is missing without which nothing can be said.
+    /// A required column is missing.
     #[error("line 1: there is no column {0}")]
     Column(&'static str),
     /// A quote is not closed.
-    #[error("line {line}: a quoted cell does not end")]
+    #[error("line {line}: a quoted cell is not closed")]
     Quote {
         /// Line at which the row begins, from 1.
         line: u64,
     },
-    /// Too many rows are no rows.
+    /// Too many rows are invalid.
     #[error("{bad} of {} rows cannot be read; the first: {first}", rows + bad)]
     BadRows {
-        /// How many.
+        /// Number of invalid rows.
         bad: u64,
-        /// How many could be read.
+        /// Number of valid rows.
         rows: u64,
-        /// The first.
+        /// The first invalid row.
         first: BadRow,
     },
-    /// It is no well-formed XML.
+    /// The XML is not well-formed.
     #[error("line {line}: not well-formed XML: {problem}")]
     Xml {
-        /// Where.
+        /// Line, from 1.
         line: u64,
         /// Offset in bytes, from 0.
         at: u64,
-        /// The parser's words.
+        /// The parser's message.
         problem: String,
     },
-    /// The first element is another one than a JTL's.
-    #[error("the XML is no JTL: it begins with <{0}> instead of <testResults>")]
+    /// The root element is not `testResults`.
+    #[error("the XML is not a JTL: its root element is <{0}> instead of <testResults>")]
     XmlRoot(String),
     /// The record of a run cannot be read.
     #[error("cannot read its samples.bhs")]
     Samples(#[from] SamplesError),
-    /// Its rows are too far from the order of their ends.
+    /// The rows are too far from the order of their ends.
     #[error(transparent)]
     Order(#[from] OutOfOrder),
 }
 
 impl LogError {
-    /// What to do about it; empty when nothing is to be advised.
+    /// Advice for the user, or an empty string.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             LogError::NoRun => {
-                "name a run directory, or the result files in this one, for instance with /*.jtl at the end"
+                "specify a run directory, or the result files in this one, for example with /*.jtl at the end"
             }
-            LogError::NoFile => "write the log into a file first",
+            LogError::NoFile => "write the log to a file first",
             LogError::NoNames | LogError::Unnamed { .. } | LogError::Properties { .. } => {
-                "put a line with the names of the columns in front, as JMeter does with \
+                "add a first line with the column names, as JMeter does with \
                  jmeter.save.saveservice.print_field_names=true; `busyhour report`, `compare` and `trend` also take the properties \
                  jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE"
             }
             LogError::Column(_) => "timeStamp, elapsed and label are needed",
             LogError::BadRows { .. } | LogError::Quote { .. } => {
-                "see whether the file is a JTL of one run, and whether its columns are named rightly"
+                "check that the file is a JTL of a single run and that its column names are correct"
             }
             LogError::Order(_) => {
-                "sort the rows by their time stamps, or give logs of several machines one by one"
+                "sort the rows by time stamp, or specify the logs of several machines separately"
             }
             _ => "",
         }
     }
 
-    /// The same with the line of the place in the file.
+    /// Adds the line number for the error's offset in the file at `path`.
     pub(super) fn with_line_of(self, path: &Path) -> LogError {
         match self {
             LogError::Xml { at, problem, .. } => {
@@ -171,16 +183,4 @@ fn line_at(path: &Path, at: u64) -> io::Result<u64> {
         }
         line += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64;
     }
-}
-
-/// Rows came too late to be put in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "its rows are not in the order in which samples ended: one started {:.3} s before another that stands above it, \
-     too far to be put in order in memory",
-    *lag_ns as f64 / 1e9
-)]
-pub struct OutOfOrder {
-    /// The greatest lag of a row, in ns.
-    pub lag_ns: u64,
 }

@@ -1,49 +1,48 @@
-//! The seconds of a run from its record, or from result files.
+//! Makes the snapshots of a run from its record or from result files.
 
 use std::cell::RefCell;
 
-use super::{Snapshot, SnapshotMaker};
+use super::maker::SnapshotMaker;
+use super::second::Snapshot;
 use crate::arrival::ArrivalRecord;
 use crate::labels::Labels;
 use crate::live_arrivals::RecentStarts;
-use crate::results::InputFacts;
-use crate::results::{ReadSettings, Results, ResultsError, ResultsInput, Sinks};
+use crate::results::{InputFacts, ReadSettings, Results, ResultsError, ResultsInput, Visitor};
 use crate::run_names::RunNames;
-use crate::sample::{Nanos, Sample, SampleFlags};
-use crate::totals::SampleKind;
+use crate::sample::{Nanos, Sample, SampleFlags, SampleKind};
 
-/// How long a second is kept open after its end: rows come in the order of their ends but for what cores hand over
-/// late.
+/// How long a second stays open after its end, in ns: rows are in the order of their ends, except for those that
+/// cores sent late.
 const GRACE_NS: u64 = 2_000_000_000;
 
-/// Which part of results is read, and how: for those who make of it what other programs read, or judge it.
+/// The part of results that is read, and how.
 #[derive(Debug, Clone, Default)]
 pub struct RecordReading {
-    /// How results are read; all columns are, whatever it says.
+    /// How results are read. All columns are always read.
     pub read: ReadSettings,
-    /// In seconds from the start of the run: samples that start, and arrivals that were scheduled, from the first on and
-    /// before the second. `None` for all. Seconds keep their numbers.
+    /// The window in seconds since the start of the run: samples that start, and arrivals that are scheduled, from
+    /// the first time on and before the second. `None` for all. Seconds keep their numbers.
     pub window_s: Option<(f64, f64)>,
 }
 
-/// Where snapshots were read from.
+/// Facts about the inputs of snapshots.
 #[derive(Debug, Clone)]
 pub struct SnapshotSource {
     /// The names in it.
     pub names: RunNames,
-    /// What second 0 counts from, in ms since 1970: the start of the run.
+    /// The start of the run in ms since 1970, at which second 0 starts.
     pub wall_anchor_ms: i64,
-    /// What was found in each input.
+    /// Facts about each input.
     pub inputs: Vec<InputFacts>,
-    /// Samples that stood so far from their place in the order of ends that they are in a later second.
+    /// Samples that were so far from the order of ends that they count in a later second.
     pub late_samples: u64,
 }
 
-/// Makes the snapshots of a run again from `inputs`, a run directory or result files in JMeter's CSV or XML format, and
-/// hands them to `see` in their order. Several are those of several generators of one run.
+/// Makes the snapshots of a run from `inputs`, a run directory or result files in JMeter's CSV or XML format, and
+/// passes them to `see` in order. Several inputs are those of several generators of one run.
 ///
 /// # Errors
-/// An input cannot be read, or not twice. One whose tail is cut off can: see [`InputFacts::cut_at`].
+/// An input cannot be read, or cannot be read twice. A truncated input is not an error, see [`InputFacts::cut_at`].
 pub fn read_snapshots(
     inputs: &[ResultsInput],
     reading: &RecordReading,
@@ -54,16 +53,16 @@ pub fn read_snapshots(
         late_samples += snapshot.late_samples;
         see(snapshot);
     };
-    // Rows are in the order of their ends: which one started first is known at the end only.
+    // Rows are in the order of their ends, so the earliest start is known only at the end.
     let wall_anchor_ms = run_start_ms(inputs, &reading.read)?;
     let settings = ReadSettings { all_columns: true, start_ms: Some(wall_anchor_ms), ..reading.read.clone() };
-    let results = Results::open(ResultsInput::all_again(inputs)?, &settings)?;
+    let results = Results::open(ResultsInput::try_clone_all(inputs)?, &settings)?;
     let start = results.start();
     let window = reading.window_s.map(|window| results.instants(window));
     let counts = |at: Nanos| window.is_none_or(|(from, to)| (from..to).contains(&at));
     let starts = RecentStarts::with_tick_ns(results.tick_ns());
     let seconds = Seconds { starts, ..Seconds::new(results.labels().clone()) };
-    // Samples and arrivals are met in turns: both go to the same seconds.
+    // Samples and arrivals alternate, and both count in the same seconds.
     let seconds = RefCell::new((seconds, &mut see));
     let moved = |at: Nanos| at - start.0;
     let mut sample = |sample: &Sample<'_>| {
@@ -78,24 +77,25 @@ pub fn read_snapshots(
             let (seconds, see) = &mut *seconds.borrow_mut();
             let arrival = arrival.moved(moved);
             seconds.maker.arrival(&arrival, see);
-            if let Some(began) = arrival.began() {
+            if let Some(began) = arrival.started_at() {
                 seconds.starts.session(began);
             }
         }
     };
-    let end = results.read_into(&mut Sinks { sample: &mut sample, arrival: &mut arrival }, &mut |_| {})?;
+    let end = results
+        .read_with_visitor(&mut Visitor { sample: &mut sample, arrival: &mut arrival }, &mut |_| {})?;
     let (seconds, see) = seconds.into_inner();
     seconds.finish(see);
     Ok(SnapshotSource { names: end.names, wall_anchor_ms, inputs: end.inputs, late_samples })
 }
 
-/// The start of the run that `inputs` are of, in ms since 1970, as [`Results::add_up`] finds it: what second 0 of its
-/// snapshots counts from.
+/// The start of the run in ms since 1970, as [`Results::add_up`] determines it; second 0 of its snapshots starts
+/// then.
 ///
 /// # Errors
 /// An input cannot be read.
 pub fn run_start_ms(inputs: &[ResultsInput], read: &ReadSettings) -> Result<i64, ResultsError> {
-    let results = Results::open(ResultsInput::all_again(inputs)?, read)?;
+    let results = Results::open(ResultsInput::try_clone_all(inputs)?, read)?;
     if results.start_is_known() {
         return Ok(results.start_ms());
     }
@@ -108,11 +108,11 @@ pub fn run_start_ms(inputs: &[ResultsInput], read: &ReadSettings) -> Result<i64,
         }
     };
     results.read(&mut earlier, &mut |_| {})?;
-    // In whole seconds from the origin, which the first row set.
+    // In whole seconds from the origin, which depends on the first row.
     Ok(first.map_or(supposed_ms, |first| origin_ms.saturating_add_unsigned(first.second() * 1_000)))
 }
 
-/// What the recorder's thread does with samples for those who follow a run, without its thread.
+/// Makes snapshots as the recorder's thread does, but without a thread.
 struct Seconds {
     maker: SnapshotMaker,
     starts: RecentStarts,
@@ -130,7 +130,7 @@ impl Seconds {
         }
         if sample.end.second() > self.newest.second() {
             let watermark = sample.end - GRACE_NS;
-            let regularity = self.starts.look(watermark);
+            let regularity = self.starts.regularity(watermark);
             self.maker.advance(watermark, regularity, see);
         }
         self.newest = self.newest.max(sample.end);
@@ -138,7 +138,7 @@ impl Seconds {
     }
 
     fn finish(mut self, see: &mut dyn FnMut(Snapshot)) {
-        let regularity = self.starts.look(self.newest);
+        let regularity = self.starts.regularity(self.newest);
         self.maker.finish(regularity, see);
     }
 }

@@ -1,19 +1,18 @@
-//! The totals of a run directory.
+//! Computes the totals of a run directory.
 
 use std::io;
 
-use super::input::{ReadSettings, ResultsInput};
-use super::{AddUpSettings, Results};
 use crate::jtl_scan::LogError;
 use crate::replay::Replay;
+use crate::results::{AddUpSettings, ReadSettings, Results, ResultsInput};
 use crate::run_dir::{RunDir, RunDirError};
 use crate::samples_file::SamplesError;
 
 impl RunDir {
-    /// Adds up the record of samples again.
+    /// Computes the totals of the record of samples.
     ///
     /// # Errors
-    /// The record cannot be read. One whose tail is cut off can: see [`Replay::end`].
+    /// The record cannot be read. A truncated record is not an error, see [`Replay::end`].
     pub fn replay(&self) -> Result<Replay, RunDirError> {
         let opened = Results::open(vec![ResultsInput::path(self.path())], &ReadSettings::default());
         let added = opened.and_then(|run| run.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}));
