@@ -7,7 +7,7 @@
 //! ```
 //! use busyhour_record::{
 //!     ResultFileConfig, GroupName, Labels, Machine, Manifest, Nanos, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
-//!     RunNames, Sample, SaveConfig, Which, plan_hash,
+//!     RunNames, Sample, SampleFilter, SaveConfig, plan_hash,
 //! };
 //!
 //! # let temp = tempfile::tempdir()?;
@@ -37,7 +37,7 @@
 //!     names: RunNames { groups: vec![GroupName { name: "Users".into(), number: 1 }], ..RunNames::default() },
 //!     labels: labels.clone(),
 //!     wall_anchor_ms: manifest.wall_anchor_ms,
-//!     main: Some(ResultFileConfig { path: dir.jtl_path(), config: SaveConfig::default(), which: Which::All }),
+//!     main: Some(ResultFileConfig { path: dir.jtl_path(), config: SaveConfig::default(), filter: SampleFilter::All }),
 //!     ..RecorderConfig::default()
 //! })?;
 //! for mut core in writers {

@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn written_rows_are_kept_and_the_rest_is_counted() {
         for can_truncate in [true, false] {
-            // Room for three rows of nine bytes and a bit of the fourth.
+            // Space for three rows of nine bytes and a part of the fourth.
             let disk = Shared::new(31, 5, can_truncate);
             let mut file = disk.file();
             for number in 0..10 {

@@ -28,7 +28,7 @@ pub enum RecorderEvent {
         /// Rows or samples that are missing in the file at the end of the run.
         lost: u64,
     },
-    /// A listener's file could not be opened; its rows are missing. As in JMeter, the run goes on.
+    /// A listener's file could not be opened; its rows are missing. As in JMeter, the run continues.
     NotOpened {
         /// The file.
         file: String,

@@ -29,7 +29,7 @@ pub enum RunDirError {
     /// A file cannot be read or written.
     #[error("cannot use {path}")]
     Io {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
         /// The system's message.
         #[source]
@@ -41,7 +41,7 @@ pub enum RunDirError {
     /// The manifest is damaged.
     #[error("{path} is not a valid manifest of a run")]
     Manifest {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
         /// The parser's message.
         #[source]
@@ -50,7 +50,7 @@ pub enum RunDirError {
     /// The manifest has another version.
     #[error("{path} has version {version}; this program reads version {MANIFEST_VERSION}")]
     Version {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
         /// Its version.
         version: u32,
@@ -58,7 +58,7 @@ pub enum RunDirError {
     /// The record of samples cannot be read.
     #[error("cannot read {path}")]
     Samples {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
         /// The cause.
         #[source]

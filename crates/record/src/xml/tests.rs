@@ -110,7 +110,7 @@ fn a_file_is_continued_before_its_end_tag() {
     head(&SaveConfig { xml_pi: "<?pi?>".into(), ..SaveConfig::default() }, &mut content);
     let begun = content.clone();
     std::fs::write(&path, &content).unwrap();
-    assert!(!continued(&path).unwrap(), "no end: it is begun anew");
+    assert!(!continued(&path).unwrap(), "no end tag: the file is overwritten");
     tail(&mut content);
     std::fs::write(&path, &content).unwrap();
     assert!(continued(&path).unwrap());
