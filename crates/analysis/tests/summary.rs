@@ -3,7 +3,7 @@
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{
     ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LoadChange, Nanos, Recorder,
-    RecorderConfig, RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
+    RecorderConfig, RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags, SampleTimes,
 };
 
 /// A run with samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, modified by `change`.
@@ -16,7 +16,12 @@ fn run(n: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
     for i in 1..=n {
         let start = Nanos::from_millis(10 * i);
         let end = start + i * 1_000_000;
-        let mut sample = Sample { label, intended: start, start, end, bytes: 1024, ..Sample::default() };
+        let mut sample = Sample {
+            label,
+            times: SampleTimes { intended: start, start, end, ..SampleTimes::default() },
+            bytes: 1024,
+            ..Sample::default()
+        };
         change(i, &mut sample);
         writer.record(&sample).unwrap();
     }
@@ -138,7 +143,7 @@ fn caveats_are_found() {
     let reported = Summary::new(facts, &calm).caveats;
     assert_eq!(reported[0].message, "x.jtl lacks 9 rows: No space left");
 
-    let late = run(10_000, |_, sample| sample.intended = sample.start - 700_000_000);
+    let late = run(10_000, |_, sample| sample.times.intended = sample.times.start - 700_000_000);
     assert!(matches!(
         caveats(RunFacts::default(), &late)[..],
         [Caveat::LateStarts { mean_ms }] if (650.0..700.0).contains(&mean_ms)
@@ -183,7 +188,12 @@ fn run_of_groups(n: u64, first: u64, change: impl Fn(u64, &mut Sample<'_>)) -> R
         let start = Nanos::from_millis(10 * i);
         let group = u32::from(i > first);
         let end = start + (1 + u64::from(group)) * 1_000_000;
-        let mut sample = Sample { label, group, intended: start, start, end, ..Sample::default() };
+        let mut sample = Sample {
+            label,
+            times: SampleTimes { intended: start, start, end, ..SampleTimes::default() },
+            group,
+            ..Sample::default()
+        };
         change(i, &mut sample);
         writer.record(&sample).unwrap();
     }

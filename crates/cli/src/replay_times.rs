@@ -33,7 +33,7 @@ fn of_run(path: &Path) -> Result<Vec<u64>, String> {
         .read_with_arrivals(
             |_, sample| {
                 if sample.flags.0 & beside.0 == 0 {
-                    requests.push(sample.start.0);
+                    requests.push(sample.times.start.0);
                 }
             },
             |_, arrival| arrivals.push(arrival.scheduled.0),

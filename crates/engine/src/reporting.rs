@@ -2,16 +2,16 @@
 
 use busyhour_program::result::{SampleResult, ShownDetails};
 use busyhour_program::user::UserState;
-use busyhour_record::{AssertionDetail, Detail, LabelId, Sample, SampleFlags};
+use busyhour_record::{ActiveUsers, AssertionDetail, Detail, LabelId, Sample, SampleFlags, SampleTimes};
 
 use crate::core::Core;
 
 /// Notes how many users were active, in a result and in those directly inside it, which all have their thread's name
 /// then. JMeter goes no deeper.
-pub(crate) fn fill(result: &mut SampleResult, group: u32, all: u32) {
-    (result.users_group, result.users_all) = (group, all);
+pub(crate) fn fill(result: &mut SampleResult, users: ActiveUsers) {
+    result.users = users;
     for sub in &mut result.sub_results {
-        (sub.users_group, sub.users_all) = (group, all);
+        sub.users = users;
         sub.unnamed_thread = false;
     }
 }
@@ -21,11 +21,8 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
     let body = wish.body || (wish.body_on_error && !result.success);
     Detail {
         label: result.label.clone(),
-        start: result.start,
-        end: result.end,
-        connect_ns: result.connect_ns,
-        latency_ns: result.latency_ns,
-        idle_ns: result.idle_ns,
+        times: result.times,
+        users: result.users,
         code: result.code.clone(),
         message: result.message.clone(),
         data_type: result.data_type,
@@ -34,8 +31,6 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
         bytes: result.bytes(),
         header_bytes: result.header_bytes,
         sent_bytes: result.sent_bytes,
-        users_group: result.users_group,
-        users_all: result.users_all,
         unnamed_thread: result.unnamed_thread,
         sample_count: 1,
         error_count: u32::from(!result.success),
@@ -105,14 +100,10 @@ pub(crate) fn record_result(
     let detail = details.map(|details| Box::new(detail(result, details)));
     let sample = Sample {
         label: label.unwrap_or_else(|| core.label(&result.label)),
+        times: SampleTimes { intended: result.times.intended.min(result.times.start), ..result.times },
+        users: result.users,
         group: user.group,
         user: user.number + 1,
-        intended: result.intended.min(result.start),
-        start: result.start,
-        end: result.end,
-        connect_ns: result.connect_ns,
-        latency_ns: result.latency_ns,
-        idle_ns: result.idle_ns,
         code: &result.code,
         message: &result.message,
         data_type: result.data_type,
@@ -121,8 +112,6 @@ pub(crate) fn record_result(
         failure_message: result.failure_message(),
         bytes: result.bytes(),
         sent_bytes: result.sent_bytes,
-        users_group: result.users_group,
-        users_all: result.users_all,
         url: &result.url,
         sample_count: 1,
         error_count: u32::from(!result.success),

@@ -81,7 +81,7 @@ impl Protocol for Fake {
             Act::Yield => tokio::task::yield_now().await,
             Act::Never => std::future::pending().await,
         }
-        user.result.end = user.now();
+        user.result.times.end = user.now();
     }
 }
 

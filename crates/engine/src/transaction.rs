@@ -1,7 +1,7 @@
 //! Transactions: samples that measure several others together.
 
 use busyhour_program::result::SampleResult;
-use busyhour_record::Nanos;
+use busyhour_record::{Nanos, SampleTimes};
 
 use crate::control::Next;
 
@@ -38,9 +38,7 @@ impl Transaction {
     pub fn begin(label: String, now: Nanos) -> Self {
         let result = SampleResult {
             label,
-            intended: now,
-            start: now,
-            end: now,
+            times: SampleTimes { intended: now, start: now, end: now, ..SampleTimes::default() },
             success: true,
             is_transaction: true,
             ..SampleResult::default()
@@ -65,7 +63,7 @@ impl Transaction {
     pub fn began_with(&mut self, child: &SampleResult, late_ns: u64) {
         if !std::mem::replace(&mut self.begun, true) {
             let own = &mut self.result;
-            own.intended = own.intended.min(own.start - late_ns).min(child.intended);
+            own.times.intended = own.times.intended.min(own.times.start - late_ns).min(child.times.intended);
         }
     }
 
@@ -76,17 +74,17 @@ impl Transaction {
         own.sent_bytes += child.sent_bytes;
         if !include_timers {
             // Time between the end of one child and the start of the next does not count.
-            self.time_ns += child.start.since(self.previous_end);
-            self.previous_end = child.end;
+            self.time_ns += child.times.start.since(self.previous_end);
+            self.previous_end = child.times.end;
         }
         if !child.success {
             own.success = false;
             self.failing += 1;
         }
-        own.users_group = child.users_group;
-        own.users_all = child.users_all;
-        own.latency_ns += child.latency_ns;
-        own.connect_ns += child.connect_ns;
+        own.users.group = child.users.group;
+        own.users.all = child.users.all;
+        own.times.latency_ns += child.times.latency_ns;
+        own.times.connect_ns += child.times.connect_ns;
     }
 
     /// Counts a child's sample into a transaction that takes the place of its children's.
@@ -100,10 +98,10 @@ impl Transaction {
             self.result.success = false;
             self.failing += 1;
         }
-        self.time_ns += child.end.since(child.start).saturating_sub(child.idle_ns);
-        self.connect_ns += child.connect_ns;
+        self.time_ns += child.times.end.since(child.times.start).saturating_sub(child.times.idle_ns);
+        self.connect_ns += child.times.connect_ns;
         let own = &mut self.result;
-        own.end = own.end.max(child.end);
+        own.times.end = own.times.end.max(child.times.end);
         own.header_bytes += child.header_bytes;
         own.body_bytes += child.body_bytes;
         own.sent_bytes += child.sent_bytes;
@@ -121,10 +119,10 @@ impl Transaction {
             self.result.code.push_str("200");
         }
         if !include_timers {
-            self.result.idle_ns = now.since(self.result.start).saturating_sub(self.time_ns);
-            self.result.end = now;
+            self.result.times.idle_ns = now.since(self.result.times.start).saturating_sub(self.time_ns);
+            self.result.times.end = now;
         }
-        self.result.connect_ns = self.connect_ns;
+        self.result.times.connect_ns = self.connect_ns;
     }
 
     /// Writes JMeter's message about the samples in the transaction.

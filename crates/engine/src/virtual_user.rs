@@ -20,7 +20,7 @@ use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
 use busyhour_program::symbols::LAST_SAMPLE_OK;
 use busyhour_program::user::{CoreAccess, LogicalAction, UserState};
 use busyhour_program::variables::Value;
-use busyhour_record::Nanos;
+use busyhour_record::{ActiveUsers, Nanos};
 use holding::within;
 
 pub(crate) use state::VirtualUser;
@@ -327,14 +327,14 @@ impl<P: Protocol> VirtualUser<P> {
                     self.next_intended_start = self.user.now() - self.late_ns;
                     return;
                 }
-                self.next_intended_start = self.user.result.end;
+                self.next_intended_start = self.user.result.times.end;
             }
             SamplerKind::Immediate(sampler) => {
                 sampler.sample(&mut self.user, &package.label, intended);
                 if self.user.owed_ns > 0 {
                     self.sleep_off().await;
                 }
-                self.next_intended_start = self.user.result.end;
+                self.next_intended_start = self.user.result.times.end;
             }
             SamplerKind::Protocol(protocol) => {
                 let limit_ns = self.limit_of(package);
@@ -389,8 +389,8 @@ impl<P: Protocol> VirtualUser<P> {
             let ok = self.user.result.success;
             self.set_last_sample_ok(ok);
         } else {
-            let (of_group, all) = self.active_users();
-            fill(&mut self.user.result, of_group, all);
+            let users = self.active_users();
+            fill(&mut self.user.result, users);
             for processor in &package.after {
                 processor.process(&mut self.user);
                 if std::mem::take(&mut self.user.gave_up) {
@@ -465,16 +465,14 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     fn fill_users(&self, result: &mut SampleResult) {
-        let (of_group, all) = self.active_users();
-        result.users_group = of_group;
-        result.users_all = all;
+        result.users = self.active_users();
     }
 
     /// Users active in this user's group and in all groups.
-    fn active_users(&self) -> (u32, u32) {
+    fn active_users(&self) -> ActiveUsers {
         let run = &self.user.run;
         let group = run.groups[self.user.group as usize].active.load(Ordering::Relaxed);
-        (group, run.active.load(Ordering::Relaxed))
+        ActiveUsers { group, all: run.active.load(Ordering::Relaxed) }
     }
 
     /// Waits for the package's timers; gives the intended start, or nothing when the user is to stop instead.

@@ -74,7 +74,7 @@ fn export_grouped<W: Write + Send>(
     let mut file = SamplesFile::new(writer, facts, labels, origin_ns, name, group_rows).map_err(wrong)?;
     let mut failure = None;
     let mut row = |sample: &Sample<'_>| {
-        let counts = window.is_none_or(|(from, to)| (from..to).contains(&sample.start));
+        let counts = window.is_none_or(|(from, to)| (from..to).contains(&sample.times.start));
         if counts && failure.is_none() {
             failure = file.sample(sample).err();
         }
@@ -136,13 +136,13 @@ impl Facts {
         }
         let mut measured = Measured::default();
         let mut look = |sample: &Sample<'_>| {
-            measured.connect |= sample.connect_ns > 0;
-            measured.latency |= sample.latency_ns > 0;
-            measured.idle |= sample.idle_ns > 0;
+            measured.connect |= sample.times.connect_ns > 0;
+            measured.latency |= sample.times.latency_ns > 0;
+            measured.idle |= sample.times.idle_ns > 0;
             measured.bytes |= sample.bytes > 0;
             measured.sent_bytes |= sample.sent_bytes > 0;
-            measured.users_group |= sample.users_group > 0;
-            measured.users_all |= sample.users_all > 0;
+            measured.users_group |= sample.users.group > 0;
+            measured.users_all |= sample.users.all > 0;
         };
         // The names of a JTL's groups are known when all rows were met.
         let names = results.read(&mut look, &mut |_| {})?.names;
@@ -397,14 +397,14 @@ impl<W: Write + Send> SamplesFile<W> {
             Cell::Text(Some(kind(SampleKind::of(sample.flags)))),
             Cell::Text(group.map(String::as_str)),
             count(group.is_some() && sample.user > 0, sample.user),
-            Cell::Instant(at(sample.intended.0).filter(|_| two_clocks)),
-            Cell::Instant(at(sample.start.0)),
-            Cell::Instant(at(sample.end.0)),
+            Cell::Instant(at(sample.times.intended.0).filter(|_| two_clocks)),
+            Cell::Instant(at(sample.times.start.0)),
+            Cell::Instant(at(sample.times.end.0)),
             number(two_clocks, sample.response_ns()),
             number(true, sample.service_ns()),
-            number(measured.connect, sample.connect_ns),
-            number(measured.latency, sample.latency_ns),
-            number(measured.idle, sample.idle_ns),
+            number(measured.connect, sample.times.connect_ns),
+            number(measured.latency, sample.times.latency_ns),
+            number(measured.idle, sample.times.idle_ns),
             Cell::Flag(sample.success),
             text(sample.code),
             text(sample.message),
@@ -414,8 +414,8 @@ impl<W: Write + Send> SamplesFile<W> {
             text(sample.encoding),
             number(measured.bytes, sample.bytes),
             number(measured.sent_bytes, sample.sent_bytes),
-            count(measured.users_group, sample.users_group),
-            count(measured.users_all, sample.users_all),
+            count(measured.users_group, sample.users.group),
+            count(measured.users_all, sample.users.all),
             count(true, sample.sample_count),
             count(true, sample.error_count),
             Cell::Flag(sample.flags.contains(SampleFlags::WARMUP)),

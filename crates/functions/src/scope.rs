@@ -9,8 +9,7 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::run::{self, ScriptIssue, Stream};
 use busyhour_program::user::{LogicalAction, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
-use busyhour_record::DataType;
-use busyhour_record::Nanos;
+use busyhour_record::{DataType, Nanos};
 use busyhour_script::{
     Level, MadeResult, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict,
 };
@@ -353,19 +352,19 @@ impl SampleFacts for Facts {
     }
 
     fn latency_ms(&self) -> i64 {
-        whole_ms(self.result.latency_ns)
+        whole_ms(self.result.times.latency_ns)
     }
 
     fn connect_ms(&self) -> i64 {
-        whole_ms(self.result.connect_ns)
+        whole_ms(self.result.times.connect_ns)
     }
 
     fn start_time_ms(&self) -> i64 {
-        self.wall_ms(self.result.start)
+        self.wall_ms(self.result.times.start)
     }
 
     fn end_time_ms(&self) -> i64 {
-        if self.result.end == Nanos::default() { 0 } else { self.wall_ms(self.result.end) }
+        if self.result.times.end == Nanos::default() { 0 } else { self.wall_ms(self.result.times.end) }
     }
 
     fn received_bytes(&self) -> i64 {
@@ -418,9 +417,9 @@ impl SampleFacts for Facts {
             "BodySize" => number(result.body_bytes),
             "HeadersSize" => number(result.header_bytes),
             "SentBytes" => Value::Long(i64::try_from(result.sent_bytes).unwrap_or(i64::MAX)),
-            "IdleTime" => Value::Long(whole_ms(result.idle_ns)),
-            "GroupThreads" => number(u64::from(result.users_group)),
-            "AllThreads" => number(u64::from(result.users_all)),
+            "IdleTime" => Value::Long(whole_ms(result.times.idle_ns)),
+            "GroupThreads" => number(u64::from(result.users.group)),
+            "AllThreads" => number(u64::from(result.users.all)),
             "ErrorCount" => Value::Integer(i32::from(!result.success)),
             "SampleCount" => Value::Integer(1),
             "FirstAssertionFailureMessage" => {
@@ -450,13 +449,17 @@ impl SampleFacts for Facts {
             ("StopThread", Value::Boolean(stop)) => result.stop_user = *stop,
             ("StopTest", Value::Boolean(stop)) => result.stop_test = *stop,
             ("StopTestNow", Value::Boolean(stop)) => result.stop_test_now = *stop,
-            ("Latency", Value::Integer(ms)) => result.latency_ns = u64::from(ms.unsigned_abs()) * 1_000_000,
-            ("Latency", Value::Long(ms)) => result.latency_ns = ms.unsigned_abs().saturating_mul(1_000_000),
+            ("Latency", Value::Integer(ms)) => {
+                result.times.latency_ns = u64::from(ms.unsigned_abs()) * 1_000_000
+            }
+            ("Latency", Value::Long(ms)) => {
+                result.times.latency_ns = ms.unsigned_abs().saturating_mul(1_000_000)
+            }
             ("ConnectTime", Value::Integer(ms)) => {
-                result.connect_ns = u64::from(ms.unsigned_abs()) * 1_000_000
+                result.times.connect_ns = u64::from(ms.unsigned_abs()) * 1_000_000
             }
             ("ConnectTime", Value::Long(ms)) => {
-                result.connect_ns = ms.unsigned_abs().saturating_mul(1_000_000)
+                result.times.connect_ns = ms.unsigned_abs().saturating_mul(1_000_000)
             }
             ("BodySize", Value::Integer(bytes)) => result.body_bytes = u64::from(bytes.unsigned_abs()),
             ("BodySize", Value::Long(bytes)) => result.body_bytes = bytes.unsigned_abs(),
@@ -466,11 +469,13 @@ impl SampleFacts for Facts {
             // JMeter has started the sample; a second start is an error that it logs.
             ("sampleStart", _) if self.is_sampler => {}
             ("sampleEnd", _) if self.is_sampler => {
-                if result.end == Nanos::default() {
-                    result.end = now;
+                if result.times.end == Nanos::default() {
+                    result.times.end = now;
                 }
             }
-            ("latencyEnd", _) if self.is_sampler => result.latency_ns = now.0.saturating_sub(result.start.0),
+            ("latencyEnd", _) if self.is_sampler => {
+                result.times.latency_ns = now.0.saturating_sub(result.times.start.0)
+            }
             _ => return false,
         }
         true
@@ -479,7 +484,7 @@ impl SampleFacts for Facts {
     fn add_sub_result(&mut self, result: &MadeResult, extends: bool) -> Option<usize> {
         let sub = sub_result::of(result, &self.clock);
         if extends {
-            self.result.end = self.result.end.max(sub.end);
+            self.result.times.end = self.result.times.end.max(sub.times.end);
             self.result.header_bytes += sub.header_bytes;
             self.result.body_bytes += sub.body_bytes;
             self.result.sent_bytes += sub.sent_bytes;
@@ -511,7 +516,7 @@ impl SampleFacts for Facts {
             "getUrlAsString" | "getURL" => Value::text(&result.url),
             "isSuccessful" => Value::Boolean(result.success),
             "getTime" => Value::Long(i64::try_from(result.elapsed_ms()).unwrap_or(i64::MAX)),
-            "getLatency" => Value::Long(whole_ms(result.latency_ns)),
+            "getLatency" => Value::Long(whole_ms(result.times.latency_ns)),
             _ => return None,
         })
     }

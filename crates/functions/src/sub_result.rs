@@ -2,7 +2,7 @@
 
 use busyhour_program::clock::Clock;
 use busyhour_program::result::SampleResult;
-use busyhour_record::{DataType, Nanos};
+use busyhour_record::{DataType, Nanos, SampleTimes};
 use busyhour_script::MadeResult;
 
 /// The result as the engine records it. A time before the start of the run becomes the start of the run, because times
@@ -19,12 +19,14 @@ pub(crate) fn of(made: &MadeResult, clock: &Clock) -> SampleResult {
     let header_bytes = size(made.headers_size);
     SampleResult {
         label: made.label.clone(),
-        intended: start,
-        start,
-        end: Nanos(start.0.saturating_add(length(made.elapsed_ms)).saturating_add(idle_ns)),
-        connect_ns: length(made.connect_ms),
-        latency_ns: length(made.latency_ms),
-        idle_ns,
+        times: SampleTimes {
+            intended: start,
+            start,
+            end: Nanos(start.0.saturating_add(length(made.elapsed_ms)).saturating_add(idle_ns)),
+            connect_ns: length(made.connect_ms),
+            latency_ns: length(made.latency_ms),
+            idle_ns,
+        },
         code: made.code.clone(),
         message: made.message.clone(),
         data_type: match made.data_type.as_str() {
@@ -68,8 +70,8 @@ mod tests {
             ..MadeResult::default()
         };
         let result = of(&made, &Clock::manual(1_000));
-        assert_eq!((result.start, result.end), (Nanos(500_000_000), Nanos(760_000_000)));
+        assert_eq!((result.times.start, result.times.end), (Nanos(500_000_000), Nanos(760_000_000)));
         assert_eq!((result.elapsed_ms(), result.bytes()), (250, 7));
-        assert_eq!(result.sub_results[0].start, Nanos(0), "before the start of the run");
+        assert_eq!(result.sub_results[0].times.start, Nanos(0), "before the start of the run");
     }
 }

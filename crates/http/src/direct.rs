@@ -76,7 +76,7 @@ pub(crate) async fn sample(
         Ok(origin) => redirect = exchange::one(sampler, user, session, &mut request, &origin, keep).await,
         Err(failure) => {
             user.result.url.push_str(&request.url);
-            user.result.end = user.now();
+            user.result.times.end = user.now();
             if keep.http {
                 let method = (!request.url.is_empty()).then(|| request.method.clone());
                 user.result.http = Some(Box::new(HttpDetail { method, ..HttpDetail::default() }));

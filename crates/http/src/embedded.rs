@@ -14,7 +14,7 @@ use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_record::{Nanos, SampleTimes};
 pub use content::{Parser, Parsers};
 pub use rules::{Embedded, EmbeddedRules, UrlMatch};
 
@@ -193,10 +193,13 @@ impl Fetching<'_> {
         }
         let mut error = SampleResult {
             label: self.label.clone(),
+            times: SampleTimes {
+                start: whole.times.end,
+                intended: whole.times.end,
+                end: whole.times.end,
+                ..SampleTimes::default()
+            },
             url: whole.url.clone(),
-            start: whole.end,
-            intended: whole.end,
-            end: whole.end,
             ..SampleResult::default()
         };
         failure.write_to(&mut error, self.keep.body);
@@ -228,8 +231,7 @@ impl Fetching<'_> {
         let now = self.clock.now();
         let result = SampleResult {
             label: self.label.clone(),
-            start: now,
-            intended: now,
+            times: SampleTimes { start: now, intended: now, ..SampleTimes::default() },
             success: true,
             ..SampleResult::default()
         };
@@ -241,7 +243,7 @@ impl Fetching<'_> {
             }
             Err(failure) => {
                 download.result.url.push_str(&request.url);
-                download.result.end = self.clock.now();
+                download.result.times.end = self.clock.now();
                 failure.write_to(&mut download.result, self.keep.body);
             }
         }
@@ -281,7 +283,7 @@ impl Fetching<'_> {
 /// Numbers a result among those inside another and adds it up there.
 fn add(whole: &mut SampleResult, mut part: SampleResult) {
     part.label = format!("{}-{}", whole.label, whole.sub_results.len());
-    whole.end = whole.end.max(part.end);
+    whole.times.end = whole.times.end.max(part.times.end);
     whole.header_bytes += part.header_bytes;
     whole.body_bytes += part.body_bytes;
     whole.sent_bytes += part.sent_bytes;

@@ -126,7 +126,7 @@ pub(crate) fn prepare<'s>(
         if known == Some(true) && request.method == "GET" {
             request.headers.truncate(own_headers);
             answer_from_cache(&mut user.result, &manager.when_fresh);
-            user.result.end = user.now();
+            user.result.times.end = user.now();
             return None;
         }
     }
@@ -150,7 +150,7 @@ pub(crate) fn prepare<'s>(
         Ok(special) => special,
         Err(failure) => {
             request.headers.truncate(own_headers);
-            user.result.end = user.now();
+            user.result.times.end = user.now();
             failure.write_to(&mut user.result, keep.body);
             return None;
         }

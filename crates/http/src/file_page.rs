@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::DataType;
-use busyhour_record::HttpDetail;
+use busyhour_record::{DataType, HttpDetail};
 
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
@@ -49,7 +48,7 @@ pub(crate) async fn read(
         Ok(content) => content,
         Err(error) => Err(std::io::Error::other(error)),
     };
-    result.end = clock.now();
+    result.times.end = clock.now();
     match content {
         Ok((content, bytes)) => {
             if let Some(room) = request.room.as_ref().filter(|_| keep.body)

@@ -129,14 +129,14 @@ impl<'s> Line<'s> {
             sampler,
             origin: Arc::clone(origin),
             said,
-            connection: session.take(origin, proxy.as_ref(), source, user.result.start),
+            connection: session.take(origin, proxy.as_ref(), source, user.result.times.start),
             special,
             proxy,
             keep,
             connect_timeout: milliseconds(&sampler.connect_timeout, user),
             response_timeout: milliseconds(&sampler.response_timeout, user),
             md5: sampler.md5,
-            deadline: sampler.shared.request_deadline.map(|most| user.result.start + most),
+            deadline: sampler.shared.request_deadline.map(|most| user.result.times.start + most),
             room: None,
         }
     }
@@ -155,7 +155,7 @@ impl<'s> Line<'s> {
         clock: &Clock,
     ) -> Result<(), Failure> {
         let (sampler, keep) = (self.sampler, self.keep);
-        let started = result.start;
+        let started = result.times.start;
         let mut reader = ResponseReader::new(request.method == "HEAD");
         let mut kept = false;
         let time_left = self.deadline.map(|deadline| Duration::from_nanos(deadline.since(clock.now())));
@@ -176,8 +176,8 @@ impl<'s> Line<'s> {
             let mut sink = ResponseSink { head, result, keep, limit, room };
             let received = connection.receive(&mut reader, &mut sink, clock, self.response_timeout).await;
             if let Some((first, last)) = received? {
-                result.latency_ns = first.since(started);
-                result.end = last;
+                result.times.latency_ns = first.since(started);
+                result.times.end = last;
             }
             if reader.keeps_alive && sampler.keep_alive && !request.closes {
                 match reader.keep_alive_s {
@@ -201,8 +201,8 @@ impl<'s> Line<'s> {
         if !kept {
             self.connection = None;
         }
-        if outcome.is_err() || result.end == Nanos::ZERO {
-            result.end = clock.now();
+        if outcome.is_err() || result.times.end == Nanos::ZERO {
+            result.times.end = clock.now();
         }
         result.header_bytes = reader.head_bytes;
         result.body_bytes = reader.body_bytes;
@@ -233,14 +233,14 @@ impl<'s> Line<'s> {
         let mut addresses = None;
         if let Some(special) = self.special.as_deref_mut() {
             let looked = Box::pin(special.look_up(clock)).await;
-            addresses = looked.inspect_err(|_| result.connect_ns = clock.now().since(started))?;
+            addresses = looked.inspect_err(|_| result.times.connect_ns = clock.now().since(started))?;
             options.source = special.source;
             options.key_alias = special.key_alias.as_deref();
         }
         let addresses = addresses.as_deref();
         let Some(proxy) = self.proxy.as_ref().filter(|_| self.origin.secure) else {
             let opened = Connection::open(&self.origin, self.proxy.as_ref(), addresses, &options).await;
-            result.connect_ns = clock.now().since(started);
+            result.times.connect_ns = clock.now().since(started);
             return opened.map(Some);
         };
         let wanted = Wanted {

@@ -46,8 +46,8 @@ pub(crate) async fn follow(
         let result = visit.result();
         result.reset();
         result.label.push_str(&label);
-        result.start = now;
-        result.intended = now;
+        result.times.start = now;
+        result.times.intended = now;
         result.success = true;
         match prepare_redirect(visit, request, &location) {
             Ok(origin) => next = visit.one(request, &origin, keep).await,
@@ -55,7 +55,7 @@ pub(crate) async fn follow(
                 let now = visit.now();
                 let result = visit.result();
                 result.url.push_str(&request.url);
-                result.end = now;
+                result.times.end = now;
                 failure.write_to(result, keep.body);
             }
         }
@@ -80,7 +80,7 @@ pub(crate) async fn follow(
             total.header_bytes += part.header_bytes;
             total.body_bytes += part.body_bytes;
             total.sent_bytes += part.sent_bytes;
-            total.end = total.end.max(part.end);
+            total.times.end = total.times.end.max(part.times.end);
             part.unnamed_thread = false;
             total.sub_results.push(part);
         }
@@ -115,7 +115,7 @@ pub(crate) async fn auto(
     let mut next = Some(location);
     request.led_here = true;
     let http = visit.result().http.take();
-    let connect_ns = visit.result().connect_ns;
+    let connect_ns = visit.result().times.connect_ns;
     let most = visit.sampler().shared.redirects_max.unwrap_or(REDIRECTS_MAX);
     let first_url = request.url.clone();
     // The first request is no redirect: a way back to it is taken once.
@@ -146,14 +146,14 @@ pub(crate) async fn auto(
                 let now = visit.now();
                 let result = visit.result();
                 result.url.push_str(&first_url);
-                result.end = now;
+                result.times.end = now;
                 failure.write_to(result, keep.body);
             }
         }
     }
     let result = visit.result();
-    if result.connect_ns == 0 {
-        result.connect_ns = connect_ns;
+    if result.times.connect_ns == 0 {
+        result.times.connect_ns = connect_ns;
     }
     // What was asked is what the plan asked.
     result.http = http.map(|http| Box::new(HttpDetail { redirect_location: None, ..*http }));

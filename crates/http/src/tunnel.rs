@@ -52,7 +52,7 @@ pub(crate) async fn open(
             None => {
                 let opened = Connection::open(origin, Some(proxy), wanted.addresses, options).await;
                 // As in JMeter: what follows, the handshake included, is latency.
-                result.connect_ns = options.clock.now().since(wanted.started);
+                result.times.connect_ns = options.clock.now().since(wanted.started);
                 opened?
             }
         };
@@ -69,8 +69,8 @@ pub(crate) async fn open(
         *said = now_said;
         if !again && head.status >= 300 {
             if let Some((first, last)) = received {
-                result.latency_ns = first.since(wanted.started);
-                result.end = last;
+                result.times.latency_ns = first.since(wanted.started);
+                result.times.end = last;
             }
             return Ok(None);
         }

@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use busyhour_program::sampler::ImmediateSampler;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::DataType;
-use busyhour_record::Nanos;
+use busyhour_record::{DataType, Nanos};
 
 /// Settings of a debug sampler. The properties are those of the bean, without a prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +44,7 @@ impl ImmediateSampler for DebugSampler {
         result.data_type = DataType::Text;
         result.code.push_str("200");
         result.message.push_str("OK");
-        result.end = end;
+        result.times.end = end;
     }
 }
 

@@ -3,7 +3,7 @@
 use busyhour_program::element::Processor;
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
-use busyhour_record::DataType;
+use busyhour_record::{ActiveUsers, DataType, SampleTimes};
 
 use crate::debug::{DebugSamplerSettings, debug_sampler_text};
 
@@ -46,9 +46,8 @@ impl Processor for DebugPostProcessor {
         let parent = &mut user.result;
         let sub = SampleResult {
             label: format!("{}-{}", parent.label, parent.sub_results.len()),
-            intended: now,
-            start: now,
-            end: now,
+            times: SampleTimes { intended: now, start: now, end: now, ..SampleTimes::default() },
+            users: ActiveUsers { group: parent.users.group, all: parent.users.all },
             code: "200".to_owned(),
             message: "OK".to_owned(),
             success: true,
@@ -56,8 +55,6 @@ impl Processor for DebugPostProcessor {
             body_bytes: text.len() as u64,
             body: text.into_bytes(),
             request_data: request,
-            users_group: parent.users_group,
-            users_all: parent.users_all,
             ..SampleResult::default()
         };
         parent.body_bytes += sub.body_bytes;

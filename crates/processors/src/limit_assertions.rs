@@ -183,7 +183,7 @@ impl Assertion for SizeAssertion {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_record::Nanos;
+    use busyhour_record::{Nanos, SampleTimes};
 
     use super::*;
     use crate::testing::user_with_body;
@@ -191,7 +191,10 @@ mod tests {
     #[test]
     fn too_long() {
         let mut user = user_with_body("");
-        let result = SampleResult { end: Nanos(2_500_000_000), ..SampleResult::default() };
+        let result = SampleResult {
+            times: SampleTimes { end: Nanos(2_500_000_000), ..SampleTimes::default() },
+            ..SampleResult::default()
+        };
         let mut message = |duration: &str| {
             let settings = DurationAssertionSettings {
                 duration: Template::literal(duration),

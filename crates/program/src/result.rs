@@ -1,6 +1,6 @@
 //! The result of one sample while it is being created and processed.
 
-use busyhour_record::{DataType, HttpDetail, Nanos};
+use busyhour_record::{ActiveUsers, DataType, HttpDetail, SampleTimes};
 
 /// Outcome of one assertion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,18 +76,8 @@ impl Retention {
 pub struct SampleResult {
     /// Evaluated label.
     pub label: String,
-    /// Intended start of the sample.
-    pub intended: Nanos,
-    /// Actual start.
-    pub start: Nanos,
-    /// When the last byte was received.
-    pub end: Nanos,
-    /// Time to connect, TLS handshake included, in nanoseconds.
-    pub connect_ns: u64,
-    /// Time to the first byte of the response, in nanoseconds.
-    pub latency_ns: u64,
-    /// Time within the sample that is not counted, in nanoseconds.
-    pub idle_ns: u64,
+    /// Its times.
+    pub times: SampleTimes,
     /// `200`, or `Non HTTP response code: …`.
     pub code: String,
     /// `OK`, or `Non HTTP response message: …`.
@@ -134,10 +124,8 @@ pub struct SampleResult {
     pub stop_test: bool,
     /// Stop the test at once.
     pub stop_test_now: bool,
-    /// Users active in this user's group when the sample ended.
-    pub users_group: u32,
-    /// Users active in all groups when the sample ended.
-    pub users_all: u32,
+    /// The active users when the sample ended.
+    pub users: ActiveUsers,
     /// The result has no thread name: JMeter leaves it out in the first of deeply nested results.
     pub unnamed_thread: bool,
 }
@@ -170,12 +158,7 @@ impl SampleResult {
         }
         self.assertions.clear();
         self.sub_results.clear();
-        self.intended = Nanos::default();
-        self.start = Nanos::default();
-        self.end = Nanos::default();
-        self.connect_ns = 0;
-        self.latency_ns = 0;
-        self.idle_ns = 0;
+        self.times = SampleTimes::default();
         self.data_type = DataType::Unknown;
         self.success = false;
         self.header_bytes = 0;
@@ -186,8 +169,7 @@ impl SampleResult {
         self.stop_user = false;
         self.stop_test = false;
         self.stop_test_now = false;
-        self.users_group = 0;
-        self.users_all = 0;
+        self.users = ActiveUsers::default();
         self.unnamed_thread = false;
         self.http = None;
         self.file_name = None;
@@ -201,9 +183,9 @@ impl SampleResult {
     /// Service time in whole milliseconds as in JMeter: both times are truncated to milliseconds first (the
     /// run starts at a whole millisecond of the wall clock).
     pub fn elapsed_ms(&self) -> u64 {
-        (self.end.0 / 1_000_000)
-            .saturating_sub(self.start.0 / 1_000_000)
-            .saturating_sub(self.idle_ns / 1_000_000)
+        (self.times.end.0 / 1_000_000)
+            .saturating_sub(self.times.start.0 / 1_000_000)
+            .saturating_sub(self.times.idle_ns / 1_000_000)
     }
 
     /// Body as text in its encoding: UTF-8 if the response names it or no encoding, otherwise ISO-8859-1.

@@ -48,7 +48,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// When the last sample ended for its user. A sampler that simulates times may return another time than its
     /// result has.
     fn ended(&self, user: &UserState) -> Nanos {
-        user.result.end
+        user.result.times.end
     }
 
     /// Whether a Sample Timeout can drop its samples. A sampler that ends them itself returns false and

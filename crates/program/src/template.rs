@@ -147,10 +147,10 @@ impl UserState {
             self.result.label.push_str(&name);
             self.give_back(name);
         }
-        self.result.intended = intended;
+        self.result.times.intended = intended;
         self.result.success = true;
         self.has_result = true;
-        self.result.start = self.now();
+        self.result.times.start = self.now();
     }
 }
 
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!((user.result.label.as_str(), user.result.code.as_str()), ("second", ""));
         assert_eq!(user.result.label.as_ptr(), buffer);
         assert_eq!(user.result.body.capacity(), 0, "a large body does not stay with its user");
-        assert_eq!((user.result.intended, user.result.start), (Nanos(2), Nanos::from_millis(5)));
+        assert_eq!((user.result.times.intended, user.result.times.start), (Nanos(2), Nanos::from_millis(5)));
         assert!(user.has_result && user.result.success);
     }
 }

@@ -9,8 +9,8 @@
 //! `perf record -s` shows the share of each thread, and thus the part on the core that makes the load.
 
 use busyhour_record::{
-    GroupName, Labels, Nanos, Recorder, RecorderConfig, ResultFileConfig, RunDir, RunNames, Sample,
-    SampleFilter, SaveConfig,
+    ActiveUsers, GroupName, Labels, Nanos, Recorder, RecorderConfig, ResultFileConfig, RunDir, RunNames,
+    Sample, SampleFilter, SampleTimes, SaveConfig,
 };
 
 const SAMPLES: u64 = 2_000_000;
@@ -43,18 +43,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let ns = 200_000 + i * 7919 % 1_000_000;
         let sample = Sample {
             label: ids[i as usize % ids.len()],
+            times: SampleTimes {
+                intended: start,
+                start,
+                end: start + ns,
+                latency_ns: ns - 20_000,
+                ..SampleTimes::default()
+            },
+            users: ActiveUsers { group: 64, all: 64 },
             user: (i % 64) as u32 + 1,
-            intended: start,
-            start,
-            end: start + ns,
-            latency_ns: ns - 20_000,
             code: "200",
             message: "OK",
             encoding: "UTF-8",
             bytes: 1_234,
             sent_bytes: 167,
-            users_group: 64,
-            users_all: 64,
             url: "http://127.0.0.1:8080/rest/events?page=1",
             ..Sample::default()
         };

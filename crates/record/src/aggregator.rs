@@ -100,7 +100,7 @@ impl Second {
         self.errors += u64::from(sample.error_count);
         self.bytes = self.bytes.saturating_add(sample.bytes);
         self.sent_bytes = self.sent_bytes.saturating_add(sample.sent_bytes);
-        self.users = self.users.max(sample.users_all);
+        self.users = self.users.max(sample.users.all);
         self.service_ns += u128::from(service);
         self.response_ns += u128::from(response);
     }
@@ -170,10 +170,10 @@ impl Aggregator {
         if kind == SampleKind::SubResult {
             return false;
         }
-        self.second(sample.end.second()).add(row, sample, request);
+        self.second(sample.times.end.second()).add(row, sample, request);
         if request {
             let count = u64::from(sample.sample_count);
-            count_at(&mut self.started, sample.start, count);
+            count_at(&mut self.started, sample.times.start, count);
         }
         if !(request && counts) {
             return false;
@@ -364,6 +364,7 @@ impl Aggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::SampleTimes;
 
     #[test]
     fn labels_beyond_the_limit_are_counted_together() {
@@ -373,7 +374,11 @@ mod tests {
         for i in 0..LABELS_MAX as u64 + further {
             let label = labels.intern(&format!("item {i}"));
             for _ in 0..2 {
-                aggregator.add(&Sample { label, end: Nanos(1_000_000), ..Sample::default() });
+                aggregator.add(&Sample {
+                    label,
+                    times: SampleTimes { end: Nanos(1_000_000), ..SampleTimes::default() },
+                    ..Sample::default()
+                });
             }
         }
         aggregator.close_all();
@@ -390,10 +395,18 @@ mod tests {
         let labels = Labels::new();
         let label = labels.intern("login");
         let mut aggregator = Aggregator::new(labels, TotalsSettings::default());
-        let sample = Sample { label, end: Nanos::from_millis(10), ..Sample::default() };
+        let sample = Sample {
+            label,
+            times: SampleTimes { end: Nanos::from_millis(10), ..SampleTimes::default() },
+            ..Sample::default()
+        };
         assert!(aggregator.add(&sample));
         let end = Nanos::from_millis(900);
-        assert!(!aggregator.add(&Sample { end, flags: SampleFlags::TRANSACTION, ..sample }));
+        assert!(!aggregator.add(&Sample {
+            flags: SampleFlags::TRANSACTION,
+            times: SampleTimes { end, ..sample.times },
+            ..sample
+        }));
         aggregator.close_all();
         let totals = aggregator.finish(Vec::new());
         assert_eq!((totals.total.samples, totals.labels.len()), (1, 2));
@@ -403,7 +416,10 @@ mod tests {
     #[test]
     fn seconds_close_after_the_slowest_core_and_across_gaps() {
         let mut aggregator = Aggregator::new(Labels::new(), TotalsSettings::default());
-        let at = |s| Sample { end: Nanos::from_secs(s), ..Sample::default() };
+        let at = |s| Sample {
+            times: SampleTimes { end: Nanos::from_secs(s), ..SampleTimes::default() },
+            ..Sample::default()
+        };
         aggregator.add(&at(0));
         aggregator.add(&at(2));
         assert!(aggregator.advance(Nanos::from_secs(2)));

@@ -4,7 +4,7 @@
 //! reference to its offset. A sample of a typical plan takes about 40 bytes. A batch can be read without other
 //! batches: it is the payload of a segment of `samples.bhs`.
 
-use crate::sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
+use crate::sample::{ActiveUsers, DataType, LabelId, Nanos, Sample, SampleFlags, SampleTimes};
 
 /// Slots of the table of strings in the current batch. A collision costs bytes but is harmless otherwise.
 const SEEN_SLOTS: usize = 512;
@@ -67,18 +67,18 @@ impl Encoder {
         put(out, u64::from(sample.label.0));
         put(out, u64::from(sample.group));
         put(out, u64::from(sample.user));
-        put_signed(out, sample.start.0.wrapping_sub(self.start) as i64);
-        self.start = sample.start.0;
-        put_signed(out, sample.start.0.wrapping_sub(sample.intended.0) as i64);
-        put_signed(out, sample.end.0.wrapping_sub(sample.start.0) as i64);
-        put(out, sample.connect_ns);
-        put(out, sample.latency_ns);
-        put(out, sample.idle_ns);
+        put_signed(out, sample.times.start.0.wrapping_sub(self.start) as i64);
+        self.start = sample.times.start.0;
+        put_signed(out, sample.times.start.0.wrapping_sub(sample.times.intended.0) as i64);
+        put_signed(out, sample.times.end.0.wrapping_sub(sample.times.start.0) as i64);
+        put(out, sample.times.connect_ns);
+        put(out, sample.times.latency_ns);
+        put(out, sample.times.idle_ns);
         out.push(sample.data_type.bits() | u8::from(sample.success) << 2);
         put(out, sample.bytes);
         put(out, sample.sent_bytes);
-        put(out, u64::from(sample.users_group));
-        put(out, u64::from(sample.users_all));
+        put(out, u64::from(sample.users.group));
+        put(out, u64::from(sample.users.all));
         put(out, u64::from(sample.sample_count));
         put(out, u64::from(sample.error_count));
         put(out, u64::from(sample.listeners));
@@ -237,14 +237,10 @@ impl<'b> BatchReader<'b> {
         }
         Ok(Some(Sample {
             label,
+            times: SampleTimes { intended, start, end, connect_ns, latency_ns, idle_ns },
+            users: ActiveUsers { group: users_group, all: users_all },
             group,
             user,
-            intended,
-            start,
-            end,
-            connect_ns,
-            latency_ns,
-            idle_ns,
             code,
             message,
             data_type: DataType::from_bits(bits & 3),
@@ -253,8 +249,6 @@ impl<'b> BatchReader<'b> {
             failure_message,
             bytes,
             sent_bytes,
-            users_group,
-            users_all,
             url,
             sample_count,
             error_count,
@@ -378,21 +372,22 @@ mod tests {
         let ((flags, label, group, user), n, m, texts, _) = parts;
         Sample {
             flags: SampleFlags(*flags),
+            times: SampleTimes {
+                intended: Nanos(n[0]),
+                start: Nanos(n[1]),
+                end: Nanos(n[2]),
+                connect_ns: n[3],
+                latency_ns: n[4],
+                idle_ns: n[5],
+            },
+            users: ActiveUsers { group: m[0], all: m[1] },
             label: LabelId(*label),
             group: *group,
             user: *user,
-            intended: Nanos(n[0]),
-            start: Nanos(n[1]),
-            end: Nanos(n[2]),
-            connect_ns: n[3],
-            latency_ns: n[4],
-            idle_ns: n[5],
             bytes: n[6],
             sent_bytes: n[7],
             data_type: DataType::from_bits(n[8] as u8 % 3),
             success: n[8] & 8 != 0,
-            users_group: m[0],
-            users_all: m[1],
             sample_count: m[2],
             error_count: m[3],
             listeners: m[4],

@@ -195,18 +195,18 @@ impl ColumnsFormat {
             Field::Body => return out.extend_from_slice(&detail.body),
             Field::Successful => u8::from(detail.success).to_string(),
             Field::Failed => u8::from(!detail.success).to_string(),
-            Field::Start => at_ms(detail.start).to_string(),
-            Field::End => at_ms(detail.end).to_string(),
-            Field::StartSeconds => seconds(at_ms(detail.start)),
-            Field::EndSeconds => seconds(at_ms(detail.end)),
+            Field::Start => at_ms(detail.times.start).to_string(),
+            Field::End => at_ms(detail.times.end).to_string(),
+            Field::StartSeconds => seconds(at_ms(detail.times.start)),
+            Field::EndSeconds => seconds(at_ms(detail.times.end)),
             Field::SamplerDataLength => sent.map_or(0, |sent| sent.encode_utf16().count()).to_string(),
             Field::SamplerData => sent.unwrap_or("0").to_owned(),
             Field::BodyLength => detail.body.len().to_string(),
-            Field::Elapsed => detail.elapsed_ms().to_string(),
-            Field::ElapsedMicros => (detail.elapsed_ms() * 1_000).to_string(),
-            Field::Latency => ms(detail.latency_ns).to_string(),
-            Field::LatencyMicros => (ms(detail.latency_ns) * 1_000).to_string(),
-            Field::Connect => ms(detail.connect_ns).to_string(),
+            Field::Elapsed => detail.times.elapsed_ms().to_string(),
+            Field::ElapsedMicros => (detail.times.elapsed_ms() * 1_000).to_string(),
+            Field::Latency => ms(detail.times.latency_ns).to_string(),
+            Field::LatencyMicros => (ms(detail.times.latency_ns) * 1_000).to_string(),
+            Field::Connect => ms(detail.times.connect_ns).to_string(),
             Field::Code => detail.code.clone(),
             Field::Message => detail.message.clone(),
             Field::Thread => match self.groups.get(sample.group as usize) {
@@ -216,8 +216,8 @@ impl ColumnsFormat {
             Field::Label => detail.label.clone(),
             Field::ResponseHeaders => detail.response_headers.clone(),
             Field::RequestHeaders => detail.request_headers.clone(),
-            Field::UsersAll => detail.users_all.to_string(),
-            Field::UsersGroup => detail.users_group.to_string(),
+            Field::UsersAll => detail.users.all.to_string(),
+            Field::UsersGroup => detail.users.group.to_string(),
             Field::Samples => detail.sample_count.to_string(),
             Field::Errors => detail.error_count.to_string(),
             Field::HeaderBytes => detail.header_bytes.to_string(),
@@ -232,7 +232,7 @@ impl ColumnsFormat {
 mod tests {
     use super::*;
     use crate::run_names::GroupName;
-    use crate::sample::Nanos;
+    use crate::sample::{Nanos, SampleTimes};
 
     #[test]
     fn unknown_names_are_literal_text() {
@@ -248,9 +248,12 @@ mod tests {
         };
         let detail = Detail {
             label: "l".into(),
+            times: SampleTimes {
+                start: Nanos::from_millis(7),
+                end: Nanos::from_millis(19),
+                ..SampleTimes::default()
+            },
             success: true,
-            start: Nanos::from_millis(7),
-            end: Nanos::from_millis(19),
             bytes: 30,
             header_bytes: 10,
             ..Detail::default()

@@ -166,7 +166,7 @@ impl RowFormat {
         let mut row = Row { out, delimiter, first: true };
         let c = &self.config;
         if c.timestamp {
-            let at = if c.timestamp_is_start { sample.start } else { sample.end };
+            let at = if c.timestamp_is_start { sample.times.start } else { sample.times.end };
             let ms = self.wall_anchor_ms + whole_ms(at.0);
             match &self.stamp {
                 Stamp::Millis => row.integer(ms),
@@ -216,8 +216,8 @@ impl RowFormat {
             row.integer(sample.sent_bytes as i64);
         }
         if c.thread_counts {
-            row.integer(i64::from(sample.users_group));
-            row.integer(i64::from(sample.users_all));
+            row.integer(i64::from(sample.users.group));
+            row.integer(i64::from(sample.users.all));
         }
         if c.url {
             row.text(if sample.flags.contains(SampleFlags::NO_URL) { "null" } else { sample.url });
@@ -226,7 +226,7 @@ impl RowFormat {
             row.text(file_name);
         }
         if c.latency {
-            row.integer(whole_ms(sample.latency_ns));
+            row.integer(whole_ms(sample.times.latency_ns));
         }
         if c.encoding {
             if sample.encoding.is_empty() {
@@ -243,10 +243,10 @@ impl RowFormat {
             row.raw(&self.hostname);
         }
         if c.idle_time {
-            row.integer(whole_ms(sample.idle_ns));
+            row.integer(whole_ms(sample.times.idle_ns));
         }
         if c.connect_time {
-            row.integer(whole_ms(sample.connect_ns));
+            row.integer(whole_ms(sample.times.connect_ns));
         }
         for at in 0..self.variables.len() {
             row.text(sample.variables.get(at).copied().unwrap_or("null"));

@@ -4,23 +4,15 @@
 //! for samples that such a listener receives.
 
 use crate::labels::Labels;
-use crate::sample::{DataType, Nanos, Sample, SampleFlags};
+use crate::sample::{ActiveUsers, DataType, Sample, SampleFlags, SampleTimes};
 
 /// A result with everything that a result file may contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Label.
     pub label: String,
-    /// When it started.
-    pub start: Nanos,
-    /// When it ended.
-    pub end: Nanos,
-    /// Time to connect, in ns.
-    pub connect_ns: u64,
-    /// Time to the first byte, in ns.
-    pub latency_ns: u64,
-    /// Idle time within the sample, in ns.
-    pub idle_ns: u64,
+    /// Its times.
+    pub times: SampleTimes,
     /// Response code.
     pub code: String,
     /// Response message.
@@ -37,10 +29,8 @@ pub struct Detail {
     pub header_bytes: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
-    /// Active users of the group.
-    pub users_group: u32,
-    /// Active users of all groups.
-    pub users_all: u32,
+    /// The active users when it ended.
+    pub users: ActiveUsers,
     /// The result has no thread name, as deeply nested results in JMeter.
     pub unnamed_thread: bool,
     /// Number of samples that it represents.
@@ -98,11 +88,7 @@ impl Detail {
     pub(crate) fn of_sample(sample: &Sample<'_>, labels: &Labels) -> Detail {
         Detail {
             label: labels.name(sample.label).to_string(),
-            start: sample.start,
-            end: sample.end,
-            connect_ns: sample.connect_ns,
-            latency_ns: sample.latency_ns,
-            idle_ns: sample.idle_ns,
+            times: sample.times,
             code: sample.code.to_owned(),
             message: sample.message.to_owned(),
             data_type: sample.data_type,
@@ -110,20 +96,12 @@ impl Detail {
             success: sample.success,
             bytes: sample.bytes,
             sent_bytes: sample.sent_bytes,
-            users_group: sample.users_group,
-            users_all: sample.users_all,
+            users: sample.users,
             sample_count: sample.sample_count,
             error_count: sample.error_count,
             url: (!sample.flags.contains(SampleFlags::NO_URL)).then(|| sample.url.to_owned()),
             ..Detail::default()
         }
-    }
-
-    /// JMeter's `elapsed` in ms: the difference of two times that are truncated to whole milliseconds.
-    pub(crate) const fn elapsed_ms(&self) -> i64 {
-        (self.end.0 / 1_000_000) as i64
-            - (self.start.0 / 1_000_000) as i64
-            - (self.idle_ns / 1_000_000) as i64
     }
 
     /// Approximate size in memory, in bytes.

@@ -49,8 +49,8 @@ impl ErrorKinds {
         let count = u64::from(sample.error_count.max(1));
         if let Some((_, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
             kind.count += count;
-            kind.first = kind.first.min(sample.end);
-            kind.last = kind.last.max(sample.end);
+            kind.first = kind.first.min(sample.times.end);
+            kind.last = kind.last.max(sample.times.end);
             return;
         }
         if self.kinds >= ERROR_KINDS_MAX {
@@ -62,8 +62,8 @@ impl ErrorKinds {
             code: sample.code.to_owned(),
             message: reason.to_owned(),
             count,
-            first: sample.end,
-            last: sample.end,
+            first: sample.times.end,
+            last: sample.times.end,
             example_label: String::new(),
         };
         self.by_code

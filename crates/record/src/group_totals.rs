@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::aggregator::Aggregator;
     use crate::labels::Labels;
-    use crate::sample::SampleFlags;
+    use crate::sample::{SampleFlags, SampleTimes};
 
     fn names(groups: &[&str]) -> RunNames {
         let name = |(name, number): (&&str, u32)| GroupName { name: (*name).to_owned(), number };
@@ -150,11 +150,16 @@ mod tests {
         let mut aggregator = Aggregator::new(labels, TotalsSettings::default());
         for (group, ms) in [(0, 100), (1, 10), (1, 30), (0, 300)] {
             let end = Nanos::from_millis(ms);
-            aggregator.add(&Sample { label, group, end, ..Sample::default() });
             aggregator.add(&Sample {
                 label,
+                times: SampleTimes { end, ..SampleTimes::default() },
                 group,
-                end,
+                ..Sample::default()
+            });
+            aggregator.add(&Sample {
+                label,
+                times: SampleTimes { end, ..SampleTimes::default() },
+                group,
                 flags: SampleFlags::SUB_RESULT,
                 ..Sample::default()
             });
@@ -178,7 +183,10 @@ mod tests {
     #[test]
     fn a_single_group_has_no_separate_totals() {
         let mut aggregator = Aggregator::new(Labels::new(), TotalsSettings::default());
-        aggregator.add(&Sample { end: Nanos(5), ..Sample::default() });
+        aggregator.add(&Sample {
+            times: SampleTimes { end: Nanos(5), ..SampleTimes::default() },
+            ..Sample::default()
+        });
         aggregator.close_all();
         let mut totals = aggregator.finish(Vec::new());
         totals.name_groups(&names(&["load"]));
@@ -204,7 +212,12 @@ mod tests {
         let mut aggregator = Aggregator::new(labels, TotalsSettings::default());
         let further = 7;
         for group in 0..PARTS_MAX as u32 + further {
-            aggregator.add(&Sample { label, group, end: Nanos(5), ..Sample::default() });
+            aggregator.add(&Sample {
+                label,
+                times: SampleTimes { end: Nanos(5), ..SampleTimes::default() },
+                group,
+                ..Sample::default()
+            });
         }
         aggregator.close_all();
         let mut totals = aggregator.finish(Vec::new());

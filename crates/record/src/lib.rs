@@ -41,7 +41,7 @@
 //!     ..RecorderConfig::default()
 //! })?;
 //! for mut core in writers {
-//!     let sample = Sample { label: labels.intern("home"), end: Nanos::from_millis(3), ..Sample::default() };
+//!     let sample = Sample { label: labels.intern("home"), times: SampleTimes { end: Nanos::from_millis(3), ..SampleTimes::default() }, ..Sample::default()  };
 //!     core.record(&sample)?;
 //! }
 //! let totals = recorder.finish();
@@ -131,7 +131,7 @@ pub use results::{
 pub use run_dir::{RunDir, RunDirError};
 pub use run_names::{GroupName, RunNames};
 pub use run_totals::RunTotals;
-pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags, SampleKind};
+pub use sample::{ActiveUsers, DataType, LabelId, Nanos, Sample, SampleFlags, SampleKind, SampleTimes};
 pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
 pub use second_point::{SecondPoint, SecondTimes};
 pub use slowest::{SLOWEST_MAX, SlowRequest};

@@ -29,7 +29,7 @@ impl IntervalCounts {
         self.samples += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
         self.elapsed.add(sample.elapsed_ms());
-        self.until = self.until.max(sample.end);
+        self.until = self.until.max(sample.times.end);
     }
 
     pub(crate) fn merge(&mut self, other: &IntervalCounts) {

@@ -206,7 +206,7 @@ impl Worker {
                     samples += 1;
                     if self.aggregator.add(&sample) {
                         delta.add(&sample);
-                        self.starts.request(sample.start);
+                        self.starts.request(sample.times.start);
                     }
                     if let Some(observed) = &mut self.observed {
                         observed.send_closed(|maker, send| maker.sample(&sample, send));

@@ -29,7 +29,7 @@ use crate::arrival::ArrivalRecord;
 use crate::labels::Labels;
 use crate::replay::Replay;
 use crate::run_names::RunNames;
-use crate::sample::{Nanos, Sample};
+use crate::sample::{ActiveUsers, Nanos, Sample};
 use crate::samples_file::SamplesEnd;
 use crate::totals::TotalsSettings;
 use merged_groups::MergedGroups;
@@ -167,10 +167,10 @@ impl Results {
             let source = &mut self.sources[at];
             let advanced = if several {
                 let mut sample = |sample: &Sample<'_>| {
-                    let users_all = sample.users_all.saturating_add(others);
+                    let users_all = sample.users.all.saturating_add(others);
                     (visitor.sample)(&Sample {
-                        users_all,
                         group: groups.number(at, sample.group),
+                        users: ActiveUsers { all: users_all, ..sample.users },
                         ..*sample
                     });
                 };

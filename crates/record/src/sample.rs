@@ -188,15 +188,9 @@ impl std::ops::BitOr for SampleFlags {
     }
 }
 
-/// One sample. Strings are borrowed: recording copies them into a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sample<'a> {
-    /// The label.
-    pub label: LabelId,
-    /// Index into [`crate::RunNames::groups`].
-    pub group: u32,
-    /// Number of the thread within its group, from 1.
-    pub user: u32,
+/// The times of a sample.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SampleTimes {
     /// The intended start. The response time counts from here.
     pub intended: Nanos,
     /// The actual start. The service time counts from here.
@@ -209,41 +203,9 @@ pub struct Sample<'a> {
     pub latency_ns: u64,
     /// Idle time: timers within a transaction, in ns.
     pub idle_ns: u64,
-    /// Response code.
-    pub code: &'a str,
-    /// Response message.
-    pub message: &'a str,
-    /// Text or binary.
-    pub data_type: DataType,
-    /// Encoding of the response, empty when unknown.
-    pub encoding: &'a str,
-    /// Whether the sample passed.
-    pub success: bool,
-    /// The first failed assertion's message, or empty.
-    pub failure_message: &'a str,
-    /// Bytes received.
-    pub bytes: u64,
-    /// Bytes sent.
-    pub sent_bytes: u64,
-    /// Active users of the group.
-    pub users_group: u32,
-    /// Active users of all groups.
-    pub users_all: u32,
-    /// The URL; see [`SampleFlags::NO_URL`].
-    pub url: &'a str,
-    /// Number of samples that this row represents, usually 1.
-    pub sample_count: u32,
-    /// How many of them failed.
-    pub error_count: u32,
-    /// Where the sample is counted and written.
-    pub flags: SampleFlags,
-    /// Index into [`crate::RecorderConfig::listener_sets`]; 0 is always the empty set.
-    pub listeners: u32,
-    /// Values of `sample_variables`, in the order of [`crate::RunNames::variables`].
-    pub variables: &'a [&'a str],
 }
 
-impl Sample<'_> {
+impl SampleTimes {
     /// Service time in ns: end − actual start − idle time.
     #[must_use]
     pub const fn service_ns(&self) -> u64 {
@@ -266,18 +228,85 @@ impl Sample<'_> {
     }
 }
 
+/// The active users when a sample ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ActiveUsers {
+    /// Users of its thread group.
+    pub group: u32,
+    /// Users of all thread groups.
+    pub all: u32,
+}
+
+/// One sample. Strings are borrowed: recording copies them into a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample<'a> {
+    /// The label.
+    pub label: LabelId,
+    /// Index into [`crate::RunNames::groups`].
+    pub group: u32,
+    /// Number of the thread within its group, from 1.
+    pub user: u32,
+    /// Its times.
+    pub times: SampleTimes,
+    /// Response code.
+    pub code: &'a str,
+    /// Response message.
+    pub message: &'a str,
+    /// Text or binary.
+    pub data_type: DataType,
+    /// Encoding of the response, empty when unknown.
+    pub encoding: &'a str,
+    /// Whether the sample passed.
+    pub success: bool,
+    /// The first failed assertion's message, or empty.
+    pub failure_message: &'a str,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// The active users when it ended.
+    pub users: ActiveUsers,
+    /// The URL; see [`SampleFlags::NO_URL`].
+    pub url: &'a str,
+    /// Number of samples that this row represents, usually 1.
+    pub sample_count: u32,
+    /// How many of them failed.
+    pub error_count: u32,
+    /// Where the sample is counted and written.
+    pub flags: SampleFlags,
+    /// Index into [`crate::RecorderConfig::listener_sets`]; 0 is always the empty set.
+    pub listeners: u32,
+    /// Values of `sample_variables`, in the order of [`crate::RunNames::variables`].
+    pub variables: &'a [&'a str],
+}
+
+impl Sample<'_> {
+    /// Service time in ns; see [`SampleTimes::service_ns`].
+    #[must_use]
+    pub const fn service_ns(&self) -> u64 {
+        self.times.service_ns()
+    }
+
+    /// Response time in ns; see [`SampleTimes::response_ns`].
+    #[must_use]
+    pub const fn response_ns(&self) -> u64 {
+        self.times.response_ns()
+    }
+
+    /// JMeter's `elapsed` in ms; see [`SampleTimes::elapsed_ms`].
+    #[must_use]
+    pub const fn elapsed_ms(&self) -> i64 {
+        self.times.elapsed_ms()
+    }
+}
+
 impl Default for Sample<'_> {
     fn default() -> Self {
         Sample {
             label: LabelId(0),
             group: 0,
             user: 1,
-            intended: Nanos(0),
-            start: Nanos(0),
-            end: Nanos(0),
-            connect_ns: 0,
-            latency_ns: 0,
-            idle_ns: 0,
+            times: SampleTimes::default(),
             code: "",
             message: "",
             data_type: DataType::Unknown,
@@ -286,8 +315,7 @@ impl Default for Sample<'_> {
             failure_message: "",
             bytes: 0,
             sent_bytes: 0,
-            users_group: 0,
-            users_all: 0,
+            users: ActiveUsers::default(),
             url: "",
             sample_count: 1,
             error_count: 0,

@@ -65,7 +65,7 @@ impl Slowest {
         };
         entry.0 = sample.label;
         let request = &mut entry.1;
-        request.start = sample.start;
+        request.start = sample.times.start;
         request.response_ns = response_ns;
         request.service_ns = sample.service_ns();
         request.success = sample.success;
@@ -91,6 +91,7 @@ impl Slowest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::SampleTimes;
 
     #[test]
     fn the_slowest_requests_are_listed() {
@@ -99,7 +100,7 @@ mod tests {
         for ms in (0..1_000).map(|at| at * 7 % 1_000) {
             let sample = Sample {
                 label: LabelId(ms as u32),
-                end: Nanos::from_millis(ms),
+                times: SampleTimes { end: Nanos::from_millis(ms), ..SampleTimes::default() },
                 message: &message,
                 ..Sample::default()
             };

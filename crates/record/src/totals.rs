@@ -80,8 +80,8 @@ impl Totals {
                 if !satisfied && response_ns <= settings.apdex.tolerated_ns { count } else { 0 };
         }
         self.elapsed.add(sample.elapsed_ms());
-        self.first_start = self.first_start.min(sample.start);
-        self.last_end = self.last_end.max(sample.end);
+        self.first_start = self.first_start.min(sample.times.start);
+        self.last_end = self.last_end.max(sample.times.end);
     }
 
     /// Copies the response times to the service times if only one of them was counted.
@@ -144,9 +144,9 @@ impl OutsideWindow {
     pub(crate) fn admits(&mut self, window: (Nanos, Nanos), sample: &Sample<'_>, is_request: bool) -> bool {
         self.window = window;
         let count = if is_request { u64::from(sample.sample_count) } else { 0 };
-        if sample.start < window.0 {
+        if sample.times.start < window.0 {
             self.before += count;
-        } else if sample.start >= window.1 {
+        } else if sample.times.start >= window.1 {
             self.after += count;
         } else {
             return true;

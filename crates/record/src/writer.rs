@@ -151,7 +151,7 @@ impl BatchWriter {
             return Err(Full);
         }
         self.samples += 1;
-        self.latest = self.latest.max(sample.end);
+        self.latest = self.latest.max(sample.times.end);
         if let Some(batch) = &mut self.batch {
             let own = sample.flags.without(SampleFlags::DETAILED);
             if let Some(detail) = detail.take() {

@@ -115,19 +115,19 @@ impl Writer<'_> {
         let c = &format.config;
         let ms = |ns: u64| (ns / 1_000_000) as i64;
         if c.time {
-            self.number("t", result.elapsed_ms());
+            self.number("t", result.times.elapsed_ms());
         }
         if c.idle_time {
-            self.number("it", ms(result.idle_ns));
+            self.number("it", ms(result.times.idle_ns));
         }
         if c.latency {
-            self.number("lt", ms(result.latency_ns));
+            self.number("lt", ms(result.times.latency_ns));
         }
         if c.connect_time {
-            self.number("ct", ms(result.connect_ns));
+            self.number("ct", ms(result.times.connect_ns));
         }
         if c.timestamp {
-            let at = if c.timestamp_is_start { result.start } else { result.end };
+            let at = if c.timestamp_is_start { result.times.start } else { result.times.end };
             self.number("ts", format.wall_anchor_ms + ms(at.0));
         }
         if c.success {
@@ -163,8 +163,8 @@ impl Writer<'_> {
             self.number("ec", i64::from(result.error_count));
         }
         if c.thread_counts {
-            self.number("ng", i64::from(result.users_group));
-            self.number("na", i64::from(result.users_all));
+            self.number("ng", i64::from(result.users.group));
+            self.number("na", i64::from(result.users.all));
         }
         if c.hostname {
             self.attribute("hn", &format.hostname);

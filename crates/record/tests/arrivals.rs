@@ -1,7 +1,8 @@
 //! Writes arrivals of an open workload to the record and reads them back.
 
 use busyhour_record::{
-    ArrivalOutcome, ArrivalRecord, Labels, Nanos, Recorder, RecorderConfig, RunDir, Sample, SamplesReader,
+    ArrivalOutcome, ArrivalRecord, Labels, Nanos, Recorder, RecorderConfig, RunDir, Sample, SampleTimes,
+    SamplesReader,
 };
 
 #[test]
@@ -31,7 +32,14 @@ fn arrivals_and_samples_are_read_in_order() {
                 let now = Nanos(n * 1_000);
                 writer.record_arrival(&arrival(n), now);
                 // A slow recorder delays samples but not arrivals.
-                while writer.record(&Sample { label, start: now, end: now, ..Sample::default() }).is_err() {
+                while writer
+                    .record(&Sample {
+                        label,
+                        times: SampleTimes { start: now, end: now, ..SampleTimes::default() },
+                        ..Sample::default()
+                    })
+                    .is_err()
+                {
                     std::thread::yield_now();
                 }
             }

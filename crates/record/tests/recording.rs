@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use busyhour_record::{
-    BatchWriter, Detail, GroupName, HISTOGRAM_DIGITS, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent,
-    ResultFileConfig, RunDir, RunNames, RunTotals, Sample, SampleFilter, SampleFlags, SaveConfig,
+    ActiveUsers, BatchWriter, Detail, GroupName, HISTOGRAM_DIGITS, Labels, Nanos, Recorder, RecorderConfig,
+    RecorderEvent, ResultFileConfig, RunDir, RunNames, RunTotals, Sample, SampleFilter, SampleFlags,
+    SampleTimes, SaveConfig,
 };
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -41,21 +42,23 @@ fn record(config: RecorderConfig, n: u64) -> RunTotals {
                 &mut writer,
                 &Sample {
                     label,
+                    times: SampleTimes {
+                        intended: start - 500_000,
+                        start,
+                        end: start + (1_000_000 + (i % 7) * 1_000_000),
+                        latency_ns: 900_000,
+                        connect_ns: 100_000,
+                        ..SampleTimes::default()
+                    },
+                    users: ActiveUsers { group: 5, all: 10 },
                     group: core as u32,
                     user: 3,
-                    intended: start - 500_000,
-                    start,
-                    end: start + (1_000_000 + (i % 7) * 1_000_000),
-                    latency_ns: 900_000,
-                    connect_ns: 100_000,
                     code: if bad { "500" } else { "200" },
                     message: if bad { "Internal Server Error" } else { "OK" },
                     success: !bad,
                     error_count: u32::from(bad),
                     bytes: 1000,
                     sent_bytes: 100,
-                    users_group: 5,
-                    users_all: 10,
                     url: "http://h/p",
                     listeners: u32::from(core == 0),
                     ..Sample::default()
@@ -305,7 +308,13 @@ fn sent_samples_are_in_the_files_while_another_core_hangs() {
     let (recorder, mut writers) = Recorder::start(config).unwrap();
     let hangs = writers.remove(1);
     let mut works = writers.remove(0);
-    offer(&mut works, &Sample { end: Nanos::from_millis(10), ..Sample::default() });
+    offer(
+        &mut works,
+        &Sample {
+            times: SampleTimes { end: Nanos::from_millis(10), ..SampleTimes::default() },
+            ..Sample::default()
+        },
+    );
     works.flush(Nanos::from_secs(2));
     while text(&main).lines().count() < 2 {
         works.flush(Nanos::from_secs(2));
@@ -332,7 +341,14 @@ fn labels_of_a_record_keep_the_order_of_the_run() {
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
     for label in [plan[2], plan[0], plan[1]] {
-        offer(&mut writers[0], &Sample { label, end: Nanos(5), ..Sample::default() });
+        offer(
+            &mut writers[0],
+            &Sample {
+                label,
+                times: SampleTimes { end: Nanos(5), ..SampleTimes::default() },
+                ..Sample::default()
+            },
+        );
     }
     drop(writers);
     let order = |totals: &RunTotals| -> Vec<String> {
@@ -354,7 +370,13 @@ fn sent_samples_are_in_the_files_half_a_second_later() {
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
     let mut writer = writers.remove(0);
-    offer(&mut writer, &Sample { end: Nanos::from_millis(10), ..Sample::default() });
+    offer(
+        &mut writer,
+        &Sample {
+            times: SampleTimes { end: Nanos::from_millis(10), ..SampleTimes::default() },
+            ..Sample::default()
+        },
+    );
     writer.flush(Nanos::from_millis(100));
     // No other sample ends, but the time advances.
     while text(&main).lines().count() < 2 {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use busyhour_analysis::{Caveat, RunFacts, Summary};
 use busyhour_record::{
-    CoreFacts, GeneratorFacts, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos, Outcome,
-    PlanFile, PlanNote, Recorder, RecorderConfig, RequestDeadline, RunDir, RunEnd, RunNames, Sample,
-    SampleFlags, Stall,
+    ActiveUsers, CoreFacts, GeneratorFacts, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos,
+    Outcome, PlanFile, PlanNote, Recorder, RecorderConfig, RequestDeadline, RunDir, RunEnd, RunNames, Sample,
+    SampleFlags, SampleTimes, Stall,
 };
 use busyhour_report::{
     Look, Progress, RunShow, UserCounts, end_of_run, html_report, prepare_dashboard, progress_line,
@@ -65,26 +65,28 @@ fn run(dir: &RunDir) -> Manifest {
         let bad = i % 40 == 5;
         let mut sample = Sample {
             label: ids[label],
-            intended: start - if slow > 1.0 { 30_000_000 } else { 0 },
-            start,
-            end: start + ns,
-            latency_ns: ns / 2,
+            times: SampleTimes {
+                intended: start - if slow > 1.0 { 30_000_000 } else { 0 },
+                start,
+                end: start + ns,
+                latency_ns: ns / 2,
+                ..SampleTimes::default()
+            },
+            users: ActiveUsers { group: (i / 40).min(20) as u32 + 1, all: (i / 40).min(20) as u32 + 1 },
             code: if bad { "503" } else { "200" },
             message: if bad { "Service Unavailable" } else { "OK" },
             success: !bad,
             error_count: u32::from(bad),
             bytes: 2_000 + (i % 3) * 50_000,
             sent_bytes: 300,
-            users_group: (i / 40).min(20) as u32 + 1,
-            users_all: (i / 40).min(20) as u32 + 1,
             ..Sample::default()
         };
         writer.record(&sample).unwrap();
         if label == 2 {
             sample.label = all;
             sample.flags = SampleFlags::TRANSACTION;
-            sample.start = start - 20_000_000;
-            sample.intended = sample.start;
+            sample.times.start = start - 20_000_000;
+            sample.times.intended = sample.times.start;
             writer.record(&sample).unwrap();
         }
     }
@@ -268,7 +270,14 @@ fn progress_fits_on_a_line() {
     for i in 0..10u64 {
         let end = Nanos::from_millis(100 * i + 50);
         let bad = u32::from(i == 3);
-        writer.record(&Sample { end, error_count: bad, success: bad == 0, ..Sample::default() }).unwrap();
+        writer
+            .record(&Sample {
+                error_count: bad,
+                times: SampleTimes { end, ..SampleTimes::default() },
+                success: bad == 0,
+                ..Sample::default()
+            })
+            .unwrap();
     }
     writer.flush(Nanos::from_secs(2));
     let live = loop {

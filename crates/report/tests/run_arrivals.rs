@@ -3,9 +3,9 @@
 use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
 use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
 use busyhour_record::{
-    ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent, GroupName, Labels, LoadChange,
-    MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig,
-    RunDir, RunEnd, RunNames, Sample,
+    ActiveUsers, ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent, GroupName, Labels,
+    LoadChange, MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder,
+    RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleTimes,
 };
 use busyhour_report::{Look, RunShow, end_of_run, html_report};
 use busyhour_runs::summarise;
@@ -93,8 +93,13 @@ fn verdicts_of(
         for n in 0..2_000 {
             let start = Nanos(n * 5 * MS + u64::from(group) * MS);
             let end = start + MS;
-            let sample =
-                Sample { label, group, start, intended: start, end, users_all: 2, ..Sample::default() };
+            let sample = Sample {
+                label,
+                times: SampleTimes { start, intended: start, end, ..SampleTimes::default() },
+                users: ActiveUsers { all: 2, ..ActiveUsers::default() },
+                group,
+                ..Sample::default()
+            };
             writers[0].record(&Sample { sample_count: 1, success: true, ..sample }).unwrap();
         }
     }

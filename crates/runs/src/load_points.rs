@@ -181,7 +181,7 @@ impl UserLoops {
         if is_aside || SampleKind::of(sample.flags) != SampleKind::Request {
             return;
         }
-        let (start, end) = (sample.start.0, sample.end.0);
+        let (start, end) = (sample.times.start.0, sample.times.end.0);
         self.batches.add(end, sample.service_ns() as f64 / 1e9);
         if (self.window_ns.0..self.window_ns.1).contains(&start) {
             if self.seen.is_multiple_of(self.keep_each) {

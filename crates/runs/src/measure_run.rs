@@ -172,14 +172,14 @@ impl Tallied {
             if sample.flags.contains(SampleFlags::WARMUP) {
                 return;
             }
-            let start_ns = instant(sample.start.0);
+            let start_ns = instant(sample.times.start.0);
             earliest_ns = earliest_ns.min(start_ns);
             let user = u64::from(sample.group) << 32 | u64::from(sample.user);
             tally.add(&TalliedSample {
                 label: sample.label.0,
                 kind: SampleKind::of(sample.flags),
                 start_ns,
-                end_ns: instant(sample.end.0),
+                end_ns: instant(sample.times.end.0),
                 time_ns: match reading.clock {
                     ComparedClock::Response => sample.response_ns(),
                     ComparedClock::Service => sample.service_ns(),

@@ -202,7 +202,7 @@ fn later_rows(path: &Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
     let end_s = end.as_duration().as_secs_f64();
     let (end, _) = results.instants((end_s, end_s));
     let (mut rows, last) = (0, end + 2_000_000_u64);
-    let read = results.read(&mut |sample| rows += u64::from(sample.end > last), &mut |_| {});
+    let read = results.read(&mut |sample| rows += u64::from(sample.times.end > last), &mut |_| {});
     (read.is_ok() && rows > 0).then(|| LaterRows { file: path.display().to_string(), rows })
 }
 
@@ -241,8 +241,9 @@ impl Reading {
         let mut starts = StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)));
         let (supposed_ms, bytes) = (results.start_ms(), results.bytes());
         let settings = AddUpSettings { apdex: options.apdex, window_s };
-        let replay = results
-            .add_up(&settings, |sample| starts.add(sample.start.0), &mut |read| progress(read, bytes))?;
+        let replay = results.add_up(&settings, |sample| starts.add(sample.times.start.0), &mut |read| {
+            progress(read, bytes)
+        })?;
         let moved = replay.wall_anchor_ms != supposed_ms;
         Ok(Reading { replay, starts, moved })
     }

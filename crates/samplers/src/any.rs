@@ -104,7 +104,7 @@ impl Protocol for AnySampler {
 
     fn ended(&self, user: &UserState) -> Nanos {
         match self {
-            Self::Http(_) => user.result.end,
+            Self::Http(_) => user.result.times.end,
             Self::Other(other) => other.ends_at(user),
         }
     }

@@ -4,7 +4,7 @@ use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{DataType, Nanos};
+use busyhour_record::{DataType, Nanos, SampleTimes};
 
 use crate::other::{OtherSampler, Sampling, Visit, sleep};
 
@@ -53,8 +53,11 @@ impl Dummy {
         let made = self.made_up(user);
         user.begin_result(label, intended.min(start));
         let name = std::mem::take(&mut user.result.label);
-        user.result =
-            SampleResult { label: name, intended: user.result.intended.min(start), start, end, ..made };
+        user.result = SampleResult {
+            label: name,
+            times: SampleTimes { intended: user.result.times.intended.min(start), start, end, ..made.times },
+            ..made
+        };
     }
 
     fn made_up(&self, user: &mut UserState) -> SampleResult {
@@ -67,6 +70,11 @@ impl Dummy {
         let url = text(&self.url, user);
         SampleResult {
             request_data,
+            times: SampleTimes {
+                latency_ns: ns(&self.latency_ms.text(user)),
+                connect_ns: ns(&self.connect_ms.text(user)),
+                ..SampleTimes::default()
+            },
             code,
             message,
             success,
@@ -75,8 +83,6 @@ impl Dummy {
             encoding: "UTF-8".into(),
             data_type: DataType::Text,
             url: if is_url(&url) { url } else { String::new() },
-            latency_ns: ns(&self.latency_ms.text(user)),
-            connect_ns: ns(&self.connect_ms.text(user)),
             ..SampleResult::default()
         }
     }
@@ -96,7 +102,7 @@ impl OtherSampler for Dummy {
 
     /// A sample without a wait ends in the future; its user continues now.
     fn ends_at(&self, user: &UserState) -> Nanos {
-        user.result.end.min(user.now())
+        user.result.times.end.min(user.now())
     }
 }
 

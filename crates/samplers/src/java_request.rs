@@ -117,7 +117,7 @@ impl JavaRequest {
         result.data_type = DataType::Text;
         let pause = sleep_ms(user, base, mask);
         sleep(user, pause).await;
-        user.result.end = user.now();
+        user.result.times.end = user.now();
     }
 
     async fn sleep_test(&self, mut visit: Visit<'_>) {
@@ -143,7 +143,7 @@ impl JavaRequest {
         }
         let _ = write!(result.request_data, "Sleep Test: time = {pause}");
         sleep(user, pause).await;
-        user.result.end = user.now();
+        user.result.times.end = user.now();
     }
 }
 

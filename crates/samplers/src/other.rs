@@ -49,7 +49,7 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
 
     /// The time at which the user may continue after its sample.
     fn ends_at(&self, user: &UserState) -> Nanos {
-        user.result.end
+        user.result.times.end
     }
 }
 

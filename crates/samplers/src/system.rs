@@ -115,7 +115,7 @@ impl System {
         user.result.request_data = call.describe();
         user.result.data_type = DataType::Text;
         let Ran { output, end } = run(&call).await;
-        user.result.end = user.now();
+        user.result.times.end = user.now();
         let result = &mut user.result;
         result.body_bytes = output.len() as u64;
         result.body = output;

@@ -144,7 +144,7 @@ impl Tcp {
         let call = Call::new(self, user);
         let end = self.client.end_byte(&self.end.text(user), &self.properties);
         user.begin_result(label, intended);
-        let start = user.result.start;
+        let start = user.result.times.start;
         user.result.request_data = call.describe();
         user.result.success = false;
         let connections = session.others.of::<Connections>();
@@ -153,7 +153,7 @@ impl Tcp {
             Some(stream) => Ok(stream),
             None => connect(&call, user).await,
         };
-        user.result.connect_ns = user.now().since(start);
+        user.result.times.connect_ns = user.now().since(start);
         match connected {
             Err(failure) => {
                 user.result.code.push_str("500");
@@ -182,7 +182,7 @@ impl Tcp {
                 }
             }
         }
-        user.result.end = user.now();
+        user.result.times.end = user.now();
     }
 
     /// Writes the response into the result; returns whether the connection can be reused.

@@ -55,7 +55,7 @@ impl WebSocketSampler {
                 return;
             }
             Err(Some(why)) => {
-                user.result.end = user.result.start;
+                user.result.times.end = user.result.times.start;
                 user.result.code.push_str("Sampler error");
                 user.result.message = format!("Sampler error: {why}");
                 return;
@@ -63,12 +63,12 @@ impl WebSocketSampler {
         };
         let kept = session.others.of::<Socket>().0.take();
         let Some(mut socket) = self.socket(&call, kept, user) else {
-            user.result.end = user.result.start;
+            user.result.times.end = user.result.times.start;
             return;
         };
         let made = self.make(&call, &mut socket, headers, &mut session.http, user).await;
-        if user.result.end.0 == 0 {
-            user.result.end = user.now();
+        if user.result.times.end.0 == 0 {
+            user.result.times.end = user.now();
         }
         if let Err(trouble) = made {
             write_trouble(&mut user.result, trouble, &call.does);
@@ -125,7 +125,7 @@ impl WebSocketSampler {
                     headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                 user.result.request_headers = shown.join("\n");
                 user.result.request_data = format!("Connect URL:\n{}\n", address.url());
-                user.result.start = user.now();
+                user.result.times.start = user.now();
                 let random = user.random.random();
                 let timeouts = (call.connect_timeout, call.read_timeout);
                 let opened = Connection::open(
@@ -138,7 +138,7 @@ impl WebSocketSampler {
                 );
                 let (connection, upgraded) = opened.await?;
                 let result = &mut user.result;
-                result.connect_ns = user.run.clock.now().since(result.start);
+                result.times.connect_ns = user.run.clock.now().since(result.times.start);
                 result.header_bytes = upgraded.response_bytes;
                 result.sent_bytes = upgraded.request_bytes;
                 answered = Some(upgraded.headers);
@@ -158,7 +158,7 @@ impl WebSocketSampler {
         }
         let Connecting::Open { connection, .. } = socket else { return Ok(()) };
         let response = exchange::exchange(self, call, connection, user).await?;
-        user.result.end = user.now();
+        user.result.times.end = user.now();
         let result = &mut user.result;
         if let Some(frame) = &response {
             result.header_bytes += frame.head_bytes();

@@ -11,7 +11,7 @@ use crate::servers::Server;
 fn starts(room: &Room) -> Vec<(Nanos, Nanos)> {
     let mut all = Vec::new();
     let reader = SamplesReader::open(&room.run_dir().samples_path()).unwrap();
-    reader.read(|_, sample| all.push((sample.intended, sample.start))).unwrap();
+    reader.read(|_, sample| all.push((sample.times.intended, sample.times.start))).unwrap();
     all.sort();
     all
 }

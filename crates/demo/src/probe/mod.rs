@@ -92,6 +92,8 @@ pub struct Probe {
     record: ProbeRecord,
     first_ns: Option<u64>,
     stalls_begun: usize,
+    /// End of the current stall.
+    stalled_until_ns: Option<u64>,
 }
 
 impl Probe {
@@ -118,6 +120,7 @@ impl Probe {
             record: ProbeRecord::begin(monotonic_ns(), wall_ns()),
             first_ns: None,
             stalls_begun: 0,
+            stalled_until_ns: None,
         })
     }
 
@@ -132,9 +135,8 @@ impl Probe {
     /// The system cannot wait for events. A connection that fails only ends itself.
     pub fn run(mut self) -> io::Result<ProbeRecord> {
         let mut events = Events::with_capacity(EVENTS);
-        let mut stalled_until_ns = None;
         while !self.stopper.asked.load(Ordering::Acquire) {
-            let due_ns = stalled_until_ns.or_else(|| self.answers.front().map(|answer| answer.0));
+            let due_ns = self.stalled_until_ns.or_else(|| self.answers.front().map(|answer| answer.0));
             match self.poll.poll(&mut events, due_ns.map(wait_until)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 other => other?,
@@ -143,13 +145,15 @@ impl Probe {
             for event in &events {
                 self.notice(event, now_ns);
             }
-            stalled_until_ns = stalled_until_ns.or_else(|| self.stall_begins(now_ns));
-            if stalled_until_ns.is_some_and(|until_ns| now_ns < until_ns) {
+            self.start_stall(now_ns);
+            if self.stalled_until_ns.is_some_and(|until_ns| now_ns < until_ns) {
                 continue;
             }
-            stalled_until_ns = None;
+            self.stalled_until_ns = None;
             self.serve(now_ns);
-            self.send_due();
+            if self.stalled_until_ns.is_none() {
+                self.send_due();
+            }
         }
         // What came before the end is noted, though not answered.
         self.poll.poll(&mut events, Some(Duration::ZERO))?;
@@ -187,16 +191,16 @@ impl Probe {
         self.record.stamp(now_ns);
     }
 
-    /// The end of the stall that begins now, if one does.
-    fn stall_begins(&mut self, now_ns: u64) -> Option<u64> {
-        let stall = self.options.stalls.get(self.stalls_begun)?;
-        let begins_ns = self.first_ns?.saturating_add(ns(stall.after));
-        if now_ns < begins_ns {
-            return None;
+    /// Starts the next stall if it is due.
+    fn start_stall(&mut self, now_ns: u64) {
+        let Some(stall) = self.options.stalls.get(self.stalls_begun) else { return };
+        let Some(first_ns) = self.first_ns.filter(|_| self.stalled_until_ns.is_none()) else { return };
+        let begins_ns = first_ns.saturating_add(ns(stall.after));
+        if now_ns >= begins_ns {
+            self.stalls_begun += 1;
+            let ends_ns = begins_ns.saturating_add(ns(stall.length));
+            self.stalled_until_ns = (now_ns < ends_ns).then_some(ends_ns);
         }
-        self.stalls_begun += 1;
-        let ends_ns = begins_ns.saturating_add(ns(stall.length));
-        (now_ns < ends_ns).then_some(ends_ns)
     }
 
     /// Reads what can be read, accepts who waits.
@@ -238,7 +242,9 @@ impl Probe {
             self.stamp(now_ns);
         }
         self.record.requests += seen.complete;
-        if self.options.delay.is_zero() {
+        // A request that was read with the news of its connection can be the first one, which starts a stall.
+        self.start_stall(now_ns);
+        if self.options.delay.is_zero() && self.stalled_until_ns.is_none() {
             if let Some(Some(connection)) = self.connections.get_mut(at) {
                 after = after.and(connection.answer(seen.complete));
             }

@@ -38,8 +38,8 @@ impl<P> Walk<'_, P> {
                         transaction.finish_parent(now, settings.include_timers);
                         self.place.ended.push((id, transaction));
                     } else {
-                        transaction.result.idle_ns += transaction.time_ns;
-                        transaction.result.end = now;
+                        transaction.result.times.idle_ns += transaction.time_ns;
+                        transaction.result.times.end = now;
                         let ok = self.user.variables.get(LAST_SAMPLE_OK);
                         transaction.result.success = ok == Some("true");
                         transaction.write_message();

@@ -38,8 +38,8 @@ impl<P> Walk<'_, P> {
                         if !include_timers {
                             transaction.time_ns += now.since(transaction.previous_end);
                         }
-                        transaction.result.idle_ns += transaction.time_ns;
-                        transaction.result.end = now;
+                        transaction.result.times.idle_ns += transaction.time_ns;
+                        transaction.result.times.end = now;
                         transaction.write_message();
                         if transaction.result.success {
                             transaction.result.code.push_str("200");

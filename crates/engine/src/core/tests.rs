@@ -4,13 +4,20 @@ use std::io::Read as _;
 
 use busyhour_program::clock::Clock;
 use busyhour_program::variables::Names;
-use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
+use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SampleTimes, SaveConfig};
 
 use super::*;
 use crate::testing::{SEED, recorder_config, shared_with};
 
 fn sample(number: u64, label: LabelId, url: &str) -> Sample<'_> {
-    Sample { label, end: Nanos(number), code: "200", message: "OK", url, ..Sample::default() }
+    Sample {
+        label,
+        times: SampleTimes { end: Nanos(number), ..SampleTimes::default() },
+        code: "200",
+        message: "OK",
+        url,
+        ..Sample::default()
+    }
 }
 
 /// The recorder writes to a pipe that is not read until the core has waiting samples.

@@ -50,8 +50,8 @@ fn watching(act: impl Fn(&mut UserState) -> Act + Send + Sync + 'static) -> (Scr
             user: user.number,
             iteration: user.iteration,
             core: user.core.as_ref().map_or(u32::MAX, |core| core.index()),
-            intended: user.result.intended,
-            start: user.result.start,
+            intended: user.result.times.intended,
+            start: user.result.times.start,
             drawn: user.random.random(),
         };
         seen.lock().unwrap().push(entry);

@@ -285,7 +285,7 @@ fn a_pause_stops_users_before_their_next_sample_and_delays_no_start() {
     let [ramp_up, steps, hold] = ["", "", "8"].map(Template::literal);
     let level = Level { target, ramp_up, steps, hold, unit_s: 1 };
     let (group, seen) = watched(Population::Level(level), "-1", |user| {
-        if user.now() > user.result.intended {
+        if user.now() > user.result.times.intended {
             user.run.properties.set("late", "somebody");
         }
     });

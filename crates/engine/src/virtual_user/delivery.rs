@@ -141,7 +141,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
         for transaction in std::mem::take(&mut self.place.made) {
             let Transaction { mut result, .. } = *transaction;
-            if result.users_all == 0 {
+            if result.users.all == 0 {
                 self.fill_users(&mut result);
             }
             self.run_listeners(&last.sample_listeners.all, &mut result);

@@ -89,11 +89,11 @@ impl<P: Protocol> VirtualUser<P> {
         begun: Nanos,
         intended: Nanos,
     ) {
-        if self.user.result.start < begun {
+        if self.user.result.times.start < begun {
             self.user.begin_result(&package.label, intended);
         }
         protocol.interrupted(&mut self.user, &mut self.session, package.keep);
-        self.user.result.end = self.user.now();
+        self.user.result.times.end = self.user.now();
     }
 
     /// What Result Status Action Handlers do after a failed sample.

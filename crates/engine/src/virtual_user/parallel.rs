@@ -14,7 +14,7 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::sampler::{Parallel, Protocol, SamplerPackage};
 use busyhour_program::user::LogicalAction;
 use busyhour_program::variables::Variables;
-use busyhour_record::Nanos;
+use busyhour_record::{Nanos, SampleTimes};
 
 use super::delivery::add_to_transaction;
 use super::state::VirtualUser;
@@ -112,17 +112,12 @@ impl<P: Protocol> VirtualUser<P> {
         };
         if around.into_iter().any(transaction) {
             branch.samples.push(SampleResult {
-                intended: result.intended,
-                start: result.start,
-                end: result.end,
-                connect_ns: result.connect_ns,
-                latency_ns: result.latency_ns,
                 success: result.success,
+                times: SampleTimes { idle_ns: 0, ..result.times },
+                users: result.users,
                 header_bytes: result.header_bytes,
                 body_bytes: result.body_bytes,
                 sent_bytes: result.sent_bytes,
-                users_group: result.users_group,
-                users_all: result.users_all,
                 ..SampleResult::default()
             });
         }
@@ -175,7 +170,7 @@ impl<P: Protocol> VirtualUser<P> {
             }
             return false;
         }
-        samples.sort_by_key(|sample| sample.end);
+        samples.sort_by_key(|sample| sample.times.end);
         self.gather(group, parallel, samples, package.keep.request);
         true
     }
@@ -241,7 +236,7 @@ impl<P: Protocol> VirtualUser<P> {
         let own = &mut self.user.result;
         own.code.push_str("200");
         own.message.push_str("OK");
-        own.end = samples.iter().map(|sample| sample.end).max().unwrap_or(now);
+        own.times.end = samples.iter().map(|sample| sample.times.end).max().unwrap_or(now);
         for sample in samples {
             own.success &= sample.success;
             own.header_bytes += sample.header_bytes;

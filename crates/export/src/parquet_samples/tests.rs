@@ -1,4 +1,5 @@
 use super::*;
+use busyhour_record::SampleTimes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
@@ -92,10 +93,13 @@ fn a_run_directory_has_both_clocks_in_nanoseconds() {
     for mut core in writers {
         let sample = Sample {
             label: labels.intern("home"),
+            times: SampleTimes {
+                intended: Nanos(1_000_000_001),
+                start: Nanos(1_000_250_007),
+                end: Nanos(1_003_000_009),
+                ..SampleTimes::default()
+            },
             user: 3,
-            intended: Nanos(1_000_000_001),
-            start: Nanos(1_000_250_007),
-            end: Nanos(1_003_000_009),
             ..Sample::default()
         };
         core.record(&sample).unwrap();

@@ -34,7 +34,10 @@ fn sized_bodies_are_counted_right() {
             assert!(result.success, "{size}: {}", result.message);
             assert_eq!((result.header_bytes, result.body_bytes), (head as u64, size as u64));
             assert!(result.body == bytes(if keep.body { size } else { 0 }), "{size}");
-            assert!(result.latency_ns > 0 && result.start + result.latency_ns <= result.end);
+            assert!(
+                result.times.latency_ns > 0
+                    && result.times.start + result.times.latency_ns <= result.times.end
+            );
         }
     }
     let mut connections = server.connections();

@@ -17,8 +17,8 @@ fn a_user_keeps_its_connection_and_others_have_their_own() {
     for _ in 0..3 {
         assert_eq!(one.visit(&sampler).body, b"hello");
     }
-    assert!(one.visit(&sampler).connect_ns == 0, "nothing was connected");
-    assert!(other.visit(&sampler).connect_ns > 0);
+    assert!(one.visit(&sampler).times.connect_ns == 0, "nothing was connected");
+    assert!(other.visit(&sampler).times.connect_ns > 0);
     assert_eq!(server.connections(), [0, 0, 0, 0, 1]);
 }
 

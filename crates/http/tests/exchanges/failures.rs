@@ -14,7 +14,7 @@ fn failure(sampler: &HttpSampler) -> (String, String) {
     let mut world = World::new();
     let (code, message) = world.outcome(sampler);
     assert!(!world.user.result.success, "{code} {message} {}", world.user.result.url);
-    assert!(world.user.result.end >= world.user.result.start);
+    assert!(world.user.result.times.end >= world.user.result.times.start);
     let strip = |text: &str, prefix| text.strip_prefix(prefix).unwrap_or(text).to_owned();
     (strip(&code, CODE), strip(&message, MESSAGE))
 }

@@ -101,7 +101,7 @@ fn a_request_ends_at_its_deadline_whatever_the_server_does() {
             assert_eq!(result.code, "Non HTTP response code: java.net.SocketTimeoutException");
             let words = "The request took longer than its deadline of 50ms (--request-deadline)";
             assert_eq!(result.message, format!("Non HTTP response message: {words}"));
-            assert!(result.end.since(result.start) >= 50_000_000 && !result.success);
+            assert!(result.times.end.since(result.times.start) >= 50_000_000 && !result.success);
             assert_eq!(busyhour_limits::take(), [(Limit::RequestDeadline, 1)]);
         }
     }

@@ -119,7 +119,7 @@ fn a_refused_tunnel_is_the_response() {
         assert_eq!((result.code.as_str(), result.message.as_str()), ("403", "Forbidden"));
         assert!(!result.success);
         assert_eq!((result.body_bytes, result.sent_bytes), (11, through.seen()[0].head.len() as u64 + 4));
-        assert!(result.latency_ns > 0 && result.end >= result.start);
+        assert!(result.times.latency_ns > 0 && result.times.end >= result.times.start);
         assert!(!keep.body || result.body == b"not for you");
         assert_eq!(through.seen()[0].header("Proxy-Authorization"), None);
     }

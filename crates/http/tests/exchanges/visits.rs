@@ -178,7 +178,7 @@ fn automatic_redirects_leave_one_sample() {
     let result = world.visit(&sampler);
     assert_eq!((result.code.as_str(), result.body.as_slice()), ("200", b"there".as_slice()));
     assert!(result.sub_results.is_empty());
-    assert!(result.connect_ns > 0, "the connection of the first request counts");
+    assert!(result.times.connect_ns > 0, "the connection of the first request counts");
     assert_eq!(server.seen().len(), 3);
 }
 

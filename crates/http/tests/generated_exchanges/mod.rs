@@ -231,7 +231,7 @@ fn sampler(choices: &mut Choices<'_>, port: u16) -> HttpSampler {
 
 fn check_result(result: &SampleResult, requests: usize, sent_bytes: u64) {
     assert!(result.ignore || !result.code.is_empty(), "no code: {}", result.message);
-    assert!(result.end >= result.start);
+    assert!(result.times.end >= result.times.start);
     assert!(requests <= REQUESTS_MAX, "{requests} requests of one sample");
     assert!(result.sub_results.len() <= REDIRECTS_MAX + 2, "{} results", result.sub_results.len());
     let received = result.header_bytes + result.body_bytes;

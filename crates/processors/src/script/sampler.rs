@@ -4,8 +4,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::DataType;
-use busyhour_record::Nanos;
+use busyhour_record::{DataType, Nanos};
 use busyhour_script::{Binding, ScriptError, Value};
 
 use super::{Family, Ran, ScriptSettings, ScriptText, World};
@@ -130,9 +129,9 @@ impl ImmediateSampler for ScriptSampler {
             self.script.run(user, rendered, World::Sampler(previous.map(Box::new)), &own, back)
         };
         self.finish(user, outcome);
-        if user.result.end == Nanos::default() {
+        if user.result.times.end == Nanos::default() {
             // What the script slept belongs to its sample; the user waits it out afterwards.
-            user.result.end = user.now() + user.owed_ns;
+            user.result.times.end = user.now() + user.owed_ns;
         }
     }
 }

@@ -63,9 +63,11 @@ pub(super) fn scan(
                 };
                 state.facts.rows += 1;
                 let row = LogRow {
-                    start_ns: i64::try_from(sample.start.0).unwrap_or(i64::MAX).saturating_add(anchor_ns),
+                    start_ns: i64::try_from(sample.times.start.0)
+                        .unwrap_or(i64::MAX)
+                        .saturating_add(anchor_ns),
                     elapsed_ns: sample.service_ns(),
-                    latency_ns: Some(sample.latency_ns),
+                    latency_ns: Some(sample.times.latency_ns),
                     bytes: Some(sample.bytes),
                     label,
                     group: Some(sample.group),

@@ -1,5 +1,6 @@
 //! Tests of all log formats, with rows in and out of order.
 
+use crate::sample::SampleTimes;
 use proptest::prelude::*;
 
 use super::*;
@@ -143,7 +144,14 @@ fn a_run_directory_gives_requests_in_nanoseconds() {
         ] {
             let (start, end) = (Nanos(1_234_567), Nanos(5_000_000));
             let label = labels.intern(label);
-            let sample = Sample { label, flags, start, end, user: 3, bytes: 9, ..Sample::default() };
+            let sample = Sample {
+                label,
+                times: SampleTimes { start, end, ..SampleTimes::default() },
+                flags,
+                user: 3,
+                bytes: 9,
+                ..Sample::default()
+            };
             core.record(&sample).unwrap();
         }
     }

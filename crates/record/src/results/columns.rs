@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::jtl_cells::Groups;
 use crate::jtl_scan::{BadRow, Cell, Columns, CsvRow, RowPlace, Stamps, cells};
 use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
-use crate::sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
+use crate::sample::{ActiveUsers, DataType, LabelId, Nanos, Sample, SampleFlags, SampleTimes};
 
 /// The position of an absent column: a cell so far beyond the last is empty.
 const NOWHERE: usize = usize::MAX;
@@ -239,14 +239,13 @@ impl RowSamples {
         let end = start + length_ns;
         see(&Sample {
             label,
+            times: SampleTimes { intended: start, start, end, connect_ns, latency_ns, idle_ns },
+            users: ActiveUsers {
+                group: count(further(columns.users_group), 0),
+                all: count(row.cell(columns.users_all), 0),
+            },
             group,
             user,
-            intended: start,
-            start,
-            end,
-            connect_ns,
-            latency_ns,
-            idle_ns,
             code: &texts.code.text,
             message: &texts.message.text,
             data_type: match further(columns.data_type).bytes() {
@@ -259,8 +258,6 @@ impl RowSamples {
             failure_message: &texts.failure.text,
             bytes,
             sent_bytes,
-            users_group: count(further(columns.users_group), 0),
-            users_all: count(row.cell(columns.users_all), 0),
             url: &texts.url.text,
             sample_count: count(row.cell(columns.sample_count), 1),
             error_count: count(row.cell(columns.error_count), u32::from(!success)),

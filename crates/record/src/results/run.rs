@@ -5,7 +5,7 @@ use super::visitor::Visitor;
 use crate::jtl_scan::LogError;
 use crate::labels::Labels;
 use crate::run_names::RunNames;
-use crate::sample::{LabelId, Nanos, Sample};
+use crate::sample::{LabelId, Nanos, Sample, SampleTimes};
 use crate::samples_file::SamplesReader;
 
 pub(super) struct RunSamples {
@@ -47,9 +47,10 @@ impl RunSamples {
                 Some(label) => *label,
                 None => labels.intern(&names.name(sample.label)),
             };
-            let (intended, start, end) = (moved(sample.intended), moved(sample.start), moved(sample.end));
-            read = (read.0 + 1, read.1.max(end), sample.users_all);
-            see(&Sample { label, intended, start, end, ..*sample });
+            let (intended, start, end) =
+                (moved(sample.times.intended), moved(sample.times.start), moved(sample.times.end));
+            read = (read.0 + 1, read.1.max(end), sample.users.all);
+            see(&Sample { label, times: SampleTimes { intended, start, end, ..sample.times }, ..*sample });
         };
         let more = self.reader.next_segment(&mut |_, sample| each(sample), &mut |_, arrival| {
             see_arrival(&arrival.moved(moved));

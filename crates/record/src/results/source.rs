@@ -140,7 +140,7 @@ impl Source {
                 };
                 let users = &mut self.users;
                 let see = |sample: &crate::Sample<'_>| {
-                    *users = sample.users_all;
+                    *users = sample.users.all;
                     (visitor.sample)(sample);
                 };
                 let found = match samples.columns.all {
@@ -160,7 +160,7 @@ impl Source {
                 Step::Whole(read) => {
                     let users = &mut self.users;
                     let mut see = |sample: &crate::Sample<'_>| {
-                        *users = sample.users_all;
+                        *users = sample.users.all;
                         (visitor.sample)(sample);
                     };
                     match xml.emit(&read, origin_ns, &mut see) {
@@ -235,7 +235,7 @@ fn first_of_csv(head: &[u8], columns: &Columns, stamps_are_ends: bool) -> Option
     let mut samples = RowSamples::new(places, Labels::new());
     while let Ok(Some(row)) = rows.next(&mut |_| {}) {
         let mut first_ns = None;
-        let see = |sample: &crate::Sample<'_>| first_ns = i64::try_from(sample.start.0).ok();
+        let see = |sample: &crate::Sample<'_>| first_ns = i64::try_from(sample.times.start.0).ok();
         samples.take::<false>(&row, 0, see);
         if first_ns.is_some() {
             return first_ns;

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::sample::{ActiveUsers, SampleTimes};
 use crate::{LogError, Recorder, RecorderConfig, RunDir, RunTotals, SampleFlags, SaveConfig};
 
 const NAMES: &str =
@@ -212,11 +213,14 @@ fn run(path: &Path, samples: u64, wall_anchor_ms: i64) -> RunTotals {
         let flags = if at % 7 == 0 { SampleFlags::SUB_RESULT } else { SampleFlags::NONE };
         let sample = Sample {
             label,
+            times: SampleTimes {
+                intended: start,
+                start: start + 50_000,
+                end: start + (at * 1_009 % 40) * 1_000_000 + 60_000,
+                ..SampleTimes::default()
+            },
+            users: ActiveUsers { all: 4, ..ActiveUsers::default() },
             flags,
-            intended: start,
-            start: start + 50_000,
-            end: start + (at * 1_009 % 40) * 1_000_000 + 60_000,
-            users_all: 4,
             ..Sample::default()
         };
         core.record(&sample).unwrap();

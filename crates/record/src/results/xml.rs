@@ -16,7 +16,7 @@ use super::unpack::LineCounted;
 use crate::jtl_cells::{Groups, TRANSACTION};
 use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
 use crate::labels::Labels;
-use crate::sample::{DataType, Nanos, Sample, SampleFlags};
+use crate::sample::{ActiveUsers, DataType, Nanos, Sample, SampleFlags, SampleTimes};
 
 /// The error of an invalid or missing time stamp.
 const NO_STAMP: &str = "is not a time in ms since 1970";
@@ -333,14 +333,17 @@ impl<R: BufRead> XmlSamples<R> {
         }
         see(&Sample {
             label: self.labels.intern(&read.label),
+            times: SampleTimes {
+                intended: start,
+                start,
+                end,
+                connect_ns: read.connect_ns,
+                latency_ns: read.latency_ns,
+                idle_ns: read.idle_ns,
+            },
+            users: ActiveUsers { group: read.users_group, all: read.users_all },
             group,
             user,
-            intended: start,
-            start,
-            end,
-            connect_ns: read.connect_ns,
-            latency_ns: read.latency_ns,
-            idle_ns: read.idle_ns,
             code: &read.code,
             message: &read.message,
             data_type: read.data_type,
@@ -349,8 +352,6 @@ impl<R: BufRead> XmlSamples<R> {
             failure_message: read.failure.as_deref().unwrap_or_default(),
             bytes: read.bytes,
             sent_bytes: read.sent_bytes,
-            users_group: read.users_group,
-            users_all: read.users_all,
             url: read.url.as_deref().unwrap_or_default(),
             sample_count: read.sample_count.unwrap_or(1),
             error_count: read.error_count.unwrap_or(u32::from(!read.success)),

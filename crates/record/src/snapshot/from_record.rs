@@ -9,7 +9,7 @@ use crate::labels::Labels;
 use crate::live_arrivals::RecentStarts;
 use crate::results::{InputFacts, ReadSettings, Results, ResultsError, ResultsInput, Visitor};
 use crate::run_names::RunNames;
-use crate::sample::{Nanos, Sample, SampleFlags, SampleKind};
+use crate::sample::{Nanos, Sample, SampleFlags, SampleKind, SampleTimes};
 
 /// How long a second stays open after its end, in ns: rows are in the order of their ends, except for those that
 /// cores sent late.
@@ -66,10 +66,14 @@ pub fn read_snapshots(
     let seconds = RefCell::new((seconds, &mut see));
     let moved = |at: Nanos| at - start.0;
     let mut sample = |sample: &Sample<'_>| {
-        if counts(sample.start) {
+        if counts(sample.times.start) {
             let (seconds, see) = &mut *seconds.borrow_mut();
-            let (intended, start, end) = (moved(sample.intended), moved(sample.start), moved(sample.end));
-            seconds.sample(&Sample { intended, start, end, ..*sample }, see);
+            let (intended, start, end) =
+                (moved(sample.times.intended), moved(sample.times.start), moved(sample.times.end));
+            seconds.sample(
+                &Sample { times: SampleTimes { intended, start, end, ..sample.times }, ..*sample },
+                see,
+            );
         }
     };
     let mut arrival = |arrival: &ArrivalRecord| {
@@ -104,7 +108,7 @@ pub fn run_start_ms(inputs: &[ResultsInput], read: &ReadSettings) -> Result<i64,
     let mut earlier = |sample: &Sample<'_>| {
         let counts = |flag| !sample.flags.contains(flag);
         if counts(SampleFlags::LISTENERS_ONLY) && counts(SampleFlags::WARMUP) {
-            first = Some(first.map_or(sample.start, |first| first.min(sample.start)));
+            first = Some(first.map_or(sample.times.start, |first| first.min(sample.times.start)));
         }
     };
     results.read(&mut earlier, &mut |_| {})?;
@@ -126,14 +130,14 @@ impl Seconds {
 
     fn sample(&mut self, sample: &Sample<'_>, see: &mut dyn FnMut(Snapshot)) {
         if SampleKind::of(sample.flags) == SampleKind::Request {
-            self.starts.request(sample.start);
+            self.starts.request(sample.times.start);
         }
-        if sample.end.second() > self.newest.second() {
-            let watermark = sample.end - GRACE_NS;
+        if sample.times.end.second() > self.newest.second() {
+            let watermark = sample.times.end - GRACE_NS;
             let regularity = self.starts.regularity(watermark);
             self.maker.advance(watermark, regularity, see);
         }
-        self.newest = self.newest.max(sample.end);
+        self.newest = self.newest.max(sample.times.end);
         self.maker.sample(sample, see);
     }
 

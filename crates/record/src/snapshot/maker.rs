@@ -119,7 +119,7 @@ impl SnapshotMaker {
             return;
         }
         let row = self.row(sample.label, kind);
-        let number = sample.end.second();
+        let number = sample.times.end.second();
         let late = number < self.next;
         let Self { rows, .. } = self;
         let names = std::mem::take(rows);
@@ -149,11 +149,11 @@ impl SnapshotMaker {
                 errors,
             });
         }
-        counts.latency_sum_ns = counts.latency_sum_ns.saturating_add(sample.latency_ns);
-        counts.connect_sum_ns = counts.connect_sum_ns.saturating_add(sample.connect_ns);
+        counts.latency_sum_ns = counts.latency_sum_ns.saturating_add(sample.times.latency_ns);
+        counts.connect_sum_ns = counts.connect_sum_ns.saturating_add(sample.times.connect_ns);
         service.push(sample.service_ns(), sample.success);
         response.push(sample.response_ns(), sample.success);
-        let users = SecondUsers::one(sample.users_all);
+        let users = SecondUsers::one(sample.users.all);
         second.users.get_or_insert(SecondUsers { samples: 0, sum: 0, ..users }).merge(&users);
         second.late += u64::from(late);
         self.rows = names;

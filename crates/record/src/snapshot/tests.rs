@@ -1,5 +1,5 @@
 use super::*;
-use crate::sample::{Nanos, SampleKind};
+use crate::sample::{ActiveUsers, Nanos, SampleKind, SampleTimes};
 use crate::{
     AddUpSettings, ArrivalOutcome, ArrivalRecord, Labels, ReadSettings, Recorder, RecorderConfig,
     ResultFileConfig, Results, ResultsInput, RunTotals, Sample, SampleFilter, SampleFlags, SaveConfig,
@@ -24,23 +24,29 @@ fn record(config: RecorderConfig) -> RunTotals {
                 let failed = n == 4;
                 let sample = Sample {
                     label: if n % 2 == 0 { home } else { cart },
-                    intended: end - 30_000_000_u64,
-                    start: end - 20_000_000_u64,
-                    end,
+                    times: SampleTimes {
+                        intended: end - 30_000_000_u64,
+                        start: end - 20_000_000_u64,
+                        end,
+                        ..SampleTimes::default()
+                    },
+                    users: ActiveUsers { all: 7, ..ActiveUsers::default() },
                     code: if failed { "503" } else { "200" },
                     success: !failed,
                     error_count: u32::from(failed),
                     bytes: 100,
-                    users_all: 7,
                     ..Sample::default()
                 };
                 writer.record(&sample).unwrap();
             }
             let all = Sample {
                 label: cart,
-                intended: at(second, 10),
-                start: at(second, 10),
-                end: at(second, 800),
+                times: SampleTimes {
+                    intended: at(second, 10),
+                    start: at(second, 10),
+                    end: at(second, 800),
+                    ..SampleTimes::default()
+                },
                 flags: SampleFlags::TRANSACTION,
                 message: "Number of samples in transaction : 5, number of failing samples : 1",
                 ..Sample::default()
@@ -164,7 +170,11 @@ fn a_blocked_core_does_not_delay_the_seconds_of_the_others() {
         ..RecorderConfig::default()
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
-    let sample = |end: Nanos| Sample { label, start: end, intended: end, end, ..Sample::default() };
+    let sample = |end: Nanos| Sample {
+        label,
+        times: SampleTimes { start: end, intended: end, end, ..SampleTimes::default() },
+        ..Sample::default()
+    };
     for tenth in 1..60 {
         let now = Nanos::from_millis(tenth * 100);
         writers[0].record(&sample(now)).unwrap();
@@ -191,7 +201,11 @@ fn a_long_gap_is_one_snapshot_and_late_samples_count() {
     let mut all = Vec::new();
     let mut see =
         |snapshot: Snapshot| all.push((snapshot.second, snapshot.total().samples, snapshot.late_samples));
-    let sample = |second| Sample { label, end: at(second, 5), ..Sample::default() };
+    let sample = |second| Sample {
+        label,
+        times: SampleTimes { end: at(second, 5), ..SampleTimes::default() },
+        ..Sample::default()
+    };
     maker.sample(&sample(0), &mut see);
     maker.advance(at(100_000, 0), None, &mut see);
     maker.sample(&sample(100_000), &mut see);

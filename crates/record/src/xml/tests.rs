@@ -1,7 +1,7 @@
 use super::*;
 use crate::detail::AssertionDetail;
 use crate::run_names::GroupName;
-use crate::sample::Nanos;
+use crate::sample::{Nanos, SampleTimes};
 
 fn names() -> RunNames {
     RunNames {
@@ -23,8 +23,11 @@ fn shown(config: SaveConfig, detail: &Detail) -> String {
 fn detail() -> Detail {
     Detail {
         label: "l\n1".into(),
-        start: Nanos::from_millis(5),
-        end: Nanos::from_millis(9),
+        times: SampleTimes {
+            start: Nanos::from_millis(5),
+            end: Nanos::from_millis(9),
+            ..SampleTimes::default()
+        },
         success: true,
         data_type: DataType::Text,
         body: "é <b>".into(),

@@ -3,8 +3,8 @@
 use busyhour_analysis::thresholds::{ThresholdResult, WorstWindow};
 use busyhour_analysis::{HeatMap, RowSeries, RunFacts, SlowSample, Summary};
 use busyhour_record::{
-    ArrivalCounts, CoreFacts, GeneratorFacts, Labels, Nanos, OpenFacts, PlanNote, Recorder, RecorderConfig,
-    RunEnd, RunTotals, Sample, SampleFlags,
+    ActiveUsers, ArrivalCounts, CoreFacts, GeneratorFacts, Labels, Nanos, OpenFacts, PlanNote, Recorder,
+    RecorderConfig, RunEnd, RunTotals, Sample, SampleFlags, SampleTimes,
 };
 
 /// What a run is to be like.
@@ -73,18 +73,20 @@ fn samples(wanted: Wanted) -> Vec<(usize, Sample<'static>)> {
             };
             let users = (start.second() * 10 / wanted.seconds.max(1)).min(5) as u32 * 20 + 20;
             let sample = Sample {
-                intended: start - waited,
-                start,
-                end: start + ns,
-                latency_ns: ns / 2,
                 code,
+                times: SampleTimes {
+                    intended: start - waited,
+                    start,
+                    end: start + ns,
+                    latency_ns: ns / 2,
+                    ..SampleTimes::default()
+                },
+                users: ActiveUsers { group: users, all: users },
                 message,
                 success: !bad,
                 error_count: u32::from(bad),
                 bytes: 2_000 + (label as u64 % 3) * 50_000,
                 sent_bytes: 300,
-                users_group: users,
-                users_all: users,
                 ..Sample::default()
             };
             (label, sample)
@@ -224,7 +226,7 @@ fn facts(wanted: Wanted) -> RunFacts {
 
 /// What a recorder knows of a run beside its totals, computed the long way.
 fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &[(usize, Sample<'_>)]) {
-    let ms = |sample: &Sample<'_>| sample.end.since(sample.intended) as f64 / 1e6;
+    let ms = |sample: &Sample<'_>| sample.times.end.since(sample.times.intended) as f64 / 1e6;
     let band = |ms: f64| (ms.log10() * 16.0).floor() as i32;
     let (low, high) = samples
         .iter()
@@ -233,7 +235,7 @@ fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &
     let slices = wanted.seconds as usize + 2;
     let mut cells = vec![std::collections::BTreeMap::<u16, u64>::new(); slices];
     for (_, sample) in samples {
-        *cells[sample.end.second() as usize].entry((band(ms(sample)) - low) as u16).or_default() += 1;
+        *cells[sample.times.end.second() as usize].entry((band(ms(sample)) - low) as u16).or_default() += 1;
     }
     summary.heat = Some(HeatMap {
         from_s: 0.0,
@@ -246,8 +248,8 @@ fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &
         let mut errors = vec![0; slices];
         for (label, sample) in samples {
             if names[*label] == row.label {
-                times[sample.end.second() as usize].push(ms(sample));
-                errors[sample.end.second() as usize] += u64::from(!sample.success);
+                times[sample.times.end.second() as usize].push(ms(sample));
+                errors[sample.times.end.second() as usize] += u64::from(!sample.success);
             }
         }
         times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
@@ -273,9 +275,9 @@ fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &
         .take(20)
         .map(|(label, sample)| SlowSample {
             label: names[*label].clone(),
-            start_s: sample.start.as_secs_f64(),
+            start_s: sample.times.start.as_secs_f64(),
             response_ms: ms(sample),
-            service_ms: sample.end.since(sample.start) as f64 / 1e6,
+            service_ms: sample.times.end.since(sample.times.start) as f64 / 1e6,
             code: sample.code.to_owned(),
             message: sample.message.to_owned(),
             success: sample.success,

@@ -88,7 +88,7 @@ impl RawHttp {
             Err(exception) => Err(exception),
         };
         connections.0.push((self.id, kept));
-        user.result.end = user.now();
+        user.result.times.end = user.now();
         match exchanged {
             Ok(bytes) => {
                 let received = bytes.len() as u64;
@@ -165,7 +165,7 @@ impl Call {
                     return Err(format!("java.io.IOException: {}", too_long()));
                 }
                 count if received.len() == count => {
-                    user.result.latency_ns = user.now().since(user.result.start);
+                    user.result.times.latency_ns = user.now().since(user.result.times.start);
                 }
                 _ => {}
             }

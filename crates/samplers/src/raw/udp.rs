@@ -121,7 +121,7 @@ impl Udp {
         let exchanged = match socket {
             Err(exception) => Err(exception),
             Ok(socket) => {
-                user.result.connect_ns = user.now().since(user.result.start);
+                user.result.times.connect_ns = user.now().since(user.result.times.start);
                 let exchanged = self.exchange(&socket, &data, waits.then_some(timeout), user).await;
                 // Only reading closes the socket when it goes wrong.
                 let broken = matches!(&exchanged, Err(Broken { reading: true, .. }));
@@ -138,7 +138,7 @@ impl Udp {
             }
             Err(exception) => fail(user, &exception),
         }
-        user.result.end = user.now();
+        user.result.times.end = user.now();
     }
 
     /// `wait`: whether an answer is waited for, and how long.
@@ -172,7 +172,7 @@ impl Udp {
                 self.coder.decode(buffer)
             }
         };
-        user.result.latency_ns = user.now().since(user.result.start);
+        user.result.times.latency_ns = user.now().since(user.result.times.start);
         Ok(received)
     }
 }

@@ -210,7 +210,7 @@ async fn read(
             Ok(0) => return Some(Read { bytes, error: None }),
             Ok(count) => {
                 if bytes.is_empty() {
-                    user.result.latency_ns = user.now().since(user.result.start);
+                    user.result.times.latency_ns = user.now().since(user.result.times.start);
                 }
                 if bytes.len() + count > RESPONSE_BYTES_MAX {
                     return None;
@@ -242,7 +242,7 @@ async fn read_prefixed(
         Ok(count) if count < prefix_bytes => return Exchanged { text: String::new(), error: None },
         Ok(_) => {}
     }
-    user.result.latency_ns = user.now().since(user.result.start);
+    user.result.times.latency_ns = user.now().since(user.result.times.start);
     let length = match *prefix {
         [high, low] => i32::from(i16::from_be_bytes([high, low])),
         [a, b, c, d] => i32::from_be_bytes([a, b, c, d]),

@@ -1,5 +1,6 @@
 //! The exchange on an open connection: frames sent, and frames received through the filters.
 
+use busyhour_record::SampleTimes;
 use std::io;
 
 use busyhour_program::result::SampleResult;
@@ -237,11 +238,9 @@ impl Reading<'_> {
         let encoding = if frame.kind == Kind::Text { "UTF-8".to_owned() } else { String::new() };
         result.sub_results.push(SampleResult {
             label,
+            times: SampleTimes { intended: started, start: started, end, ..SampleTimes::default() },
             message,
             success: true,
-            intended: started,
-            start: started,
-            end,
             header_bytes: head,
             body_bytes: body,
             sent_bytes: sent,

@@ -45,11 +45,11 @@ fn seen(text: &str) -> Result<Seen, LogError> {
                 let emitted = xml.emit(&read, 1_700_000_000_050_000_000, &mut |sample| {
                     rows.push(format!(
                         "{}..{} {} {} {:?} {:?} {:?} {:?} {:?} flags {}",
-                        sample.start.0 / 1_000_000,
-                        sample.end.0 / 1_000_000,
+                        sample.times.start.0 / 1_000_000,
+                        sample.times.end.0 / 1_000_000,
                         labels.name(sample.label),
                         sample.code,
-                        (sample.group, sample.user, sample.users_all),
+                        (sample.group, sample.user, sample.users.all),
                         sample.url,
                         sample.failure_message,
                         sample.variables,
