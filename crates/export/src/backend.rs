@@ -89,7 +89,7 @@ pub(crate) struct Interval {
 pub(crate) struct Metric {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
-    /// Samples that are requests, or stand for some.
+    /// Samples that are requests or represent requests.
     pub(crate) hits: u64,
     pub(crate) received: u64,
     pub(crate) sent: u64,

@@ -16,7 +16,7 @@ impl ExportError {
 /// Something could not be written or sent.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// A file or a socket said no.
+    /// A file or socket could not be written.
     #[error("cannot write to {target}")]
     Io {
         /// Where to.
@@ -41,7 +41,7 @@ pub enum ExportError {
         target: String,
         /// The status code.
         status: u16,
-        /// The beginning of what it said.
+        /// The beginning of the response.
         answer: String,
     },
     /// A server took a part of it.
@@ -51,7 +51,7 @@ pub enum ExportError {
         target: String,
         /// How many it refused.
         rejected: i64,
-        /// The beginning of what it said.
+        /// The beginning of the response.
         answer: String,
     },
     /// The samples that were to be written cannot be read.

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_time_lies_in_its_bucket() {
+    fn every_time_is_in_its_bucket() {
         let us: Vec<u64> = (0..2_000).chain((1..400).map(|n| n * n * 37)).collect();
         let times = TimeCounts::from_ns(us.iter().map(|us| us * 1_000));
         for scale in [4, 5] {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_stretches_of_neighbours() {
+    fn spans_are_runs_of_adjacent_buckets() {
         let counts = ExponentialCounts {
             zero: 0,
             buckets: BTreeMap::from([(-3, 5), (-2, 7), (4, 1), (5, 1), (6, 4)]),

@@ -9,7 +9,7 @@ use crate::metrics::{Family, Metric, MetricValue, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, Sender};
 
-/// Collects a run for scrapes: counters only ever grow, as Prometheus wants them.
+/// Collects a run for scrapes. Counters only increase, as Prometheus requires.
 #[derive(Debug, Clone, Default)]
 pub struct Exposition {
     run: RunSoFar,

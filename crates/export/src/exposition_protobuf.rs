@@ -11,7 +11,7 @@ use crate::metrics::{Family, FamilyKind, MetricValue, SCHEMA, ZERO_THRESHOLD_S, 
 pub(crate) const CONTENT_TYPE: &str =
     "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited";
 
-/// Whether whoever sent the header `accept` takes it.
+/// Whether the client accepts the format, by its header `accept`.
 pub(crate) fn is_accepted(accept: &str) -> bool {
     accept.split(',').any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
@@ -153,7 +153,7 @@ mod tests {
     use crate::metrics::Metric;
 
     #[test]
-    fn who_asks_for_it_gets_it() {
+    fn clients_that_accept_protobuf_get_it() {
         let prometheus = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,\
                           application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
         assert!(is_accepted(prometheus));

@@ -1,4 +1,4 @@
-//! Exporting a run while it goes on.
+//! Exporting a run in progress.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ impl Origin {
     #[must_use]
     pub fn known_ms(&self, snapshot: &Snapshot, now_ms: i64) -> i64 {
         let end_ms = self.end_ms(snapshot.second);
-        // Stamps go up, whatever the clock says.
+        // Times increase even if the clock is adjusted.
         if snapshot.whole { end_ms } else { now_ms.clamp(end_ms - 999, end_ms) }
     }
 }
 
-/// What the run's clock says, in ms since 1970.
+/// The current time of the run's clock, in ms since 1970.
 pub type NowMs = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// How an export went.
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_stamp_lies_ahead_and_all_go_up() {
+    fn times_are_never_in_the_future_and_increase() {
         let origin = Origin { wall_anchor_ms: 10_000 };
         let stamp = |second, whole, now_ms| {
             origin.known_ms(&Snapshot { second, whole, ..Snapshot::default() }, now_ms)
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(stamp(2, true, 0), 13_000);
         // The run ended 400 ms into its fourth second.
         assert_eq!(stamp(3, false, 13_400), 13_400);
-        // It is told late; a clock that stands.
+        // A late second; a clock that does not advance.
         assert_eq!((stamp(3, false, 99_000), stamp(3, false, 7_000)), (14_000, 13_001));
     }
 }

@@ -62,7 +62,7 @@ pub trait Exporter {
     /// Takes a second.
     ///
     /// # Errors
-    /// It could not be written or sent. The exporter can go on with the next one.
+    /// A second could not be written or sent. The exporter can continue with the next one.
     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError>;
 
     /// The run is over.

@@ -13,7 +13,7 @@ pub(crate) const BOUNDS_S: [f64; 17] =
 /// Native histograms: their bounds grow by 2^(2^−SCHEMA), 2.2 %.
 pub(crate) const SCHEMA: i32 = 5;
 
-/// What counts as zero in a native histogram: less than any clock tells, 2^−128 s, as Prometheus's own clients have it.
+/// Upper limit of the zero bucket of a native histogram: 2^−128 s, as in Prometheus's own clients.
 pub(crate) const ZERO_THRESHOLD_S: f64 = 2.938_735_877_055_719e-39;
 
 /// What the fates of arrivals are: they are no parts of a sum.

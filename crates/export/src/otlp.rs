@@ -26,7 +26,7 @@ const SCALE: i32 = 4;
 /// Where collectors take metrics, below the address that OpenTelemetry's settings call their endpoint.
 const METRICS_PATH: &str = "/v1/metrics";
 
-/// Status codes by which a server asks for the same once more.
+/// Status codes after which the request is repeated.
 const RETRIED: [u16; 4] = [429, 502, 503, 504];
 
 /// Sends the run so far each second: counters and exponential histograms of both clocks by label.
@@ -36,7 +36,7 @@ pub struct OtlpExporter {
     now_ms: NowMs,
     resource: Vec<KeyValue>,
     run: RunSoFar,
-    /// What the server could not take when it was last sent. The next second holds it, too; after the last there is none.
+    /// The values that the server rejected in the last request. The next second contains them as well.
     unsent: Option<Vec<u8>>,
 }
 
@@ -238,7 +238,7 @@ impl Metric {
     }
 }
 
-/// Fails when the server says in its `answer` that it has refused some of the values.
+/// The server reports in its `answer` that it rejected some of the values.
 fn partly(answer: &[u8], post: &HttpPost) -> Result<(), ExportError> {
     // A server may answer nothing, or JSON: it has taken what it was sent then.
     let partial = ExportResponse::decode(answer).ok().and_then(|answer| answer.partial_success);
@@ -250,7 +250,7 @@ fn partly(answer: &[u8], post: &HttpPost) -> Result<(), ExportError> {
     }
 }
 
-/// A URL of a collector is often given without the path that tells metrics from traces.
+/// URLs of collectors are often given without the path of metrics.
 fn with_path(url: &str) -> String {
     let bare = url.strip_suffix('/').unwrap_or(url);
     let host = bare.split_once("://").map_or(bare, |(_, host)| host);
@@ -281,7 +281,7 @@ impl Exporter for OtlpExporter {
         self.send(self.request(snapshot).encode_to_vec())
     }
 
-    /// The last second has nobody after it who makes good that it did not arrive.
+    /// The last second is sent again, because no later one contains it.
     fn finish(&mut self) -> Result<(), ExportError> {
         self.unsent.take().map_or(Ok(()), |request| self.send(request))
     }
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn instances_are_told_apart_by_uuids() {
+    fn instances_have_different_uuids() {
         let id = instance_id().unwrap();
         let lengths: Vec<_> = id.split('-').map(str::len).collect();
         assert_eq!(lengths, [8, 4, 4, 4, 12], "{id}");

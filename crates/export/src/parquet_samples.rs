@@ -1,4 +1,4 @@
-//! The samples of a run as an Apache Parquet file: a row for each, for DuckDB, pandas, Spark and whatever else reads columns.
+//! The samples of a run as an Apache Parquet file with one row per sample, for DuckDB, pandas, Spark and others.
 //!
 //! Texts are encoded by dictionary, numbers by their differences, all is packed with Zstandard. What is not known is null,
 //! never 0: a JTL has no intended starts, and may lack columns.
@@ -91,7 +91,7 @@ fn open(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Results, ExportE
     Ok(Results::open(ResultsInput::try_clone_all(inputs)?, &settings)?)
 }
 
-/// The system's word, when it was the system that said no.
+/// The system's error, if it is one.
 fn cause(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -111,7 +111,7 @@ struct Facts {
     measured: Measured,
 }
 
-/// Which numbers were recorded at all. In a JTL that has nothing but zeros, or no such column, nobody measured them.
+/// Which numbers were recorded. A JTL column that is missing or contains only zeros was not measured.
 #[derive(Default)]
 struct Measured {
     connect: bool,
@@ -162,7 +162,7 @@ impl Facts {
     }
 }
 
-/// What stands in a column.
+/// The content of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Text,
@@ -205,7 +205,7 @@ const COLUMNS: [(&str, Content, bool); 26] = [
     ("warmup", Content::Flag, false),
 ];
 
-/// What stands in a row's place of a column; `None` is null.
+/// The value of a row in a column; `None` is null.
 enum Cell<'s> {
     Text(Option<&'s str>),
     Flag(bool),

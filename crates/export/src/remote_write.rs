@@ -151,7 +151,7 @@ struct Series<'r> {
 }
 
 impl Series<'_> {
-    /// The labels of a series by name, as the protocol wants them.
+    /// The labels of a series, sorted by name as the protocol requires.
     fn labels(&self, name: &str, metric: &Metric, bound: Option<&str>) -> Vec<SeriesLabel> {
         let mut all = BTreeMap::from([("__name__", name), ("run", self.run)]);
         all.extend(metric.labels.iter().map(|(name, value)| (*name, value.as_str())));

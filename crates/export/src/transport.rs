@@ -101,7 +101,7 @@ impl HttpPost {
     }
 }
 
-/// A URL for messages: without the user and the password that may stand in it, and without its parameters.
+/// A URL for messages: without user, password and parameters.
 fn shown(url: &str) -> String {
     let plain = url.split('?').next().unwrap_or_default();
     match plain.split_once("://") {
@@ -120,7 +120,7 @@ impl Sender for HttpPost {
     }
 }
 
-/// Sends over a TCP connection, which is kept and made anew when it breaks.
+/// Sends over a TCP connection, which is reused and opened again when it breaks.
 pub struct TcpText {
     address: String,
     stream: Option<TcpStream>,

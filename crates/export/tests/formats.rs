@@ -253,7 +253,7 @@ fn answering(status: &'static str, answer: &'static [u8]) -> (String, Arc<Mutex<
 }
 
 #[test]
-fn influx_takes_a_post_and_its_complaint_is_told() {
+fn influx_receives_posts_and_its_errors_are_reported() {
     let (address, came) = receiver("204 No Content");
     let url = format!("http://{address}/write?db=jmeter");
     let token = vec![("Authorization".to_owned(), "Token abc".to_owned())];
@@ -405,7 +405,7 @@ fn otlp_has_no_metric_without_a_point() {
 }
 
 #[test]
-fn otlp_tells_what_a_collector_refused_and_sends_the_last_second_again() {
+fn otlp_reports_rejected_values_and_sends_the_last_second_again() {
     // Field 1 of the answer: 3 points were refused, "no room".
     let (address, _) = answering("200 OK", b"\x0a\x0b\x08\x03\x12\x07no room");
     let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop", later());
@@ -428,7 +428,7 @@ fn otlp_tells_what_a_collector_refused_and_sends_the_last_second_again() {
 }
 
 #[test]
-fn the_dashboard_asks_for_what_is_exposed() {
+fn the_dashboard_queries_exposed_metrics() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana-dashboard.json");
     let text = std::fs::read_to_string(path).unwrap();
     let mut exposition = Exposition::new("Shop");

@@ -11,7 +11,7 @@ use crate::slice::Slice;
 use crate::test_plan::TestPlan;
 use crate::tree::{ElementData, ElementId, PropertyData, PropertyId};
 
-/// What stands below an element of an assembled plan.
+/// The children of an element of an assembled plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Below {
     /// What the file has there.
@@ -20,7 +20,7 @@ pub enum Below {
     Copies {
         /// The elements.
         of: Vec<ElementId>,
-        /// The copies are enabled, whatever the originals are.
+        /// The copies are enabled, even if the originals are not.
         enabled: bool,
     },
 }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_stand_in_two_places_and_know_their_file() {
+    fn copies_are_in_two_places_and_have_their_file() {
         let mut library = plan("<A testname=\"a\"/><hashTree/><B testname=\"b\"/><hashTree/>", "main.jmx");
         let other = plan(
             "<C testname=\"c\" enabled=\"false\"><stringProp name=\"x\">1</stringProp></C><hashTree><D testname=\"d\"/><hashTree/></hashTree>",

@@ -9,7 +9,7 @@ use crate::test_plan::TestPlan;
 use crate::tree::{ElementId, PropertyData, PropertyId, PropertyKind, is_special_property};
 use crate::xml;
 
-/// Why a plan cannot be edited as asked.
+/// Why a plan cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The property is a collection, element, map or object, or has tags inside of it.
@@ -45,7 +45,7 @@ pub enum EditError {
 }
 
 impl TestPlan {
-    /// Gives a property of an element a new text; adds a `stringProp` when there is none of this name.
+    /// Sets a property of an element; adds a `stringProp` if there is none of this name.
     ///
     /// # Errors
     /// When the property is a structure, the element has no end, or the file cannot be encoded again.
@@ -113,7 +113,7 @@ impl TestPlan {
         let Span { line, column, .. } = data.span;
         let end_tag = if data.self_closed { "/>" } else { "</" };
         let place = if data.self_closed { data.content_start - 2 } else { data.content_end };
-        // A damaged start tag may be without the end that its element is said to have.
+        // A damaged start tag may lack the end that the element claims.
         if !self.text[place as usize..].starts_with(end_tag) {
             return Err(EditError::Damaged { line });
         }

@@ -19,7 +19,7 @@ pub struct Element<'p> {
     pub(crate) id: ElementId,
 }
 
-/// A path is for people; a name made to fill the memory must not be repeated in every message.
+/// Paths are shown to users; messages must not repeat an extremely long name.
 const NAME_CHARS_MAX: usize = 200;
 
 impl PartialEq for Element<'_> {
@@ -41,7 +41,7 @@ impl<'p> Element<'p> {
         self.id
     }
 
-    /// The plan it belongs to.
+    /// Its plan.
     #[must_use]
     pub fn plan(self) -> &'p TestPlan {
         self.plan
@@ -100,14 +100,14 @@ impl<'p> Element<'p> {
         self.enabled_text().is_none_or(|text| text.eq_ignore_ascii_case("true"))
     }
 
-    /// What the file says about being enabled where that is neither `true` nor `false`.
+    /// The value of the attribute `enabled` if it is neither `true` nor `false`.
     #[must_use]
     pub fn enabled_raw(self) -> Option<&'p str> {
         self.enabled_text()
             .filter(|text| !text.eq_ignore_ascii_case("true") && !text.eq_ignore_ascii_case("false"))
     }
 
-    /// A property that overrides an attribute. Names are asked for too often to search for it each time.
+    /// A property that overrides an attribute. Names are needed too often to search for it each time.
     fn special(self, name: &str) -> Option<&'p str> {
         if self.data().has_special_property { self.text(name) } else { None }
     }
@@ -123,7 +123,7 @@ impl<'p> Element<'p> {
         self.enabled() && self.ancestors().all(Self::enabled)
     }
 
-    /// The author's comments; empty when there are none.
+    /// The author's comment, or empty.
     #[must_use]
     pub fn comments(self) -> &'p str {
         self.text("TestPlan.comments").unwrap_or("")
@@ -197,7 +197,7 @@ impl<'p> Element<'p> {
 
     /// The property of this name; of several the last, as in JMeter.
     ///
-    /// Asked for by its present name it is also found under an outdated one.
+    /// A property with an outdated name is found by its present name.
     #[must_use]
     pub fn property(self, name: &str) -> Option<Property<'p>> {
         self.properties().filter(|property| property.name() == name).last()
@@ -229,7 +229,7 @@ impl<'p> Element<'p> {
     /// The value of a property as a whole number.
     ///
     /// # Errors
-    /// The inner result says that the text is not one, for instance because it holds `${…}`.
+    /// The inner result is an error if the text is not a number, for example because it contains `${…}`.
     #[must_use]
     pub fn integer(self, name: &str) -> Option<Result<i64, ParseIntError>> {
         self.property(name)?.integer()
@@ -255,13 +255,13 @@ impl<'p> Element<'p> {
 }
 
 impl<'p> Property<'p> {
-    /// The element it belongs to, also when it stands deep inside another property.
+    /// Its element, also if the property is nested in another one.
     #[must_use]
     pub fn owner(self) -> Element<'p> {
         Element { plan: self.plan, id: self.owner }
     }
 
-    /// The name by which JMeter 5.6 knows the property, also where the file has an outdated one.
+    /// The name of the property in JMeter 5.6, also if the file has an outdated one.
     /// Inside an object: the tag.
     #[must_use]
     pub fn name(self) -> &'p str {

@@ -38,7 +38,7 @@ pub(crate) fn element_kind<'a>(written: &'a str, gui_class: &str) -> &'a str {
         return "ConfigTestElement";
     }
     match short_class(written) {
-        // JDBC configuration was once told apart by the GUI class alone.
+        // Old files identify JDBC configurations only by the GUI class.
         "ConfigTestElement" if matches!(last_part(gui_class), "DbConfigGui" | "PoolConfigGui") => {
             "JDBCDataSource"
         }

@@ -128,7 +128,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The element that what comes now stands in or below.
+    /// The element that contains the current position.
     fn owner(&self) -> Option<ElementId> {
         self.stack.iter().rev().find_map(|open| match open.what {
             What::Element(id) => Some(id),
@@ -298,7 +298,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Says what JMeter would not accept in the start tag of a property.
+    /// Reports what JMeter would not accept in the start tag of a property.
     fn check_property(&mut self, range: &Range<usize>, kind: PropertyKind, is_nameless: bool) {
         let owner = self.owner();
         let is_in_object = match self.stack.last().map(|open| open.what) {
@@ -434,7 +434,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Says that something follows where JMeter has stopped reading.
+    /// Reports content after the position where JMeter stops reading.
     fn ignored(&mut self, range: &Range<usize>, what: &str) {
         self.findings.add(range.start, range.len(), None, Severity::Warning, || {
             Diagnostic::warning("jmx-trailing", format!("{what} is not read, nor does JMeter read it"))

@@ -62,7 +62,7 @@ impl<'p> Property<'p> {
     #[must_use]
     pub fn tag(self) -> &'p str {
         let data = self.data();
-        // A property that an edit added stands nowhere in the source.
+        // Added properties are not in the source.
         if data.span.len == 0 { ADDED_TAG } else { xml::tag_at(&self.plan.text, data.span.offset) }
     }
 
@@ -100,7 +100,7 @@ impl<'p> Property<'p> {
     /// The value as a whole number.
     ///
     /// # Errors
-    /// The inner result says that the text is not one.
+    /// The inner result is an error if the text is not of this type.
     #[must_use]
     pub fn integer(self) -> Option<Result<i64, ParseIntError>> {
         self.text().map(str::parse)
@@ -109,7 +109,7 @@ impl<'p> Property<'p> {
     /// The value as a number.
     ///
     /// # Errors
-    /// The inner result says that the text is not one.
+    /// The inner result is an error if the text is not of this type.
     #[must_use]
     pub fn number(self) -> Option<Result<f64, ParseFloatError>> {
         self.text().map(|text| text.trim().parse())

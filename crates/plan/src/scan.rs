@@ -32,7 +32,7 @@ pub(crate) enum Damage {
     StrayLess,
     /// A tag without its `>`.
     OpenTag,
-    /// A comment, CDATA section, instruction or document type that goes on to the end of the file.
+    /// A comment, CDATA section, instruction or document type that is not closed before the end of the file.
     OpenAside(&'static str),
     /// `--` inside a comment.
     DoubleDash,
@@ -176,7 +176,7 @@ pub(crate) struct TagEnd {
     pub(crate) closed: bool,
 }
 
-/// The end of the tag whose `<` stands at this offset.
+/// The end of the tag that starts at this offset.
 pub(crate) fn tag_end(text: &str, offset: usize) -> TagEnd {
     let bytes = text.as_bytes();
     let mut at = (offset + 1).min(bytes.len());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_told_apart() {
+    fn pieces_are_distinguished() {
         let start = |self_closed| Token::Start { self_closed };
         assert_eq!(
             pieces(

@@ -21,7 +21,7 @@ impl ElementId {
     }
 }
 
-/// What an element's start tag and surroundings say.
+/// The data of an element from its start tag and surroundings.
 #[derive(Clone, Debug)]
 pub(crate) struct ElementData {
     /// The whole element, from `<` of its start tag to `>` of its end tag.
@@ -37,7 +37,7 @@ pub(crate) struct ElementData {
     pub(crate) test_class: Option<Slice>,
     pub(crate) gui_class: Option<Slice>,
     pub(crate) enabled: Option<Slice>,
-    /// Whether a property may say otherwise than the attributes, as in very old files.
+    /// Whether a property can override the attributes, as in very old files.
     pub(crate) has_special_property: bool,
     pub(crate) first_property: Option<PropertyId>,
     pub(crate) children: Vec<ElementId>,
@@ -73,7 +73,7 @@ pub enum PropertyKind {
     Map,
     /// `objProp`: a Java object, such as the save configuration of a listener.
     Object,
-    /// Anything else, and what stands inside an object.
+    /// Other kinds, and the content of objects.
     Other,
 }
 
@@ -109,7 +109,7 @@ impl PropertyKind {
             Self::Integer => text.parse::<i32>().is_ok(),
             Self::Long => text.parse::<i64>().is_ok(),
             Self::Double | Self::Float => {
-                // Java trims, allows a suffix for the type, and hexadecimal numbers, which nobody writes.
+                // Java trims, and allows a type suffix and hexadecimal numbers.
                 let text = text.trim();
                 let digits = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
                 text.parse::<f64>().is_ok() || digits.parse::<f64>().is_ok() || text.contains("0x")

@@ -183,20 +183,20 @@ fn ends_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>' | b'<')
 }
 
-/// The name of the tag whose `<` stands at this offset.
+/// The name of the tag that starts at this offset.
 pub(crate) fn tag_at(text: &str, offset: usize) -> &str {
     let rest = text.get(offset + 1..).unwrap_or("");
     &rest[..rest.bytes().position(ends_name).unwrap_or(rest.len())]
 }
 
-/// The start tag whose `<` stands at this offset, without `<` and `>`.
+/// The start tag that starts at this offset, without `<` and `>`.
 pub(crate) fn start_tag_at(text: &str, offset: usize) -> &str {
     let end = tag_end(text, offset);
     let content_end = end.offset - usize::from(end.closed) - usize::from(end.self_closed);
     text.get(offset + 1..content_end).unwrap_or("")
 }
 
-/// An attribute of the start tag whose `<` stands at this offset.
+/// An attribute of the start tag that starts at this offset.
 pub(crate) fn attribute_at<'t>(text: &'t str, offset: usize, name: &str) -> Option<Cow<'t, str>> {
     let tag = start_tag_at(text, offset);
     let mut attributes = Attributes::new(tag, tag_at(text, offset).len());
@@ -207,7 +207,7 @@ pub(crate) fn attribute_at<'t>(text: &'t str, offset: usize, name: &str) -> Opti
     Some(resolve(&text[range], true, |_| {}))
 }
 
-/// Where a part of a text stands in it; `None` if it is not a part of it.
+/// The position of a part of a text in the text; `None` if it is not a part of it.
 pub(crate) fn range_in(text: &str, part: &[u8]) -> Option<std::ops::Range<usize>> {
     let start = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let end = start.checked_add(part.len())?;
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_stays_and_is_told() {
+    fn damaged_text_is_kept_and_reported() {
         assert_eq!(
             resolved("a && b"),
             ("a && b".to_owned(), vec![TextProblem::BareAmpersand(2), TextProblem::BareAmpersand(3)])

@@ -59,7 +59,7 @@ fn the_tree_is_as_written() {
 }
 
 #[test]
-fn properties_are_read_whatever_their_form() {
+fn properties_are_read_in_any_form() {
     let plan = shop();
     let root = first(&plan);
     assert_eq!(root.comments(), "Two lines\r\n& a comment");

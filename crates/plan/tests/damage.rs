@@ -1,4 +1,4 @@
-//! What people read about damaged files.
+//! Messages about damaged files.
 
 use std::fmt::Write as _;
 

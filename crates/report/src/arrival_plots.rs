@@ -150,8 +150,8 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
     let x_to = points.len() as f64 * width_ms;
     let seen: u64 = bars.iter().sum();
     let note = format!(
-        "{:.2} % of the gaps are longer than shown; the exponential has {:.2} %. Bars above the curve on the left and \
-         on the right are bunches with pauses between them, bars above it in the middle are arrivals too even.",
+        "{:.2} % of the gaps are longer than shown, {:.2} % for the exponential. Bars above the curve on the left and \
+         right indicate bursts with pauses between them, bars above it in the middle too even arrivals.",
         percent((n - seen) as f64),
         100.0 - before * 100.0
     );

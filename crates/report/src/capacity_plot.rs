@@ -57,7 +57,7 @@ fn plot(
     let lines = [
         line("bounds", over(&bound), false),
         line("model", over(&curve), false),
-        line("left out", points(false), true),
+        line("excluded", points(false), true),
         line("measured", points(true), true),
     ];
     TerminalPlot {

@@ -101,7 +101,7 @@ fn signed(value: f64) -> String {
 }
 
 fn left_out(why: LeftOut) -> String {
-    format!("left out: {}", why.words())
+    format!("excluded: {}", why.words())
 }
 
 /// A model beside measurements that it was not fitted to, and what is to be thought of it.
@@ -173,7 +173,7 @@ pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> S
 pub fn service_law_table(of: &str, fit: &ServiceLawFit, look: Look) -> String {
     let mut out = format!(
         "\n{}\n{} values, mean {} ms, coefficient of variation {:.2}\n",
-        look.bold(&format!("Which law the times of {} follow", printable(of))),
+        look.bold(&format!("Distribution of the times of {}", printable(of))),
         fit.values,
         time(fit.mean_s),
         fit.cov
@@ -195,9 +195,9 @@ pub fn service_law_table(of: &str, fit: &ServiceLawFit, look: Look) -> String {
         p_value(fit.p_value)
     );
     out += &if fit.p_value < 0.05 {
-        format!("{line}: not even the best of them, {best}, is the law\n")
+        format!("{line}: even the best fit, {best}, is rejected\n")
     } else {
-        format!("{line}: nothing speaks against {best}\n")
+        format!("{line}: {best} is not rejected\n")
     };
     out
 }

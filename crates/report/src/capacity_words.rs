@@ -77,7 +77,7 @@ pub(crate) fn headroom(fit: &CapacityFit) -> Vec<String> {
     let mut out = Vec::new();
     match capacity_per_s {
         Some(capacity) => out.push(format!(
-            "Capacity: {}/s. The largest load that was fitted, {} users, made {}/s: {:.0} % of it.",
+            "Capacity: {}/s. The largest measured load, {} users, reached {}/s: {:.0} % of it.",
             with_interval(capacity, per_s),
             users(*at),
             per_s(*throughput_per_s),
@@ -88,9 +88,9 @@ pub(crate) fn headroom(fit: &CapacityFit) -> Vec<String> {
     if let Some(knee) = knee_users {
         let of = if fit.bounds.is_some() { "Knee N*" } else { "Peak" };
         let where_ = match knee.value - at {
-            left if left >= 1.0 => format!("{} more than were measured", users(left.floor())),
-            left if left <= -1.0 => format!("{} fewer than were measured", users((-left).floor())),
-            _ => "as many as were measured".into(),
+            left if left >= 1.0 => format!("{} more than measured", users(left.floor())),
+            left if left <= -1.0 => format!("{} fewer than measured", users((-left).floor())),
+            _ => "as many as measured".into(),
         };
         out.push(format!("{of}: {} users, {where_}.", with_interval(knee, |value| users(value.round()))));
     }
@@ -112,7 +112,7 @@ pub(crate) fn headline(fit: &CapacityFit) -> String {
         Some(capacity) => {
             let interval = match (capacity.low, capacity.high) {
                 (Some(low), Some(high)) => format!(" ({} to {})", per_s(low), per_s(high)),
-                (Some(low), None) => format!(" ({} or any more)", per_s(low)),
+                (Some(low), None) => format!(" ({} or more)", per_s(low)),
                 (None, _) => String::new(),
             };
             format!("{}/s at most{interval}", per_s(capacity.value))
@@ -132,7 +132,7 @@ pub(crate) fn verdict(judgement: &ModelJudgement) -> String {
     let allowed = format!("{} % that it may be off by", judgement.allowed * 100.0);
     match (judgement.verdict, judgement.p_value) {
         (ModelVerdict::Kept, Some(p)) => format!(
-            "Kept: nothing speaks against the model ({}, rejected below {}; {allowed})",
+            "Accepted: no evidence against the model ({}, rejected below {}; {allowed})",
             p_value(p),
             judgement.significance
         ),
@@ -141,7 +141,7 @@ pub(crate) fn verdict(judgement: &ModelJudgement) -> String {
             p_value(p),
             judgement.significance
         ),
-        _ => "Not judged: how precise the measurements are is not known, or none can be used".into(),
+        _ => "Not judged: the precision of the measurements is unknown, or none is usable".into(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::terminal_text::{Look, cut, printable};
 pub fn power_table(plan: &PowerPlan, look: Look) -> String {
     let percent = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
     let mut out = format!(
-        "Runs needed on each side for compare to see a difference of {}, from {} of {}\n\n",
+        "Runs needed on each side to detect a difference of {}, estimated from {} of {}\n\n",
         percent(plan.difference),
         counted(plan.runs.len() as u64, "run"),
         duration(plan.length_s),
@@ -58,19 +58,19 @@ pub fn power_table(plan: &PowerPlan, look: Look) -> String {
         out.push('\n');
     }
     if plan.rows.is_empty() {
-        out += "  nothing can be planned: the runs have too few samples\n";
+        out += "  no plan is possible: the runs have too few samples\n";
     }
     out += &format!(
         "\n{}\n{}\n{}\n",
         look.dim(
-            "for a difference of that measure alone, judged with all others as compare does; if more measures differ, fewer runs do"
+            "for a difference in that measure only, tested together with all others as in compare; if more measures differ, fewer runs suffice"
         ),
         look.dim(
-            "between, within: standard deviation from run to run, and within a run of this length, relative to the value"
+            "between, within: standard deviation between runs, and within a run of this length, relative to the value"
         ),
         look.dim(&format!(
-            "5/7 (9/12): 5 runs on each side see it with {}, 7 with {}; by a variance that the true one is below with {} it is \
-             9 and 12. ≥: at least, as one run tells nothing about others",
+            "5/7 (9/12): 5 runs on each side detect it with {}, 7 with {}; with an upper bound of the variance (confidence {}) \
+             9 and 12 are needed. ≥: at least, because a single run gives no variation between runs",
             percent(POWERS[0]),
             percent(POWERS[1]),
             percent(CAUTION)

@@ -11,8 +11,7 @@ use crate::page::escape;
 use crate::terminal_text::shown_label;
 
 /// What the numbers are.
-const ABOUT: &str =
-    "The middle half of the times of all runs of a side together; it is described, not judged.";
+const ABOUT: &str = "The middle half of the times of all runs of a side combined; not part of the tests.";
 
 /// `12.3 to 45.6`
 fn range(quartiles: Option<Quartiles>) -> String {
@@ -22,7 +21,7 @@ fn range(quartiles: Option<Quartiles>) -> String {
 /// A line below the measures of a row in the terminal.
 pub(crate) fn quartiles_line(row: &ComparedRow) -> String {
     let (before, after) = (range(row.base_quartiles), range(row.new_quartiles));
-    format!("  p25 to p75 ms: {before} before, {after} after (described, not judged)\n")
+    format!("  p25 to p75 ms: {before} before, {after} after (not tested)\n")
 }
 
 /// Two lines of the CSV table for a row: only label, kind, measure, before and after are known. `columns` is the number of all

@@ -110,7 +110,8 @@ pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
         perhaps.extend(with(Verdict::PerhapsBetter, &all));
         perhaps.dedup();
         if !perhaps.is_empty() {
-            parts.push(("0", format!("differences that may be less than {margin}: {}", some_of(&perhaps))));
+            parts
+                .push(("0", format!("differences that may be smaller than {margin}: {}", some_of(&perhaps))));
         }
     } else {
         parts[0].1 = format!("by more than the margin of {margin}: {}", parts[0].1);
@@ -119,9 +120,9 @@ pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
         let total = &comparison.total.effects;
         let open = total.iter().filter(|effect| effect.verdict == Verdict::TooLittleData).count();
         let text = match open {
-            0 => "no difference seen".to_owned(),
+            0 => "no difference detected".to_owned(),
             open => format!(
-                "no difference seen, but {open} of {} measures of the total have too little data to tell",
+                "no difference detected, but {open} of {} measures of the total have too little data",
                 total.len()
             ),
         };
@@ -312,7 +313,7 @@ fn labels(comparison: &Comparison, look: Look) -> String {
         out += &(line.trim_end().to_owned() + "\n");
     }
     let legend = "W worse, B better (w, b: perhaps by less than the margin), = alike, ? too little data, \
-        blank: no difference seen";
+        blank: no difference detected";
     out += &(look.paint(DIM, legend) + "\n");
     out
 }
@@ -367,11 +368,11 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
     };
     let how = match method {
         EffectMethod::Runs => {
-            "Student's t over runs (Welch; ratios on logarithms), never narrower than the runs' own block \
-             bootstrap tells"
+            "Student's t over runs (Welch; ratios on a logarithmic scale), never narrower than the block \
+             bootstrap within runs"
         }
         EffectMethod::RunsOfOneSide => {
-            "Student's t over runs; the one run alone is taken to vary as the others do"
+            "Student's t over runs; the single run is assumed to vary like the others"
         }
         EffectMethod::Blocks => "stationary block bootstrap within each run (Politis and Romano 1994)",
     };
@@ -379,9 +380,9 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
     let mut lines = vec![format!("Intervals: {how}.")];
     let (total, single) = (&comparison.total_tests, percent_of(1.0 - settings.false_rate));
     lines.push(format!(
-        "Asked at once: {} questions of the total, {} of labels; of the differences claimed at most {} are false on average, \
-         for which their intervals are at {} and {} (Benjamini, Hochberg and Yekutieli). All others are at {single}, or as \
-         much wider as it takes to hold zero.",
+        "Tested together: {} measures of the total, {} of labels. On average at most {} of the significant differences are false; \
+         their intervals have confidences of {} and {} (Benjamini, Hochberg and Yekutieli). All others have {single}, widened \
+         if necessary to contain zero.",
         total.tests,
         asked.tests,
         percent_of(settings.false_rate),
@@ -389,8 +390,8 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
         percent_of(asked.confidence),
     ));
     lines.push(format!(
-        "Margin: a change of up to {} (errors: {:.2} percentage points) is as good as none; \"alike\" is a whole interval \
-         within it.",
+        "Margin: changes of up to {} (errors: {:.2} percentage points) are ignored; \"alike\": the whole interval is \
+         within the margin.",
         percent_of(settings.margins.relative),
         settings.margins.errors * 100.0
     ));
@@ -399,11 +400,11 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
         let parts: Vec<String> = runs
             .map(|run| format!("{} from {:.0} s to {:.0} s", printable(&run.name), run.from_s, run.to_s))
             .collect();
-        lines.push(format!("Only the steady part of each run counts: {}.", parts.join(", ")));
+        lines.push(format!("Only the steady part of each run is included: {}.", parts.join(", ")));
     }
     if let Some(window) = settings.window {
         lines.push(format!(
-            "Only what started from {} s to {} s of each run counts.",
+            "Only samples that started from {} s to {} s of each run are included.",
             window.from_s, window.to_s
         ));
     }
@@ -479,7 +480,7 @@ pub fn comparison_percent(comparison: &Comparison, look: Look) -> String {
         out += &(if at == 0 { look.paint(DIM, &text) } else { text });
         out.push('\n');
     }
-    out += "\n(…): the interval holds no change, or the change is within the margin\n";
+    out += "\n(…): the interval contains zero, or the change is within the margin\n";
     out + &caveats(comparison, look)
 }
 

@@ -63,8 +63,8 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
     out += &format!(
         "\n{}\n",
         look.dim(&format!(
-            "At most {} % false alarms per {RUNS_PER_RATE} runs, over all series and however often one looks (rank \
-             likelihood ratios, docs/comparing-runs.md). A change shows at the earliest after {} runs. Margin {margin}.",
+            "At most {} % false alarms per {RUNS_PER_RATE} runs, over all series and any number of looks (rank \
+             likelihood ratios, docs/comparing-runs.md). A change can be detected after {} runs at the earliest. Margin {margin}.",
             (trend.settings.false_alarms * 1e4).round() / 1e2,
             trend.settings.least
         ))
@@ -132,8 +132,8 @@ fn change_line(trend: &Trend, series: &TrendSeries, change: &TrendChange, look: 
     };
     let run = trend.runs.get(change.at).map_or("", |run| run.name.as_str());
     let seen = match change.p_value {
-        Some(_) => format!("seen after {}", counted((change.seen_at - change.at + 1) as u64, "run")),
-        None => "back to the level before".to_owned(),
+        Some(_) => format!("detected after {}", counted((change.seen_at - change.at + 1) as u64, "run")),
+        None => "back to the previous level".to_owned(),
     };
     format!(
         "  {painted} from {} on: {} → {}, {size} ({seen})",

@@ -53,7 +53,7 @@ pub(crate) fn who(run: &RunFacts) -> Vec<String> {
         parts.push(counted(users, "user"));
     }
     if arrivals.left_waiting > 0 {
-        parts.push(format!("{} not taken up", counted(arrivals.left_waiting, "arrival")));
+        parts.push(format!("{} not started", counted(arrivals.left_waiting, "arrival")));
     }
     parts
 }

@@ -171,7 +171,7 @@ fn selection(log: &LogReport) -> String {
         .map(|(count, one, many)| format!("{} {}", thousands(count), if count == 1 { one } else { many }))
         .collect();
     if !left_out.is_empty() {
-        let _ = writeln!(out, "  left out: {}", left_out.join(", "));
+        let _ = writeln!(out, "  excluded: {}", left_out.join(", "));
     }
     out
 }
@@ -209,7 +209,7 @@ fn aligned(heads: &[&str], rows: &[Vec<String>], last_is_total: bool, look: Look
 fn text(table: &Table<'_>, rows: Option<Vec<(String, &LogTableRow)>>, total: bool, look: Look) -> String {
     let mut out = format!("\n{}\n", look.bold(table.title));
     let Some(rows) = rows else {
-        out.push_str("unavailable: the log does not tell\n");
+        out.push_str("unavailable: not in the log\n");
         return out;
     };
     let order = |row: &LogTableRow| [row.median, row.p90, row.p95, row.p99];
@@ -249,7 +249,8 @@ fn text(table: &Table<'_>, rows: Option<Vec<(String, &LogTableRow)>>, total: boo
         .collect();
     out += &aligned(&heads, &cells, total, look);
     if rows.iter().any(|(_, row)| row.rounded) {
-        out += &look.dim("so many distinct values that median and percentiles are to 0.1 % only");
+        out +=
+            &look.dim("median and percentiles are accurate to 0.1 % because there are many distinct values");
         out.push('\n');
     }
     out

@@ -38,7 +38,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
                 ms(second.response.p95)
             );
         }
-        None if live.total.samples == 0 => line += "  waiting for the first responses",
+        None if live.total.samples == 0 => line += "  waiting for the first response",
         None => {}
     }
     line += &format!("  {}", counted(live.total.samples, "request"));
@@ -52,7 +52,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
         line += &format!("  arrivals' CoV {:.2}", arrivals.cov);
     }
     if live.events > 0 {
-        line += "  results cannot all be written";
+        line += "  some results cannot be written";
     }
     line.chars().take(width).collect()
 }

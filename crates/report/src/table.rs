@@ -37,7 +37,7 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Lo
         out += &format!("Part: {}", window.reason);
         if window.before + window.after > 0 {
             let (before, after) = (thousands(window.before), thousands(window.after));
-            out += &format!("; {before} before and {after} after it are left out");
+            out += &format!("; {before} before and {after} after it are excluded");
         }
         out.push('\n');
     }
@@ -45,7 +45,7 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Lo
         out += &format!("Changed: {line}\n");
     }
     if let Some(left_out) = summary.run.arrivals.map(|counts| counts.not_offered).filter(|count| *count > 0) {
-        out += &format!("{} left out while the run was paused\n", counted(left_out, "arrival"));
+        out += &format!("{} not offered while the run was paused\n", counted(left_out, "arrival"));
     }
     arrivals(summary, &mut out);
     out.push('\n');

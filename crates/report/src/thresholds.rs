@@ -21,7 +21,7 @@ pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
     let failed = thresholds.iter().filter(|threshold| threshold.fails_run).count();
     let result = match failed {
         0 => look.good("kept"),
-        _ => look.bad(&format!("{failed} of {} not kept", thresholds.len())),
+        _ => look.bad(&format!("{failed} of {} failed", thresholds.len())),
     };
     let mut out = format!("\n{}: {result}\n", look.bold("Thresholds"));
     for threshold in thresholds {
@@ -64,7 +64,7 @@ pub(crate) fn unknown_labels(summary: &Summary, threshold: &ThresholdResult) -> 
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let missing = match &threshold.label {
         Some(label) => format!("no sample has the label '{}'", shown_label(label)),
-        None => format!("no sample has a label of {}", shown_label(&threshold.scope)),
+        None => format!("no sample has a label that matches {}", shown_label(&threshold.scope)),
     };
     Some(format!("{missing}; the labels are {}{more}", named.join(", ")))
 }
@@ -86,8 +86,8 @@ pub fn summary_markdown(summary: &Summary) -> String {
     let mut out = format!("## {}\n\n", cell(name.map_or("Load test", String::as_str)));
     match (summary.thresholds.len(), failed) {
         (0, _) => {}
-        (all, 0) => out += &format!("✅ {} kept\n\n", counted(all as u64, "threshold")),
-        (all, failed) => out += &format!("❌ {failed} of {} not kept\n\n", counted(all as u64, "threshold")),
+        (all, 0) => out += &format!("✅ {} passed\n\n", counted(all as u64, "threshold")),
+        (all, failed) => out += &format!("❌ {failed} of {} failed\n\n", counted(all as u64, "threshold")),
     }
     if !summary.thresholds.is_empty() {
         out += "| | threshold | seen |\n|---|---|---|\n";

@@ -157,8 +157,8 @@ pub(crate) fn times_tables(summary: &Summary, look: Look) -> String {
 /// The tables of each thread group, and of all groups.
 pub(crate) fn group_tables(summary: &Summary, look: Look) -> String {
     if summary.groups.is_empty() {
-        let note = "Thread groups: not told apart. All requests are of one group, or the results do not name \
-                    their threads.\n\n";
+        let note = "Thread groups: not separated. All requests belong to one group, or the results do not contain \
+                    thread names.\n\n";
         return note.to_owned() + &times_tables(summary, look);
     }
     let mut out = String::new();
@@ -169,6 +169,6 @@ pub(crate) fn group_tables(summary: &Summary, look: Look) -> String {
         out.push('\n');
     }
     let names = summary.groups.iter().map(|group| (group_name(group, &summary.groups), &group.total));
-    out += &format!("{}: rates of a group are over its own time\n", look.bold("All thread groups"));
+    out += &format!("{}: rates of a group are over the time of the group\n", look.bold("All thread groups"));
     out + &Rows::new("thread group", names, &summary.total).tables(look)
 }

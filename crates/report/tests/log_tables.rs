@@ -66,7 +66,7 @@ fn one_log_shows_its_labels() {
     Total   1000  25.11    1300  1409.90  862.03  527.06  2600  2800  2900    0  2900
 
     Time to first byte, ms
-    unavailable: the log does not tell
+    unavailable: not in the log
 
     Arrivals per cell of time: mean count and index of dispersion
     cell     cells    mean  dispersion  95 % of Poisson
@@ -120,7 +120,7 @@ fn several_logs_have_a_line_each() {
     runs/b.jtl  212  26.95    1400  1461.79  904.18  559.27  2700  2800  2900    0  2900
 
     Time to first byte, ms
-    unavailable: the log does not tell
+    unavailable: not in the log
 
     runs/a.jtl: Histogram in cells of 50 ms: how many values are at most, and above the row before
     ms   gaps  response times

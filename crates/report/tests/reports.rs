@@ -264,7 +264,7 @@ fn progress_fits_on_a_line() {
     };
     assert_eq!(
         progress_line(&progress, 200),
-        "00:00:03 of 00:00:30  1,234 users  waiting for the first responses  0 requests  no errors"
+        "00:00:03 of 00:00:30  1,234 users  waiting for the first response  0 requests  no errors"
     );
     let mut writer = writers.remove(0);
     for i in 0..10u64 {

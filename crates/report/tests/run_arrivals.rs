@@ -249,10 +249,10 @@ fn a_run_stopped_in_its_ramp_is_measured_against_the_part_that_was_made() {
     let rate = verdict.observed.rate_per_s.unwrap();
     assert!(rate.low < 250.0 && rate.high > 250.0 && rate.value < 270.0, "{rate:?}");
     assert!(!text.contains("the requested rate"), "{text}");
-    assert!(text.contains(" sessions, 1 user, 7 arrivals not taken up, "), "{text}");
+    assert!(text.contains(" sessions, 1 user, 7 arrivals not started, "), "{text}");
     assert!(text.contains("at most; none dropped"), "nobody says that none waited: {text}");
     assert!(text.contains("7 arrivals still waited for a user when the run was stopped"), "{text}");
-    assert!(page.contains(" sessions · 1 user · 7 arrivals not taken up"), "{page}");
+    assert!(page.contains(" sessions · 1 user · 7 arrivals not started"), "{page}");
 }
 
 #[test]

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_law_are_judged_together() {
+    fn adjacent_parts_of_one_law_are_judged_together() {
         let text = "pause 5s, poisson(50/s) for 10s, pause 5s, ramp(50/s -> 80/s) over 10s, pause 3s, even(9/s) for 4s, \
                     poisson(5/s) for 10s";
         assert_eq!(found(text, 99), [(Law::Poisson, 5, 30), (Law::Even, 33, 37), (Law::Poisson, 37, 47)]);

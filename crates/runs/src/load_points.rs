@@ -1,4 +1,4 @@
-//! From the results of a run to what was measured at its load: users, throughput, response and think time.
+//! The measurements of a run at its load: users, throughput, response and think time.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ const SHARED_NAMES: f64 = 0.01;
 /// Times of a log are whole milliseconds: a request may seem to begin one before it did.
 const CLOCK_STEP_NS: u64 = 1_000_000;
 
-/// What a run says about its load.
+/// The load of a run.
 #[derive(Debug, Clone)]
 pub struct MeasuredLoad {
     /// The measurement.
     pub point: LoadPoint,
-    /// What is in doubt about it.
+    /// Its caveats.
     pub findings: Vec<CapacityFinding>,
     /// Which part of the run it is of, in a sentence.
     pub part: String,
@@ -68,7 +68,7 @@ pub fn measure_loads(
     for Plateau { users, window_s: (from_s, to_s) } in steps {
         let options = ResultsOptions { part: ResultsPart::Window(from_s, to_s), ..options.clone() };
         let summary = summarise_results(vec![again()?], &options, progress)?;
-        // Of a plateau in which nothing started there is nothing to say.
+        // In a plateau without starts there is no measurement.
         if summary.total.samples == 0 {
             continue;
         }
@@ -97,7 +97,7 @@ fn measure_load(
         None => (summary.total.first_start_s, summary.total.last_end_s),
     };
     let start_ms = Some(summary.run.wall_anchor_ms);
-    // Thread names tell users apart, and stand in a column that totals need not.
+    // Thread names, which identify users, are in a column that totals do not need.
     let settings = ReadSettings { start_ms, all_columns: true, ..options.read.clone() };
     let results = Results::open(vec![again], &settings)?;
     // Instants count from an origin that may lie before the start of the run.
@@ -145,7 +145,7 @@ fn measure_load(
     })
 }
 
-/// What the loops of single users look like: request, think, request.
+/// The cycles of single users: request, think, request.
 struct UserLoops {
     window_ns: (u64, u64),
     batches: LoadBatches,
@@ -189,7 +189,7 @@ impl UserLoops {
             }
             self.seen += 1;
         }
-        // Without a thread's name nobody knows whose request it was.
+        // Without a thread name the user of a request is unknown.
         if sample.user == 0 {
             return;
         }
@@ -211,7 +211,7 @@ impl UserLoops {
         (self.gaps > 0).then(|| self.overlaps as f64 / self.gaps as f64)
     }
 
-    /// How many users there were; `None` when names do not tell.
+    /// The number of users; `None` without thread names.
     fn users(&self) -> Option<f64> {
         (!self.ends.is_empty()).then_some(self.ends.len() as f64)
     }
@@ -224,7 +224,7 @@ fn whole_seconds(summary: &Summary, window_s: (f64, f64)) -> impl Iterator<Item 
     (0..seconds.len()).filter(move |&at| inside(seconds[at]))
 }
 
-/// The mean number of active users, as requests saw it; `None` when nobody wrote it down.
+/// The mean number of active users according to samples; `None` if it was not recorded.
 fn mean_users(summary: &Summary, window_s: (f64, f64)) -> Option<f64> {
     let known: Vec<f64> = whole_seconds(summary, window_s)
         .filter_map(|at| summary.series.users[at])
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
     use crate::summarise::ResultsPart;
 
-    /// A JTL of users who ask for a time and think for another, like clocks, `offset_ms` apart.
+    /// A JTL of users with constant request and think times, `offset_ms` apart.
     fn log(users: u64, response_ms: u64, think_ms: u64, seconds: u64, threads: u64) -> String {
         let mut rows: Vec<(u64, String)> = Vec::new();
         for user in 0..users {

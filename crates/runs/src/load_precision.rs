@@ -9,7 +9,7 @@ use busyhour_stats::{SerialDependence, stationary_block_length};
 /// Batches of a run with many requests. The estimate of dependence is made for sequences of 60 elements and more.
 const BATCHES_MOST: u64 = 120;
 
-/// With fewer nothing is said about precision.
+/// With fewer samples the precision is not computed.
 const BATCHES_LEAST: u64 = 8;
 
 /// Requests in a batch, on average.
@@ -61,7 +61,7 @@ impl LoadBatches {
     }
 }
 
-/// Standard error of the mean of a series whose neighbours depend on each other.
+/// Standard error of the mean of a serially dependent series.
 fn standard_error(series: &[f64]) -> Option<f64> {
     let n = series.len() as f64;
     let mean = series.iter().sum::<f64>() / n;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_requests_say_nothing_of_their_precision() {
+    fn too_few_requests_have_no_precision() {
         let mut few = LoadBatches::new((0, 1_000_000_000), 79);
         (0..79).for_each(|at| few.add(at * 12_000_000, 0.01));
         assert_eq!(few.precision(), None);

@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Seed of the simulations inside tests: the same log has the same verdict each time.
 const SEED: u64 = 0;
 
-/// What kind of load a log is of; a log does not tell.
+/// The kind of load of a log, which the log does not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogLoad {
     /// Users that wait for each response, as JMeter's threads do: what R/(R + Z) makes of their arrivals is known.
@@ -54,7 +54,7 @@ impl LogTally {
         }
     }
 
-    /// Takes the next row; one that is not `wanted` only tells when the log begins.
+    /// Takes the next row; a row that is not `wanted` only determines the start of the log.
     pub fn add(&mut self, row: &LogRow, wanted: bool) {
         if self.web_log.add(row, wanted) {
             // Whole ms stay whole ms: the first stamp is one of them.

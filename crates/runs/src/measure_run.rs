@@ -23,7 +23,7 @@ pub struct RunReading {
     pub part: ResultsPart,
     /// How result files are read.
     pub read: ReadSettings,
-    /// Seed of the bootstrap that tells how precise each run is; `None` leaves that out.
+    /// Seed of the bootstrap for the precision of each run; `None`: no bootstrap.
     pub seed: Option<u64>,
 }
 
@@ -34,11 +34,11 @@ pub enum MeasureRunError {
     RunDir(RunDirError),
     /// Its results cannot be read.
     Results(ResultsError),
-    /// No request ended, or none in the part that was asked for.
+    /// No request ended, or none in the requested part.
     Empty {
         /// Which.
         name: String,
-        /// Whether a part was asked for.
+        /// Whether a part was requested.
         part: bool,
     },
 }
@@ -107,7 +107,7 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
     };
     let mut tallied = Tallied::of(run, reading, window, start_ms)?;
     if let Some(start_ms) = tallied.earlier_ms.filter(|_| window.is_some() && start_ms.is_none()) {
-        // A row further down tells that the run began earlier than its first row, and with it the window.
+        // A later row can show that the run, and with it the window, started before the first row.
         tallied = Tallied::of(run, reading, window, Some(start_ms))?;
     }
     let Tallied { tally, labels, inputs, start_ms, .. } = tallied;
@@ -123,7 +123,7 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
         .ok_or(MeasureRunError::Empty { name, part: reading.part != ResultsPart::Whole })
 }
 
-/// What the manifest tells, when the run is a directory of ours.
+/// The facts of the manifest, if the run is a run directory.
 fn manifest_of(path: &Path) -> Result<Option<RunFacts>, MeasureRunError> {
     let dir = RunDir::open(path);
     if !path.is_dir() || !dir.samples_path().exists() {
@@ -148,7 +148,7 @@ struct Tallied {
     inputs: Vec<InputFacts>,
     /// What the run's instants count from, in ms since 1970.
     start_ms: i64,
-    /// The start of the run, when a sample tells that it was earlier than that.
+    /// The start of the run, if a sample shows that it was earlier.
     earlier_ms: Option<i64>,
 }
 
@@ -159,7 +159,7 @@ impl Tallied {
         window: Option<RunWindow>,
         start_ms: Option<i64>,
     ) -> Result<Tallied, MeasureRunError> {
-        // Users are told apart by the names of their threads.
+        // Users are identified by the names of their threads.
         let settings = ReadSettings { start_ms, all_columns: true, ..reading.read.clone() };
         let results = Results::open(inputs(run), &settings)?;
         let start_ms = results.start_ms();
@@ -186,7 +186,7 @@ impl Tallied {
                 },
                 samples: sample.sample_count,
                 errors: sample.error_count,
-                // Threads count from 1; without their names nobody is told apart.
+                // Threads are numbered from 1; without names users cannot be identified.
                 user: (sample.user > 0).then_some(user),
             });
         };

@@ -55,7 +55,7 @@ pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVer
     Ok(verdicts)
 }
 
-/// Judges the arrivals of the run in `dir` and adds the verdicts, and their doubts, to its summary.
+/// Judges the arrivals of the run in `dir` and adds the verdicts and their caveats to its summary.
 ///
 /// # Errors
 /// The record cannot be read.
@@ -95,7 +95,7 @@ fn judge_open(
         Some(process) => made_ns(dir, load.facts, open, process.duration_ns())?,
         None => 0,
     };
-    // What somebody changed while the run went on was asked for, too.
+    // Changes during the run belong to the request.
     let changes = changes(&load.facts.events, open);
     let rate = known.as_ref().map(|process| changes.expected(process));
     let settings = settings(rate.as_ref(), end_ns).with_stall_rule(stall_rule(law));
@@ -176,7 +176,7 @@ fn judge_open(
     Ok(verdicts)
 }
 
-/// Whether no group of the run starts users of its own.
+/// Whether no group of the run has users of its own.
 fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
     let open: usize = load.facts.open.iter().map(|open| open.groups.len()).sum();
     open + names.set_up_and_tear_down.len() >= names.groups.len()
@@ -226,7 +226,7 @@ fn mean_rate(rate: &ChangedRate, end_ns: u64) -> Option<f64> {
 
 fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
     let settings = TallySettings::new(Resolution::Nanosecond);
-    // Of a schedule that only the record knows, delivered and scheduled are compared over the same part: all of it.
+    // If only the record has the schedule, both are compared over the whole record.
     let Some(rate) = known else { return settings.judging_all() };
     let copy = rate.clone();
     match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
@@ -274,7 +274,7 @@ fn judge_closed(
         return Ok(Vec::new());
     }
     let asked = RequestedProcess::Closed {
-        // Beside an open workload the numbers of users and the times are those of both.
+        // With an additional open workload, users and times are those of both workloads.
         users: (load.facts.open.is_empty() && load.users_max > 0).then(|| f64::from(load.users_max)),
         response_s: load.service_mean_s.filter(|_| load.facts.open.is_empty()),
         think_s: None,

@@ -213,7 +213,7 @@ mod tests {
         tally.finish(&mut Xoshiro256PlusPlus::seed_from_u64(1))
     }
 
-    /// What comes of `starts` in any order must be what comes of them in their own.
+    /// Any order of `starts` must give the result of the sorted order.
     fn assert_ordered(starts: impl Iterator<Item = u64>, counted: bool) {
         let (mut order, mut sorted) = (order(), tally());
         let mut all: Vec<u64> = starts.collect();
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn starts_come_in_their_order() {
-        // Each one may stand up to 40 places from where it belongs.
+        // Each start is at most 40 places from its position.
         let starts = |at: u64| at * MS_NS + (at * 7_919 % 40) * MS_NS;
         assert_ordered((0..5_000).map(starts), true);
         assert_ordered((0..5_000).map(|at| starts(at) / 4 / MS_NS * MS_NS), true);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_comes_too_late_is_told() {
+    fn a_start_that_comes_too_late_is_reported() {
         for ns in [0, 1] {
             let mut order = order();
             (100..1_000).for_each(|at| order.add(at * MS_NS + ns));

@@ -44,7 +44,7 @@ pub struct ResultsOptions {
     pub apdex: ApdexLimits,
     /// What counts.
     pub part: ResultsPart,
-    /// What kind of load it was, where no run directory tells.
+    /// The kind of load, if there is no run directory.
     pub load: LogLoad,
 }
 
@@ -93,7 +93,7 @@ pub fn judge_results(
     Ok(summary)
 }
 
-/// What of `inputs` counts by `options`, for those who read their samples themselves.
+/// The part of `inputs` that is counted by `options`, for callers that read samples themselves.
 ///
 /// # Errors
 /// An input cannot be read, or is a stream where it has to be read more than once.
@@ -129,7 +129,7 @@ fn summarised(
         [ResultsInput { from: ResultsFrom::Path(path), .. }] if path.is_dir() => Some(RunDir::open(path)),
         _ => None,
     };
-    // Of a directory without a record it is said below that it is no run.
+    // A directory without a record is reported below as not being a run.
     let run = run.filter(|dir| dir.samples_path().exists());
     let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
     let facts = |replay: &Replay| match &manifest {
@@ -169,7 +169,7 @@ fn summarised(
         summary.set_window_reason(WindowChoice::Steady, steady.reason);
     }
     match (&run, &manifest, window) {
-        // A run knows its workloads, their schedules and its thresholds; a part of it is judged as any log.
+        // A run has its workloads, schedules and thresholds; a part of it is judged like a log.
         (Some(dir), Some(manifest), None) => {
             add_arrivals(dir, &mut summary)?;
             summary.thresholds = judge_manifest(dir, manifest, &summary)?;
@@ -224,7 +224,7 @@ pub(crate) fn find_steady(
 struct Reading {
     replay: Replay,
     starts: StartOrder,
-    /// Whether the run began at another time than its first row said.
+    /// Whether the run started at another time than its first row.
     moved: bool,
 }
 

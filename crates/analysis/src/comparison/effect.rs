@@ -55,7 +55,7 @@ impl Verdict {
     pub const fn describe(self, measure: Measure) -> &'static str {
         match (self, measure) {
             (Verdict::Alike, _) => "alike",
-            (Verdict::NotSeen, _) => "no difference seen",
+            (Verdict::NotSeen, _) => "no difference detected",
             (Verdict::TooLittleData, _) => "too little data",
             (Verdict::Better, Measure::Throughput) => "higher",
             (Verdict::PerhapsBetter, Measure::Throughput) => "higher, maybe only slightly",

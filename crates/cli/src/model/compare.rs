@@ -23,7 +23,7 @@ use crate::quantities::share;
     after_help = "The model is a file in TOML, or what `model fit --json` has written, which also contains the precision of its curve. \
     Its users are set to those of each measurement, its think time to the measured one.\n\n\
     Examples:\n  busyhour model compare model.toml runs/users-120\n  busyhour model compare fit.json held-out.csv --allow 10%\n\n\
-    Exit codes: 0 nothing speaks against the model, or it cannot be judged, 1 the program or the system failed, 2 the command line \
+    Exit codes: 0 the model is not rejected, or it cannot be judged, 1 the program or the system failed, 2 the command line \
     cannot be understood, 3 an input cannot be read, or the model cannot be solved, 9 the model is rejected"
 )]
 pub(crate) struct CompareModelArgs {

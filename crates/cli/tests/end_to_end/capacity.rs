@@ -79,7 +79,7 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
         "model fit {files} --service-law --response-max 200ms -o model.toml -o fit.json -o capacity.html"
     );
     let ended = room.type_in(&line).expect(0);
-    assert!(ended.stdout.contains("Which law the times of users-10.jtl follow"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("Distribution of the times of users-10.jtl"), "{}", ended.stdout);
     assert!(ended.stdout.contains("have a mean response time within 200 ms"), "{}", ended.stdout);
     let fit: Value = serde_json::from_str(&room.read("fit.json")).unwrap();
     let capacity = &fit["headroom"]["capacity_per_s"];

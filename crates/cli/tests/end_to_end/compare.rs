@@ -268,7 +268,7 @@ fn ramps_are_excluded_from_each_run() {
     assert!(whole > 1.2 * window && (steady / window - 1.0).abs() < 0.02, "{whole} {window} {steady}");
     room.type_in("compare --fail-on none --steady auto before.jtl after.jtl")
         .expect(0)
-        .prints(&["Only the steady part of each run counts: before.jtl from 3"]);
+        .prints(&["Only the steady part of each run is included: before.jtl from 3"]);
     room.type_in("compare --steady auto --window 1,2 before.jtl after.jtl").expect(2).says(&["--steady"]);
     room.type_in("trend --steady auto before.jtl after.jtl").expect(0).prints(&["2 runs"]);
 }

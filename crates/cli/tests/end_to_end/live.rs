@@ -81,7 +81,7 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
         .expect(4)
         .prints(&[
             "the rate changed to 2.5 times the configured rate (from the page)",
-            "left out while the run was paused",
+            "not offered while the run was paused",
         ])
         .says(&["stopping (from the page)"]);
     let manifest = room.manifest();

@@ -155,7 +155,7 @@ fn several_run_directories_are_merged_as_one_test() {
         room.run(["run", "plan.jmx", &port, "--dir", dir, "--threshold", "hits of home = 10"]).expect(0);
     }
     // Together they have twice as many requests as each of them.
-    room.run(["judge", "one", "two"]).expect(6).prints(&["1 of 1 not kept", "hits of home = 10  20"]);
+    room.run(["judge", "one", "two"]).expect(6).prints(&["1 of 1 failed", "hits of home = 10  20"]);
     assert_eq!(total(&room.run(["export", "one", "two", "--to", "csv"]).expect(0).stdout), 20);
     room.run(["export", "one", "two/samples.jtl", "--to", "parquet", "-o", "both.parquet"])
         .expect(2)

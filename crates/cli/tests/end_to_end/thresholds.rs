@@ -59,7 +59,7 @@ fn passed_thresholds_are_reported_in_every_format() {
     let markdown = room.read("summary.md");
     assert!(markdown.starts_with("# of an earlier step\n## "), "{markdown}");
     assert!(
-        markdown.contains("4 thresholds kept") && markdown.contains("| cart | 50 | 0.00 % |"),
+        markdown.contains("4 thresholds passed") && markdown.contains("| cart | 50 | 0.00 % |"),
         "{markdown}"
     );
 
@@ -78,7 +78,7 @@ fn a_failed_threshold_exits_with_6() {
     room.file("plan.jmx", hundred());
     let more = ["--threshold", "hits < 100", "--threshold", "p95 of typo < 1s", "--threshold", "errors = 0"];
     run(&room, &server, &[&more[..], &["--junit", "t.xml"]].concat()).expect(6).prints(&[
-        "Thresholds: 2 of 3 not kept",
+        "Thresholds: 2 of 3 failed",
         "✗ hits < 100  100",
         "✗ p95 of typo < 1s  nothing to measure",
         "✓ errors = 0  0",
@@ -99,7 +99,7 @@ fn a_failed_threshold_stops_an_endless_run() {
     run(&room, &server, &["--fail-if", "rc5xx of home>0 for 1s", "--threshold", "errors of home < 1%"])
         .expect(7)
         .says(&["stopping: the threshold `fail if rc5?? of 'home' > 0 for 1s, stop as failed` failed at"])
-        .prints(&["stopped early", "it stopped the run", "Thresholds: 2 of 2 not kept"]);
+        .prints(&["stopped early", "it stopped the run", "Thresholds: 2 of 2 failed"]);
     let manifest = room.manifest();
     let outcome = manifest.outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::StoppedByThreshold);

@@ -28,7 +28,7 @@ fn exported(jtl: &str, group_rows: usize) -> (Vec<Row>, usize) {
     (found, metadata.num_row_groups())
 }
 
-/// What stands in a row, by the names of the columns.
+/// The values of a row by column names.
 fn field(row: &Row, name: &str) -> Field {
     row.get_column_iter().find(|(column, _)| *column == name).unwrap().1.clone()
 }
@@ -65,7 +65,7 @@ fn a_row_for_each_sample_of_a_result_file() {
     assert_eq!(field(row, "variable_user"), Field::Str("u4".into()));
     // Latencies were measured, and are 0 now and then.
     assert_eq!(field(&rows[3], "latency_ns"), Field::Long(0));
-    // What a result file does not tell, or nobody measured, is null.
+    // Values that a result file does not contain are null.
     for unknown in ["intended_at", "response_ns", "connect_ns", "idle_ns", "sent_bytes", "url", "encoding"] {
         assert_eq!(field(row, unknown), Field::Null, "{unknown}");
     }

@@ -15,7 +15,7 @@ use crate::xml;
 /// The class name by which old files name a header, and under which its name has an outdated name.
 const OLD_HEADER: &str = "org.apache.jmeter.protocol.http.control.Header";
 
-/// What the start tag of an element says.
+/// The attributes of the start tag of an element.
 #[derive(Default)]
 pub(super) struct ElementAttributes {
     pub(super) name: Option<Slice>,
@@ -26,7 +26,7 @@ pub(super) struct ElementAttributes {
 }
 
 impl Builder<'_> {
-    /// Calls back with every attribute of a start tag, and reports those that are none.
+    /// Calls back with each attribute of a start tag, and reports invalid ones.
     fn attributes(&mut self, tag: &Range<usize>, mut found: impl FnMut(&[u8], Slice)) {
         let text = self.text;
         let content = xml::start_tag_at(text, tag.start);

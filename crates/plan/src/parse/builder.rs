@@ -67,7 +67,7 @@ pub(super) struct Builder<'t> {
     /// How many tags deeper than the stack goes.
     pub(super) beyond: usize,
     pub(super) was_too_deep: bool,
-    /// Whether this piece has been reported already: what follows from that is not told as well.
+    /// Whether this piece has been reported; consequences of the damage are not reported again.
     pub(super) is_tag_damaged: bool,
     pub(super) entities_declared: bool,
     /// Names and texts are URL-encoded, as JMeter 2.1 wrote them.

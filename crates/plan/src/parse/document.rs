@@ -53,7 +53,7 @@ impl Builder<'_> {
         plan.map(|distance| at + distance)
     }
 
-    /// A tag that nothing stands around.
+    /// A tag at the top level.
     pub(super) fn start_document(&mut self, range: Range<usize>, self_closed: bool) {
         let tag = xml::tag_at(self.text, range.start);
         if self.document == Document::End {

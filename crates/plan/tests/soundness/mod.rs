@@ -1,4 +1,4 @@
-//! What must be true of the reader for any bytes whatever. Used by the tests here and by the fuzz target.
+//! Properties that hold for any input of the reader. Used by the tests here and by the fuzz target.
 
 use busyhour_diagnostic::has_errors;
 use busyhour_plan::{DIAGNOSTICS_MAX, Element, Property, TestPlan, parse};

@@ -68,8 +68,11 @@ fn opening(fit: &CapacityFit) -> String {
     };
     let contradictions = of(&|weight| weight == Weight::Contradiction);
     if !contradictions.is_empty() {
-        out +=
-            &told(contradictions, "This contradicts a law that every system keeps", "contradictions-title");
+        out += &told(
+            contradictions,
+            "Contradictions to laws that hold for every system",
+            "contradictions-title",
+        );
     }
     let doubts = of(&|weight| weight != Weight::Contradiction);
     if !doubts.is_empty() {
@@ -81,7 +84,7 @@ fn opening(fit: &CapacityFit) -> String {
 fn throughput(fit: &CapacityFit) -> String {
     let bound = match (fit.bounds, &fit.headroom.capacity_per_s) {
         (Some(bounds), Some(capacity)) => format!(
-            " Dashed: the bounds min(N/(R₀ + Z), X_max) with R₀ = {} ms and X_max = {}/s, which meet at {} users.",
+            " Dashed: the bounds min(N/(R₀ + Z), X_max) with R₀ = {} ms and X_max = {}/s, which intersect at {} users.",
             time(bounds.response_min_s),
             with_interval(capacity, per_s),
             users(bounds.knee_users.round())
@@ -92,16 +95,16 @@ fn throughput(fit: &CapacityFit) -> String {
     figure(
         "throughput",
         "",
-        &format!("Requests per second over users: the model's curve and the measurements.{band}{bound}"),
+        &format!("Requests per second by number of users: curve of the model and measurements.{band}{bound}"),
     )
 }
 
 fn response(fit: &CapacityFit) -> String {
     let bound = match fit.bounds {
-        Some(_) => " Dashed: the least it can be, max(R₀, N/X_max − Z).",
+        Some(_) => " Dashed: lower bound max(R₀, N/X_max − Z).",
         None => " By Little's law from the throughput.",
     };
-    figure("response", "", &format!("Mean response time over users.{bound}"))
+    figure("response", "", &format!("Mean response time by number of users.{bound}"))
 }
 
 fn has_band(fit: &CapacityFit) -> bool {
@@ -132,9 +135,9 @@ fn measurements(fit: &CapacityFit) -> String {
     let has_failed = fit.points.iter().any(|compared| compared.checked.point.error_share.is_some());
     let has_left_out = fit.points.iter().any(|compared| compared.checked.left_out.is_some());
     columns.extend(has_failed.then(|| column("failed %", Sort::Number)));
-    columns.extend(has_left_out.then(|| column("left out", Sort::Words)));
+    columns.extend(has_left_out.then(|| column("excluded", Sort::Words)));
     let mut table = format!(
-        "<table class=\"wide sortable\"><caption class=\"skip\">Measurements beside the model</caption>{}<tbody>",
+        "<table class=\"wide sortable\"><caption class=\"skip\">Measurements and model</caption>{}<tbody>",
         head(&columns)
     );
     for compared in &fit.points {
@@ -169,7 +172,7 @@ fn measurements(fit: &CapacityFit) -> String {
         table.push_str("</tr>");
     }
     table.push_str("</tbody></table>");
-    scrolling("Measurements beside the model", &table)
+    scrolling("Measurements and model", &table)
 }
 
 fn model(fit: &CapacityFit) -> String {
@@ -225,26 +228,26 @@ fn method(fit: &CapacityFit) -> String {
     };
     add(
         "N, X, R, Z",
-        "Users, requests per second, mean response time, mean think time: N = X(R + Z) in every system.",
+        "Users, requests per second, mean response time, mean think time: N = X(R + Z) holds for every system.",
     );
     add(
         "capacity",
-        "X_max = 1/D_max: what the busiest resource can do when it never rests. No number of users makes more.",
+        "X_max = 1/D_max: the throughput at which the busiest resource is always busy. No number of users exceeds it.",
     );
     add(
         "knee N*",
-        "X_max (R₀ + Z): so many users would keep the bottleneck busy if they never met. With fewer, users mostly wait for \
-         nobody; with more, each further user only makes the others wait longer.",
+        "X_max (R₀ + Z): the number of users that keeps the bottleneck busy without queueing. With fewer users there is little waiting; \
+         with more, each further user mainly increases the waiting time.",
     );
     add(
         "interval",
-        "Of the model's parameters and curve, if the model is right. That it is, the measurements beside the curve have to show.",
+        "Of the parameters and the curve, if the model is correct. Compare the measurements with the curve to judge that.",
     );
     if fit.bounds.is_none() {
         add(
             "σ, κ",
-            "The part of the work that is done one after the other, and what users cost each other in pairs: with κ above 0 \
-             throughput has a peak and falls behind it.",
+            "σ is the serial share of the work, κ the cost of coordination between pairs of users. If κ is above 0, \
+             throughput has a peak and decreases beyond it.",
         );
     }
     out.push_str("</dl>");

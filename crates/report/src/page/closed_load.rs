@@ -37,8 +37,8 @@ impl Cycle {
         let users = self.users.filter(|users| *users >= 1.0)?;
         let cycle_s = self.response_s + self.think_s;
         Some(format!(
-            "Users, rate and times hang together by N = X(R + Z): {} make X = {} requests per second when a request takes \
-             R = {} ms ({}) and a user pauses Z = {} ms before the next ({}).",
+            "Users, rate and times are related by N = X(R + Z): {} make X = {} requests per second if a request takes \
+             R = {} ms ({}) and a user pauses for Z = {} ms before the next ({}).",
             counted(users.round() as u64, "user"),
             rate(users / cycle_s),
             ms(self.response_s * 1e3),
@@ -53,7 +53,7 @@ impl Cycle {
 pub(super) fn note(summary: &Summary) -> String {
     let Some(law) = Cycle::of(summary).as_ref().and_then(Cycle::law) else { return String::new() };
     format!(
-        "<p class=\"note\">{law} What the system can do at most is found by runs at several numbers of users: <code>{}</code></p>",
+        "<p class=\"note\">{law} To estimate the capacity, run several numbers of users: <code>{}</code></p>",
         escape("busyhour model fit RUN RUN … -o capacity.html")
     )
 }
@@ -67,10 +67,10 @@ mod tests {
         let cycle = Cycle { users: Some(20.0), response_s: 0.05, think_s: 0.95 };
         let law = cycle.law().unwrap();
         assert!(
-            law.contains("20 users make X = 20.0 requests per second when a request takes R = 50.0 ms"),
+            law.contains("20 users make X = 20.0 requests per second if a request takes R = 50.0 ms"),
             "{law}"
         );
-        assert!(law.contains("pauses Z = 950 ms"), "{law}");
+        assert!(law.contains("pauses for Z = 950 ms"), "{law}");
         assert_eq!(Cycle { users: None, ..cycle }.law(), None);
     }
 }

@@ -64,7 +64,7 @@ fn subtitle(comparison: &Comparison) -> String {
     };
     let runs = |side: &Side| counted(side.runs.len() as u64, "run");
     format!(
-        "{} {} · {} {} · {clock} · differences within {} count as none",
+        "{} {} · {} {} · {clock} · differences within {} are ignored",
         runs(&comparison.base),
         comparison.base.name,
         runs(&comparison.new),
@@ -105,8 +105,8 @@ fn total(comparison: &Comparison) -> String {
     let confidence = percent_of(comparison.total_tests.confidence);
     let single = percent_of(1.0 - comparison.settings.false_rate);
     format!(
-        "<p>Each bar is the interval of a change, its dot the change itself; the tinted band is what counts as none. Intervals of \
-         differences that are claimed are at {confidence}, all others at {single}, or as much wider as it takes to hold \
+        "<p>Each bar is the confidence interval of a change, its dot the change itself; changes inside the tinted band are ignored. Intervals of \
+         significant differences have a confidence of {confidence}, all others {single}, widened if necessary to contain \
          zero.</p>{}",
         scrolling("All requests", &effects_table("measure", &rows, comparison, false))
     )
@@ -115,7 +115,7 @@ fn total(comparison: &Comparison) -> String {
 /// Every label, measure by measure.
 fn labels(comparison: &Comparison) -> String {
     if comparison.labels.is_empty() {
-        return "<p>No label is on both sides.</p>".to_owned();
+        return "<p>The two sides have no label in common.</p>".to_owned();
     }
     let asked = &comparison.label_tests;
     let confidence = percent_of(asked.confidence);
@@ -248,7 +248,7 @@ fn row_name(row: &ComparedRow) -> String {
 fn distribution(comparison: &Comparison) -> String {
     let total = &comparison.total;
     if total.base_curve.len() < 2 || total.new_curve.len() < 2 {
-        return "<p>Too few requests ended for a distribution.</p>".to_owned();
+        return "<p>There are too few requests for a distribution.</p>".to_owned();
     }
     let at = |curve: &[CurvePoint]| curve.iter().find(|point| point.percentile >= 95.0).map(|point| point.ms);
     let words = match (at(&total.base_curve), at(&total.new_curve)) {
@@ -262,7 +262,7 @@ fn distribution(comparison: &Comparison) -> String {
         _ => String::new(),
     };
     let caption = format!(
-        "{words}All runs of a side together. To the right each step of the axis is a tenth of the requests before it."
+        "{words}All runs of a side combined. Each step of the axis contains a tenth of the requests of the previous step."
     );
     figure("curves", "", &caption)
 }
@@ -273,9 +273,9 @@ fn course() -> String {
         figure(
             "rates",
             "",
-            "One line per run, all from their start on, in slices as long as those of the coarsest run; the last may be short."
+            "One line per run, from its start, in slices of the coarsest run; the last slice may be shorter."
         ),
-        figure("p95s", "", "The same of the 95th percentile of the requests that ended in each slice.")
+        figure("p95s", "", "The 95th percentile of the requests that ended in each slice.")
     )
 }
 
@@ -337,7 +337,7 @@ fn method(comparison: &Comparison) -> String {
         (
             &[Verdict::PerhapsWorse, Verdict::PerhapsBetter],
             "…, maybe only slightly",
-            format!("The interval leaves out zero but reaches into the {margin} that count as none."),
+            format!("The interval does not contain zero but overlaps the margin of {margin}."),
         ),
         (
             &[Verdict::Alike],
@@ -346,13 +346,13 @@ fn method(comparison: &Comparison) -> String {
         ),
         (
             &[Verdict::NotSeen],
-            "no difference seen",
-            "The interval holds zero and reaches beyond the margin on one side at most.".to_owned(),
+            "no difference detected",
+            "The interval contains zero and exceeds the margin on at most one side.".to_owned(),
         ),
         (
             &[Verdict::TooLittleData],
             "too little data",
-            "The interval reaches beyond the margin on both sides, or there is none.".to_owned(),
+            "The interval exceeds the margin on both sides, or there is no interval.".to_owned(),
         ),
     ] {
         if shows(wanted) {
@@ -363,23 +363,23 @@ fn method(comparison: &Comparison) -> String {
     for method in methods {
         let words = match method {
             EffectMethod::Runs => {
-                "Intervals are Student's t over the values of whole runs (Welch), so what varies within runs and from run to \
-                 run is in them."
+                "Intervals are Student's t intervals over runs (Welch), which include the variation within and between \
+                 runs."
             }
             EffectMethod::RunsOfOneSide => {
-                "One side has a single run, which is taken to vary from run to run as the others do."
+                "One side has a single run; it is assumed to vary between runs like the others."
             }
             EffectMethod::Blocks => {
-                "With one run on each side, intervals come from the stationary block bootstrap within the runs: they respect \
-                 that neighbouring requests are alike, but do not hold what varies from run to run."
+                "With one run on each side, intervals come from the stationary block bootstrap within the runs. They account \
+                 for the correlation of neighbouring requests, but not for the variation between runs."
             }
         };
         let _ = write!(out, "<p class=\"note\">{words}</p>");
     }
     let _ = write!(
         out,
-        "<p class=\"note\">All questions are judged together: of the differences that are claimed at most {} are false on \
-         average (Benjamini and Yekutieli), which is what the confidence of the intervals is set by.</p>",
+        "<p class=\"note\">All measures are tested together: on average at most {} of the significant differences are \
+         false (Benjamini and Yekutieli). This determines the confidence of the intervals.</p>",
         percent_of(comparison.settings.false_rate)
     );
     out

@@ -14,19 +14,23 @@ pub(super) fn environment(summary: &Summary) -> Section {
     let run = &summary.run;
     let mut body = String::new();
     if let Some(command) = again(run) {
-        let _ = write!(body, "<p>To run it again:</p><code class=\"again\">{}</code>", escape(&command));
+        let _ = write!(
+            body,
+            "<p>Command to repeat the run:</p><code class=\"again\">{}</code>",
+            escape(&command)
+        );
         if !names_seed(run)
             && let Some(seed) = run.seed
             && !takes_seed(run)
         {
             let _ = write!(
                 body,
-                "<p class=\"note\">Its random choices had the seed {seed}; <code>busyhour run PLAN --seed {seed}</code> \
-                 makes the same ones.</p>"
+                "<p class=\"note\">The seed was {seed}; <code>busyhour run PLAN --seed {seed}</code> \
+                 makes the same random choices.</p>"
             );
         }
     } else {
-        body.push_str("<p>How it was made is not recorded.</p>");
+        body.push_str("<p>The record does not describe how it was made.</p>");
     }
     body.push_str("<dl class=\"pairs\">");
     for (name, value) in pairs(run) {
@@ -57,7 +61,7 @@ fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
         pairs.push(("Generator's memory", memory));
         let stolen = |share: f64| format!("{:.1} %", share * 100.0);
         let stolen = run.generator.cpu_stolen.map_or_else(|| UNAVAILABLE.into(), stolen);
-        pairs.push(("CPU time the machine's host gave to others", stolen));
+        pairs.push(("CPU time stolen by the hypervisor", stolen));
     }
     pairs.retain(|(_, value)| !value.is_empty());
     pairs

@@ -30,7 +30,7 @@ fn table(summary: &Summary) -> String {
         Column { name: "% of errors", term: "", sort: Sort::Number },
         Column { name: "first", term: "", sort: Sort::No },
         Column { name: "last", term: "", sort: Sort::No },
-        Column { name: "label of the first", term: "", sort: Sort::Text },
+        Column { name: "first label", term: "", sort: Sort::Text },
     ];
     let mut table = format!(
         "<table class=\"wide sortable\"><caption class=\"skip\">Errors by kind</caption>{}<tbody>",
@@ -52,7 +52,7 @@ fn table(summary: &Summary) -> String {
     }
     table.push_str("</tbody></table>");
     let mut body = String::from(
-        "<p>By response code and message, with the label of the first; times are those of ends.</p>",
+        "<p>By response code and message, with the first label error; times are ends of requests.</p>",
     );
     body.push_str(&scrolling("Errors", &table));
     let shown: u64 = summary.errors.iter().take(ERRORS_SHOWN).map(|error| error.count).sum();
@@ -60,7 +60,7 @@ fn table(summary: &Summary) -> String {
     if all > shown {
         let _ = write!(
             body,
-            "<p class=\"note\">{} errors of other kinds are not listed.</p>",
+            "<p class=\"note\">{} errors of other kinds are not shown.</p>",
             thousands(all - shown)
         );
     }
@@ -103,7 +103,7 @@ fn slowest_table(summary: &Summary) -> String {
     }
     table.push_str("</tbody></table>");
     format!(
-        "<p>The {} by response time; where response is longer than service, a request waited before it started.</p>{}",
+        "<p>The {} with the longest response times. If the response time is longer than the service time, the request started late.</p>{}",
         summary.slowest.len(),
         scrolling("Slowest requests", &table)
     )

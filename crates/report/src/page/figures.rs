@@ -44,7 +44,7 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
         words += " The last, incomplete second is not drawn.";
     }
     if summary.window.is_some() {
-        words += " What the tables leave out is shaded.";
+        words += " Shaded: excluded from the tables.";
     }
     let is_changed = !summary.run.events.is_empty();
     let is_stalled = reported_stalls(&summary.run.generator.stalls).next().is_some();
@@ -57,7 +57,7 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
         }
 }
 
-const NOTHING: &str = "<p>No request ended, so there is nothing to draw.</p>";
+const NOTHING: &str = "<p>No request ended.</p>";
 
 /// Requests and errors per second.
 fn rate_body(summary: &Summary, steps: &Steps) -> String {
@@ -72,7 +72,7 @@ fn rate_body(summary: &Summary, steps: &Steps) -> String {
             per_second(extremes.most.1),
             duration(steps.begin_s(extremes.most.0)),
             per_second(summary.total.rate_per_s),
-            if steps.started.is_empty() { " Starts per second are not recorded." } else { "" },
+            if steps.started.is_empty() { " The record does not contain starts per second." } else { "" },
             about_slices(summary, steps, "the mean of")
         ),
     );
@@ -88,7 +88,7 @@ fn rate_body(summary: &Summary, steps: &Steps) -> String {
             per_second(most.1),
             duration(steps.begin_s(most.0))
         ),
-        _ => format!("{} failed, in a second that is not drawn.", counted(summary.total.errors, "request")),
+        _ => format!("{} failed, in a second that is not shown.", counted(summary.total.errors, "request")),
     };
     body += &format!("<h3>{}</h3>", def("failed", "Errors per second"));
     body + &figure("errors", " low", &words)
@@ -114,7 +114,7 @@ fn between(
 ) -> String {
     match (Extremes::of(p50), Extremes::of(p95)) {
         (Some(p50), Some(p95)) => format!(
-            "the median lay between {} and {} ms, p95 between {} ms (at {}) and {} ms (at {}).",
+            "the median was between {} and {} ms, p95 between {} ms (at {}) and {} ms (at {}).",
             ms(p50.least.1),
             ms(p50.most.1),
             ms(p95.least.1),
@@ -122,7 +122,7 @@ fn between(
             ms(p95.most.1),
             duration(begin_s(p95.most.0))
         ),
-        _ => "nothing ended.".to_owned(),
+        _ => "no request ended.".to_owned(),
     }
 }
 
@@ -135,7 +135,7 @@ fn times_body(summary: &Summary, steps: &Steps) -> String {
             "times",
             "",
             &format!(
-                "{each}, {} Single response times over the run are not recorded.{}",
+                "{each}, {} The record does not contain single response times over time.{}",
                 of_steps(),
                 about_slices(summary, steps, "the worst of")
             ),
@@ -171,7 +171,7 @@ fn times_body(summary: &Summary, steps: &Steps) -> String {
 }
 
 /// How well the percentiles of long slices are known.
-pub(super) const BANDS_TELL: &str = "read from bands 15 % wide";
+pub(super) const BANDS_TELL: &str = "with a resolution of 15 %";
 
 /// `2 seconds`, `4 min 16 s`.
 fn slice_length(heat: &HeatMap) -> String {
@@ -182,7 +182,7 @@ fn slice_length(heat: &HeatMap) -> String {
 pub(super) fn distribution(summary: &Summary) -> Section {
     let points = &summary.distribution;
     let body = if points.len() < 2 {
-        "<p>Too few requests ended for a distribution.</p>".to_owned()
+        "<p>There are too few requests for a distribution.</p>".to_owned()
     } else {
         let at = |percentile: f64| {
             points.iter().find(|point| point.percentile >= percentile).map(|point| point.response_ms)
@@ -190,9 +190,9 @@ pub(super) fn distribution(summary: &Summary) -> Section {
         let mut words = String::new();
         if let (Some(half), Some(longest)) = (at(50.0), at(100.0)) {
             words +=
-                &format!("Half of the requests took up to {} ms, the longest {} ms", ms(half), ms(longest));
+                &format!("Half of the requests took at most {} ms, the longest {} ms", ms(half), ms(longest));
             if let Some(p99) = at(99.0).filter(|_| summary.total.samples >= 100) {
-                words += &format!(", one in a hundred {} ms or more", ms(p99));
+                words += &format!(", 1 % took {} ms or more", ms(p99));
             }
             words += ". ";
         }
@@ -201,15 +201,13 @@ pub(super) fn distribution(summary: &Summary) -> Section {
             .any(|DistributionPoint { response_ms, service_ms, .. }| response_ms != service_ms)
         {
             true => {
-                "Response time counts from when a request was meant to start, service time from when it did: what lies \
-                 between the lines is waiting that the system under test did not see. "
+                "Response time counts from the intended start, service time from the actual start. The difference is waiting \
+                 before the request was sent. "
             }
-            false if summary.run.one_clock => "Only one clock is recorded: that of the actual start. ",
-            false => {
-                "Every request started when it was meant to, so response and service time are the same. "
-            }
+            false if summary.run.one_clock => "The record contains only the actual start. ",
+            false => "All requests started at their intended time, so response and service time are equal. ",
         };
-        words += "To the right each step of the axis is a tenth of the requests before it.";
+        words += "Each step of the axis contains a tenth of the requests of the previous step.";
         figure("percentiles", "", &words)
     };
     Section { id: "distribution", title: "Distribution", body }
@@ -223,7 +221,7 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
             "users",
             " low",
             &format!(
-                "At most {} were active, first at {}.{}",
+                "At most {} were active, for the first time at {}.{}",
                 counted(most.1 as u64, "user"),
                 duration(steps.begin_s(most.0)),
                 about_slices(summary, steps, "the most of")

@@ -20,12 +20,14 @@ pub(super) fn labels(summary: &Summary) -> Section {
     if summary.labels.is_empty() {
         body.push_str("<p>No request ended.</p>");
     } else {
-        body.push_str("<p>Times are response times in ms, of good and failed requests alike; rates are over the run from its \
-                       first start to its last end. ");
+        body.push_str(
+            "<p>Response times in ms of successful and failed requests; rates are over the run from its \
+                       first start to its last end. ",
+        );
         body.push_str(if summary.labels.iter().any(|row| row.series.is_some()) {
-            "Press a label to see it over time."
+            "Select a label to see it over time."
         } else {
-            "Labels over time are not recorded."
+            "The record does not contain labels over time."
         });
         body.push_str(if summary.labels.len() > LABELS_SHOWN {
             " <span class=\"sorted\">Sorted by requests, largest first.</span></p>"
@@ -45,12 +47,12 @@ pub(super) fn labels(summary: &Summary) -> Section {
             );
         }
         if summary.labels.iter().any(|row| row.kind == SampleKind::Transaction) {
-            body.push_str("<p class=\"note\">Transactions are not in the total: their requests are.</p>");
+            body.push_str("<p class=\"note\">The total contains the requests of transactions, not the transactions.</p>");
         }
         if !summary.sub_results.is_empty() {
             body.push_str(
-                "<h3>Inside requests</h3><p>Redirects and embedded resources, which are part of the requests above and \
-                 not in their total.</p>",
+                "<h3>Inside requests</h3><p>Redirects and embedded resources. They are part of the requests above and \
+                 not in the total.</p>",
             );
             body.push_str(&scrolling(
                 "Inside requests",
@@ -76,7 +78,7 @@ pub(super) fn groups(summary: &Summary) -> Option<Section> {
         return None;
     }
     let mut body = String::from(
-        "<p>Response times in ms of each thread group alone. Rates are over the time from its first start to its last end, or \
+        "<p>Response times in ms by thread group. Rates from the first start to the last end of the group, or \
          over the measured part.</p>",
     );
     for (at, group) in summary.groups.iter().enumerate() {

@@ -71,10 +71,10 @@ pub fn live_html(page: &LivePage<'_>) -> String {
                 (
                     "rate",
                     "",
-                    "Arrivals offered, sessions started (each of one request or more) and requests completed per second; dashed \
-                     lines stand where somebody changed the run.",
+                    "Offered arrivals, started sessions (each with one or more requests) and completed requests per second; dashed \
+                     lines mark changes of the run.",
                 ),
-                ("errors", " low", "Requests that failed, per second."),
+                ("errors", " low", "Failed requests per second."),
             ],
         ),
         plot("times", "Response time over time", &[("heat", " tall", &heat)]),
@@ -84,10 +84,10 @@ pub fn live_html(page: &LivePage<'_>) -> String {
             &[(
                 "percentiles",
                 "",
-                "Response and service time of all requests so far; each step of the axis is a tenth of the requests before it.",
+                "Response and service time of all requests so far; each step of the axis contains a tenth of the requests of the previous step.",
             )],
         ),
-        plot("users", "Users", &[("users", " low", "Most active users, as requests that ended saw them.")]),
+        plot("users", "Users", &[("users", " low", "Largest number of active users per second.")]),
         Section { id: "labels", title: "The busiest labels", body: labels() },
         Section {
             id: "glossary",
@@ -115,7 +115,7 @@ fn opening(page: &LivePage<'_>) -> String {
     let _ = write!(
         out,
         "<p class=\"live-line note\" id=\"live-answer\" role=\"alert\"></p></div>\n\
-         <div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">Asked and achieved</h2>"
+         <div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">Requested and achieved</h2>"
     );
     table(
         &mut out,
@@ -130,8 +130,8 @@ fn opening(page: &LivePage<'_>) -> String {
         "now",
     );
     out.push_str(
-        "<h3>Changes, thresholds and doubts</h3><div class=\"live-told\" role=\"group\" tabindex=\"0\" \
-         aria-label=\"Changes, thresholds and doubts\">\
+        "<h3>Changes, thresholds and caveats</h3><div class=\"live-told\" role=\"group\" tabindex=\"0\" \
+         aria-label=\"Changes, thresholds and caveats\">\
          <table class=\"told\"><tbody id=\"live-thresholds\"></tbody></table><ul id=\"live-caveats\" class=\"doubts\"></ul>\
          <ul id=\"live-changes\"></ul></div></section>\n\
          <section aria-labelledby=\"key-title\"><h2 id=\"key-title\">Response time in ms</h2>",
@@ -162,7 +162,7 @@ fn controls(page: &LivePage<'_>, out: &mut String) {
              <input id=\"rate-factor\" type=\"number\" min=\"0.01\" max=\"100\" step=\"0.01\" value=\"1\" required>\
              <button type=\"button\" id=\"faster\" aria-label=\"faster by a quarter\">+</button>\
              <button type=\"submit\" id=\"set-rate\">Set</button>\
-             <button type=\"button\" id=\"as-asked\">As asked</button></form>",
+             <button type=\"button\" id=\"as-asked\">As requested</button></form>",
         ),
         Some(why) => {
             let _ = write!(out, "<p class=\"note\">{}</p>", escape(why));
@@ -170,8 +170,8 @@ fn controls(page: &LivePage<'_>, out: &mut String) {
     }
     out.push_str(
         "</div><dialog id=\"confirm-stop\" aria-labelledby=\"confirm-title\"><p id=\"confirm-title\">Stop the run? Users \
-         finish the samples they are in; what was measured is kept.</p><button type=\"button\" id=\"stop-now\">Stop the \
-         run</button> <button type=\"button\" id=\"stop-not\">Go on</button></dialog>",
+         complete their current samples; all measurements are kept.</p><button type=\"button\" id=\"stop-now\">Stop the \
+         run</button> <button type=\"button\" id=\"stop-not\">Continue</button></dialog>",
     );
 }
 
@@ -199,7 +199,7 @@ fn labels() -> String {
          <th scope=\"col\">failed %</th><th scope=\"col\">mean ms</th><th scope=\"col\">p50 ms</th><th scope=\"col\">p95 ms</th>\
          <th scope=\"col\">p99 ms</th></tr></thead><tbody id=\"live-labels\"></tbody></table>";
     format!(
-        "<p>Those with the most requests so far; the report has all of them.</p><div class=\"live-labels\">{}</div>",
+        "<p>The labels with the most requests so far; the report contains all labels.</p><div class=\"live-labels\">{}</div>",
         scrolling("The busiest labels", table)
     )
 }

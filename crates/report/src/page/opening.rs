@@ -45,7 +45,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
         Some(RunEnd::StoppedByError) => Some("stopped by an error".to_owned()),
         Some(RunEnd::Interrupted) => Some(match run.stopped_from() {
             Some(from) => format!("stopped from the {}", from.place()),
-            None => "stopped from outside".to_owned(),
+            None => "stopped by a request".to_owned(),
         }),
         Some(RunEnd::Aborted) => Some("aborted".to_owned()),
         Some(RunEnd::StoppedByThreshold) => Some("stopped by a threshold".to_owned()),
@@ -59,7 +59,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
 /// The first screen, as HTML.
 pub(super) fn opening(summary: &Summary) -> String {
     let mut out = String::from(
-        "<div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">RequestedProcess and achieved</h2>",
+        "<div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">Requested and achieved</h2>",
     );
     asked_and_achieved(summary, &mut out);
     out.push_str("<dl class=\"verdicts\">");
@@ -94,7 +94,9 @@ fn asked_and_achieved(summary: &Summary, out: &mut String) {
     if let Some(counts) = &run.arrivals {
         let left_out = match counts.not_offered {
             0 => String::new(),
-            left_out => format!("<br>{} more were left out while the run was paused", thousands(left_out)),
+            left_out => {
+                format!("<br>{} more were not offered because the run was paused", thousands(left_out))
+            }
         };
         row(out, "offered", "offered", &much(&counted(counts.scheduled, "arrival"), &left_out));
         let sessions = summary.arrivals.iter().filter(|verdict| verdict.scope == Scope::SessionStarts);
@@ -142,7 +144,7 @@ fn asked_and_achieved(summary: &Summary, out: &mut String) {
     row(out, "failed", "failed", &failed);
     if let Some(window) = &summary.window {
         let words = format!(
-            "{}<br>{} before and {} after it are left out of the tables and verdicts",
+            "{}<br>{} before and {} after it are excluded from tables and verdicts",
             escape(&capital(&window.reason)),
             counted(window.before, "request"),
             counted(window.after, "request")
@@ -164,7 +166,7 @@ fn asked(summary: &Summary) -> String {
             parts.push(format!("{}{cycle}", much(&counted(users, "user"), "")));
         }
         None if summary.users_max > 0 => parts.push(format!(
-            "not recorded; up to {} at once were seen",
+            "not recorded; at most {} were active at the same time",
             counted(u64::from(summary.users_max), "user")
         )),
         None => {}
@@ -177,7 +179,7 @@ fn cycle(summary: &Summary) -> String {
     let Some(Cycle { think_s, .. }) = Cycle::of(summary) else { return String::new() };
     let think = def("think", "thinking");
     if think_s < 0.0005 {
-        return format!(", who hardly pause between requests ({think})");
+        return format!(", almost without pauses between requests ({think})");
     }
     format!(", each {think} {} ms on average between a response and the next request", ms(think_s * 1e3))
 }
@@ -194,8 +196,8 @@ fn arrivals(summary: &Summary, out: &mut String) {
             !matches!(verdict.requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
         let word = match (verdict.decision, is_asked) {
             (Decision::Inside, true) => mark("good", "as asked"),
-            (Decision::Inside, false) => mark("good", "as of independent users"),
-            (Decision::Outside, true) => mark("bad", "not as asked"),
+            (Decision::Inside, false) => mark("good", "like independent users"),
+            (Decision::Outside, true) => mark("bad", "not as requested"),
             (Decision::Outside, false) => mark("bad", "unlike independent users"),
             (Decision::Inconclusive, _) => mark("open", "undecided"),
         };
@@ -206,7 +208,7 @@ fn arrivals(summary: &Summary, out: &mut String) {
         }
         let details = verdict.details();
         if !details.is_empty() {
-            out.push_str("<details><summary>What this rests on</summary><ul>");
+            out.push_str("<details><summary>Measures</summary><ul>");
             for line in details {
                 let _ = write!(out, "<li>{}</li>", escape(&line));
             }
@@ -252,7 +254,7 @@ fn generator(summary: &Summary, out: &mut String) {
             write!(out, "{} {}", mark("bad", "may have been the bottleneck"), escape(&doubts.join("; ")))
         }
         (true, Some(busy)) => write!(out, "{} {busy}", mark("good", "not the bottleneck")),
-        (true, None) => write!(out, "{} how busy it was is not recorded", mark("open", "unknown")),
+        (true, None) => write!(out, "{} its utilization is not recorded", mark("open", "unknown")),
     };
     out.push_str("</dd></div>");
 }
@@ -306,7 +308,7 @@ fn key_figures(summary: &Summary, out: &mut String) {
     if let Some(apdex) = &total.apdex {
         let _ = write!(
             out,
-            "<p class=\"note\">{} <b>{:.2}</b>, satisfied up to {} ms, tolerating up to {} ms.</p>",
+            "<p class=\"note\">{} <b>{:.2}</b>, satisfied up to {} ms, tolerated up to {} ms.</p>",
             def("apdex", "APDEX"),
             apdex.score,
             ms(apdex.satisfied_ms),
@@ -318,7 +320,7 @@ fn key_figures(summary: &Summary, out: &mut String) {
 
 /// `; percentiles within 0.1 %`
 fn exactness(error: f64) -> String {
-    if error > 0.0 { format!("; percentiles within {} %", error * 100.0) } else { String::new() }
+    if error > 0.0 { format!("; percentiles accurate to {} %", error * 100.0) } else { String::new() }
 }
 
 fn caveats(summary: &Summary, out: &mut String) {

@@ -14,17 +14,17 @@ pub(super) fn thresholds(summary: &Summary, out: &mut String) {
     }
     let failed = summary.thresholds.iter().filter(|threshold| threshold.fails_run).count();
     let result = match failed {
-        0 => mark("good", "all kept"),
-        _ => mark("bad", &format!("{failed} of {} not kept", summary.thresholds.len())),
+        0 => mark("good", "all passed"),
+        _ => mark("bad", &format!("{failed} of {} failed", summary.thresholds.len())),
     };
     let _ =
         write!(out, "<div><dt>{}</dt><dd>{result}<ul class=\"thresholds\">", def("thresholds", "Thresholds"));
     for threshold in &summary.thresholds {
         let result = match (threshold.fails_run, threshold.passed) {
-            (true, Some(false)) => mark("bad", "not kept"),
+            (true, Some(false)) => mark("bad", "failed"),
             (true, _) => mark("bad", "not measured"),
             (false, Some(true)) => mark("good", "kept"),
-            (false, Some(false)) => mark("open", "not kept"),
+            (false, Some(false)) => mark("open", "failed"),
             (false, None) => mark("open", "not measured"),
         };
         let name = match &threshold.name {

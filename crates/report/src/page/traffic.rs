@@ -16,7 +16,7 @@ pub(super) fn traffic(summary: &Summary) -> Section {
         (_, 0) => "<p>Not recorded.</p>".to_owned(),
         _ => {
             let caption = format!(
-                "{} {} in all, {} KiB per second; {} {}, {} KiB per second.",
+                "{} {} in total, {} KiB per second; {} {}, {} KiB per second.",
                 def("received", "Received"),
                 size(total.bytes),
                 rate(total.received_kib_per_s),

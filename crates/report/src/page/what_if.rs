@@ -100,7 +100,7 @@ fn opening(page: &WhatIfPage) -> String {
         .flat_map(|model| {
             let unanswered = model.points.iter().filter_map(|point| {
                 let why = point.found.as_ref().err()?;
-                Some(format!("no answer with {}: {why}", values(page, point)))
+                Some(format!("no solution with {}: {why}", values(page, point)))
             });
             model.caveats.iter().cloned().chain(unanswered)
         })
@@ -169,14 +169,10 @@ fn definitions(page: &WhatIfPage) -> String {
     let mut add = |id: &str, term: &str, words: &str| {
         let _ = write!(out, "<dt>{term}</dt><dd id=\"def-{id}\">{words}</dd>");
     };
-    add("x", "X, throughput", "Passes of a class from outside through the stations and back, per second.");
-    add("r", "R, response time", "The mean time of a pass, waiting and in service, without thinking.");
-    add("u", "U, utilization", "The part of a station's servers that is busy, in the mean.");
-    add(
-        "q",
-        "Q, customers",
-        "How many customers there are in the mean: of a class in all stations, or at a station.",
-    );
+    add("x", "X, throughput", "Passes of a class through the stations per second.");
+    add("r", "R, response time", "The mean time of a pass, waiting and in service, without think time.");
+    add("u", "U, utilization", "The mean share of a station's servers that is busy.");
+    add("q", "Q, customers", "The mean number of customers: of a class in all stations, or at one station.");
     add(
         "bounds",
         "bounds",
@@ -194,8 +190,8 @@ fn definitions(page: &WhatIfPage) -> String {
         add(
             "interval",
             "± and bars",
-            "A point without an exact solution was simulated; ± is half its interval, whose confidence stands above. All points see \
-             the same random numbers, so that they differ by what varies.",
+            "Points without an exact solution were simulated; ± is half the width of the interval, whose confidence is given above. All points \
+             use the same random numbers, so that they differ only by their parameters.",
         );
     }
     out + "</dl>"

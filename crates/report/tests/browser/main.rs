@@ -397,7 +397,7 @@ fn a_what_if_is_a_page_as_well() {
     for said in [
         "route.strategy varies · 4 points · mean value analysis, exact; simulation, ± at 95 % confidence",
         "Throughput is largest with route.strategy = join-shortest-queue: 208.919 ± 0.047/s",
-        "No answer with route.strategy = to-nobody: a saturated (120.00 %).",
+        "No solution with route.strategy = to-nobody: a saturated (120.00 %).",
         "17.98 ± 0.16",
     ] {
         assert!(text.contains(said), "{said}\n{text}");
@@ -441,7 +441,7 @@ fn everything_that_is_said_is_said_without_the_script() {
         "GET /api/v2/items/499",
         "503",
         "Slowest requests",
-        "2 of 3 not kept",
+        "2 of 3 failed",
         "12.5 % from 30 s to 35 s, 9 of 56 windows",
         "--seed 20240203",
     ] {

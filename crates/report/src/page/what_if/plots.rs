@@ -82,7 +82,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
             1.0,
             throughput,
             format!("{} over {over}", def("x", "Passes per second")),
-            " Dashed: the most it can be.",
+            " Dashed: upper bound.",
         ),
         (
             "r",
@@ -90,7 +90,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
             1e3,
             response,
             format!("{} of a pass over {over}", def("r", "Mean response time")),
-            " Dashed: the least it can be.",
+            " Dashed: lower bound.",
         ),
         (
             "u",
@@ -138,13 +138,13 @@ fn sweep(
         (is_line && count == 1 && first.bound.iter().any(Option::is_some)).then(|| scaled(&first.bound));
     let has_intervals = all.iter().flat_map(|line| &line.values).flatten().any(|value| value.half.is_some());
     if has_intervals {
-        caption += " Bars are the intervals of what was simulated.";
+        caption += " Bars: intervals of simulated points.";
     }
     if bound.is_some() {
         caption += about_bound;
     }
     if count > all.len() {
-        let _ = write!(caption, " The first {} of {count} lines; all are in the tables.", all.len());
+        let _ = write!(caption, " The first {} of {count} lines; the tables contain all.", all.len());
     }
     let mut lines: Vec<SweepLine> = all
         .iter()
