@@ -177,7 +177,7 @@ fn opened<'p>(
 ) -> Box<[Arc<dyn Processor>]> {
     http.is_open = true;
     if http.cookies.is_some() {
-        http.shared.lends_cookies.store(true, Ordering::Relaxed);
+        http.shared.shows_cookies_to_scripts.store(true, Ordering::Relaxed);
     }
     let first: Arc<dyn Processor> =
         Arc::new(OpenRequest::new(http, context.name(element), context.symbols.state()));

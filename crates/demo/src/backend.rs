@@ -1,9 +1,9 @@
-//! What stands behind the shop: a pool of connections to something slow.
+//! A simulated backend of the shop: a pool of slow connections.
 //!
-//! A shop that answers from memory is limited by its processor alone, and how fast that is changes on many machines from
-//! minute to minute. With a backend each answer is held up by a connection of a pool, for a time that passes on the clock
-//! and takes no processor: a system whose capacity, connections over mean time, is known exactly, to try capacity
-//! models on.
+//! A shop that responds from memory is limited only by its processor, whose speed changes on many machines from
+//! minute to minute. With a backend each response occupies a connection of a pool for a time that uses no processor
+//! time. The capacity of such a system, connections divided by the mean time, is known exactly, which allows to test
+//! capacity models.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -78,17 +78,18 @@ impl Pool {
         }
     }
 
-    /// One connection. A thread of its own wakes within some 50 µs, where the shop's runtime rounds up to a millisecond.
+    /// One connection. Its own thread wakes up within about 50 µs; the runtime of the shop rounds up to a
+    /// millisecond.
     fn work(&self, time: BackendTime, mut random: StdRng) {
         let mut end = Instant::now();
         while let Some((answered, was_idle)) = self.next() {
-            // Who waited is served from the end of the one before on: that the thread woke late is not added up.
+            // A waiting request is served from the end of the previous one, so that late wake-ups do not accumulate.
             let begin = if was_idle { Instant::now() } else { end };
             end = begin + time.draw(&mut random);
             while let left @ 1.. = end.saturating_duration_since(Instant::now()).as_nanos() {
                 std::thread::park_timeout(Duration::from_nanos(u64::try_from(left).unwrap_or(u64::MAX)));
             }
-            // Nobody waits any more when the client is gone.
+            // No receiver is left when the client has disconnected.
             let _ = answered.send(());
         }
     }
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_the_mean_and_variability_that_was_asked_for() {
+    fn times_have_the_requested_mean_and_variability() {
         let mut random = StdRng::seed_from_u64(1);
         let mean = Duration::from_millis(5);
         assert_eq!(BackendTime::Constant(mean).draw(&mut random), mean);

@@ -12,7 +12,7 @@ pub enum DemoError {
     Database {
         /// The file, `None` for a database in memory.
         path: Option<PathBuf>,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// The database file was written by another version of the shop.
@@ -33,7 +33,7 @@ pub enum DemoError {
     Listener {
         /// The address, when the socket has one.
         address: Option<SocketAddr>,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

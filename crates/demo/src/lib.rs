@@ -1,17 +1,18 @@
-//! Systems under test to try things on: the ticket shop, and a probe that notes when requests come ([`Probe`]).
+//! Systems under test: the ticket shop, and a probe that records the times of requests ([`Probe`]).
 //!
-//! The shop is a complete small web application after TicketMonster 2.7.0 as it ran on JBoss AS 7.1.1: events are
-//! shown at venues, every performance of a show sells numbered seats, and no seat is ever sold twice. It answers the
-//! same REST interface byte for byte where the original's bytes are known (property order, header order, chunk sizes),
-//! so that a load test of the original and one of this shop are comparable in everything but speed.
+//! The shop is a complete small web application that reproduces TicketMonster 2.7.0 on JBoss AS 7.1.1: events are
+//! shown at venues, every performance of a show sells numbered seats, and no seat is sold twice. Its REST interface
+//! has the same bytes as the original where they are known (property order, header order, chunk sizes), so that load
+//! tests of both are comparable in everything except speed.
 //!
-//! Everything lives in one SQLite database, in memory or in a file. One shop is one lock around one connection: the
-//! shop is made to be fast on a *single* core, so there is nothing to win from more than one thread and a proof to lose.
-//! Measured with the ticket workload's mix of requests, images included, over 64 loopback connections and 10,000 shows:
-//! 22,000 requests per second of processor time in a release build, 13,000 in a development build.
+//! All data is in one SQLite database, in memory or in a file, behind one lock and one connection: the shop is fast
+//! on a *single* core, and more threads would not make it faster. Measured with the requests of the ticket workload,
+//! images included, over 64 loopback connections and 10,000 shows: 22,000 requests per second of processor time in a
+//! release build, 13,000 in a development build.
 //!
-//! The HTTP layer is an own, thin one on `tokio` and `httparse` and not axum: hyper, below axum, places
-//! `Transfer-Encoding`, `Connection` and `Date` where it wants and frames bodies as they happen to be handed over, while
+//! The HTTP layer uses `tokio` and `httparse` and not axum, because hyper determines the position of
+//! `Transfer-Encoding`, `Connection` and `Date` and the framing of bodies, while the original's 143-byte head and
+//! 8192-byte chunks are part of what the shop reproduces.
 //! the original's 143-byte head and 8192-byte chunks are part of what the shop promises.
 //!
 //! ```no_run

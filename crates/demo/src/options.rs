@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{BackendOptions, DataSet};
 
-/// The path below which the shop's REST interface lives.
+/// The base path of the REST interface.
 pub const BASE_PATH: &str = "/ticket-monster/rest";
 
 /// How long the original's server keeps an idle connection.

@@ -28,10 +28,10 @@ const BOT_PERIOD: Duration = Duration::from_secs(1);
 /// Pause after a failed `accept` (out of file descriptors, mostly), which would otherwise fail again at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Binds a listening socket, so that the port is known before the shop is served.
+/// Binds a listening socket, so that the port is known before the shop starts.
 ///
 /// # Errors
-/// What the operating system says: the address is in use, or not of this machine.
+/// The error of the operating system: the address is in use, or does not belong to this machine.
 pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
@@ -78,10 +78,10 @@ pub async fn serve(
     Ok(())
 }
 
-/// [`serve`] with a runtime of its own on the calling thread.
+/// [`serve`] with its own runtime on the calling thread.
 ///
 /// # Errors
-/// When the runtime cannot be built, the socket not be registered, or the database not be opened.
+/// The runtime cannot be created, the socket cannot be registered, or the database cannot be opened.
 pub fn run_blocking(
     listener: std::net::TcpListener,
     options: ShopOptions,

@@ -46,7 +46,7 @@ impl Processor for OpenRequest {
             is_renamed: false,
             has_own_headers: false,
         };
-        if let Some(headers) = kept_headers(&self.sampler, user) {
+        if let Some(headers) = headers_of_scripts(&self.sampler, user) {
             access.own().headers = headers;
         }
         if let Some(left) = user.peek_state::<Left>(self.state).and_then(|left| left.clone()) {
@@ -71,7 +71,7 @@ struct Access {
     state: StateId,
     is_changed: bool,
     is_renamed: bool,
-    /// A script has given the sampler a header manager of its own.
+    /// Whether a script has set another header manager for the sampler.
     has_own_headers: bool,
 }
 
@@ -91,9 +91,9 @@ struct Lent {
     headers: Vec<(u32, Box<[Header]>)>,
 }
 
-/// What scripts have left of the headers of the sampler's manager; `None`: nobody changed them.
-pub(crate) fn kept_headers(sampler: &HttpSampler, user: &UserState) -> Option<Box<[Header]>> {
-    if !sampler.shared.keeps_headers.load(Ordering::Relaxed) {
+/// The headers of the sampler's manager as changed by scripts; `None` if no script changed them.
+pub(crate) fn headers_of_scripts(sampler: &HttpSampler, user: &UserState) -> Option<Box<[Header]>> {
+    if !sampler.shared.scripts_change_headers.load(Ordering::Relaxed) {
         return None;
     }
     let HeaderManagers::One(manager) = sampler.header_managers else { return None };
@@ -102,7 +102,7 @@ pub(crate) fn kept_headers(sampler: &HttpSampler, user: &UserState) -> Option<Bo
 }
 
 /// Takes over the cookies that scripts have changed.
-pub(crate) fn take_back_cookies(session: &mut HttpSession, user: &mut UserState) {
+pub(crate) fn apply_cookies_of_scripts(session: &mut HttpSession, user: &mut UserState) {
     let lent = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<Lent>());
     if let Some(lent) = lent.filter(|lent| lent.is_changed) {
         session.swap_jars(&mut lent.jars);
@@ -118,7 +118,7 @@ pub(crate) fn begin_sample(session: &mut HttpSession) {
 }
 
 /// Shows scripts the cookies of the session.
-pub(crate) fn lend_cookies(session: &HttpSession, user: &mut UserState) {
+pub(crate) fn show_cookies_to_scripts(session: &HttpSession, user: &mut UserState) {
     let headers = user.lent.take().and_then(|lent| lent.downcast::<Lent>().ok()).map(|lent| lent.headers);
     let headers = headers.unwrap_or_default();
     user.lent = Some(Box::new(Lent { jars: session.jars().to_vec(), is_changed: false, headers }));
@@ -326,7 +326,7 @@ impl RequestAccess for Access {
     fn set_headers(&mut self, user: &mut UserState, headers: Vec<(String, String)>) {
         let headers = self.headers_of(user, headers);
         if let (HeaderManagers::One(manager), false) = (self.sampler.header_managers, self.has_own_headers) {
-            self.sampler.shared.keeps_headers.store(true, Ordering::Relaxed);
+            self.sampler.shared.scripts_change_headers.store(true, Ordering::Relaxed);
             let lent = user.lent.take().and_then(|lent| lent.downcast::<Lent>().ok());
             let mut lent = lent.unwrap_or_default();
             lent.headers.retain(|(known, _)| *known != manager);

@@ -1,5 +1,5 @@
-//! HTTP Authorization Manager: Basic credentials sent without being asked for, as JMeter does by default, and the
-//! answers to what servers ask.
+//! HTTP Authorization Manager: Basic credentials, sent preemptively as JMeter does by default, and the responses to
+//! challenges.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +21,7 @@ pub struct Authorization {
     pub user: Template,
     /// `Authorization.password`
     pub password: Template,
-    /// `Authorization.domain`: stands before the user's name, in upper case, as HttpClient's `NTCredentials` have it.
+    /// `Authorization.domain`: precedes the user name, in upper case, as in HttpClient's `NTCredentials`.
     pub domain: Template,
     /// `Authorization.realm`; empty: any.
     pub realm: Template,
@@ -102,8 +102,7 @@ impl AuthManager {
         Some((name, entry.password.text(user).into_owned()))
     }
 
-    /// What to say to a server that asks who is there, after `used` has been said. This is
-    /// `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5.
+    /// The response to a challenge after `used` was sent: `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5.
     pub(crate) fn reply(
         &self,
         user: &mut UserState,

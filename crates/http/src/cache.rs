@@ -15,7 +15,7 @@ pub struct CacheManager {
     pub clear_each_iteration: bool,
     /// `CacheManager.controlledByThread`: cleared when the group's iterations are new visitors.
     pub controlled_by_group: bool,
-    /// `useExpires`: no request while `Expires` or `Cache-Control: max-age` say that the copy is fresh.
+    /// `useExpires`: no request while the copy is fresh according to `Expires` or `Cache-Control: max-age`.
     pub use_expires: bool,
     /// `maxSize`: entries kept.
     pub size_max: usize,
@@ -26,7 +26,7 @@ pub struct CacheManager {
 /// What becomes of a sample that needs no request (property `cache_manager.cached_resource_mode`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhenFresh {
-    /// There is none (JMeter's default).
+    /// No cache manager (JMeter's default).
     NoSample,
     /// It succeeds with this code and message.
     Sample {
@@ -144,7 +144,7 @@ impl Cache {
             if control.is_some_and(|control| control.contains("no-store")) {
                 return;
             }
-            // What is no date lies in the past.
+            // An invalid date counts as a date in the past.
             expires_ms = response.expires.as_deref().map(|text| dates::parse_ms(text).unwrap_or(0));
             if control.is_none_or(|control| !control.contains("no-cache")) {
                 expires_ms = freshness(&response, expires_ms, now_ms);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn validators_are_kept_and_expiry_only_when_asked_for() {
+    fn validators_are_stored_and_expiry_only_if_enabled() {
         let headers = || CacheHeaders {
             etag: Some("\"1\"".into()),
             cache_control: Some("max-age=10, private".into()),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn vary_tells_requests_apart() {
+    fn vary_distinguishes_requests() {
         let mut cache = cache(false);
         let headers =
             CacheHeaders { etag: Some("x".into()), vary: Some("Accept".into()), ..CacheHeaders::default() };

@@ -12,7 +12,7 @@ pub enum Charset {
     Latin1,
     /// US-ASCII.
     Ascii,
-    /// Any other that the web knows by Java's name.
+    /// Another charset with the same name in Java and on the web.
     Other(&'static Encoding),
 }
 
@@ -30,7 +30,7 @@ impl Charset {
         if is(&["US-ASCII", "ASCII"]) {
             return Some(Self::Ascii);
         }
-        // Java's names of a few; elsewhere the web's label may stand for another charset than Java's.
+        // A few names of Java; other labels of the web can mean a different charset in Java.
         let label = match name.to_ascii_lowercase().as_str() {
             "cp1250" => "windows-1250".to_owned(),
             "cp1251" => "windows-1251".to_owned(),

@@ -6,7 +6,7 @@ pub enum Client {
     /// Apache HttpClient 4.
     #[default]
     HttpClient4,
-    /// `java.net.HttpURLConnection`: sends URLs as they are, knows seven methods, and sends bodies only with POST and,
-    /// where the plan has a body or a file to send as one, PUT.
+    /// `java.net.HttpURLConnection`: sends URLs unchanged, supports seven methods, and sends bodies only with POST
+    /// and, if the plan has a raw body or a single file, with PUT.
     Java,
 }

@@ -69,7 +69,7 @@ pub(crate) struct Connection {
     pub(crate) origin: Arc<Origin>,
     /// Through whom.
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
-    /// What the plan says it comes from.
+    /// The local address from the plan.
     pub(crate) source: Option<IpAddr>,
     expires: Nanos,
 }
@@ -115,7 +115,7 @@ impl Connection {
         }
         let mut byte = [0];
         match &mut self.stream {
-            // Asks the kernel only when the reactor has seen something.
+            // Queries the kernel only after an event of the reactor.
             Stream::Plain(stream) => {
                 matches!(stream.try_read(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
             }
@@ -126,7 +126,7 @@ impl Connection {
         }
     }
 
-    /// The idle connection is kept for so many milliseconds, as the server promised or the properties say.
+    /// Keeps the idle connection for this many milliseconds, as promised by the server or set by the properties.
     pub(crate) fn promised(&mut self, now: Nanos, ms: u64) {
         self.expires = self.expires.min(now + Nanos::from_millis(ms).0);
     }
@@ -203,7 +203,7 @@ impl Connection {
         sink: &mut impl Sink,
     ) -> Poll<Result<Step, Failure>> {
         let failed = |error: io::Error| {
-            // A TLS connection torn down without farewell ends a body as a plain one would.
+            // A TLS connection closed without close_notify ends a body like a plain connection.
             if error.kind() == io::ErrorKind::UnexpectedEof {
                 Ok(Step::Closed)
             } else {
@@ -247,7 +247,7 @@ enum Step {
 fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) -> Poll<io::Result<u64>> {
     use rustix::net::{RecvFlags, recv};
     use tokio::io::Interest;
-    // One more than there should be: a read that gives less than it was asked for has emptied the socket.
+    // One byte more than expected: a shorter read means that the socket is empty.
     let want = usize::try_from(reader.skippable()).unwrap_or(usize::MAX).min(SKIP_BYTES_MAX - 1) + 1;
     loop {
         std::task::ready!(stream.poll_read_ready(cx))?;
@@ -262,7 +262,8 @@ fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) 
             Err(error) => return Poll::Ready(Err(error)),
             Ok(bytes) => {
                 if bytes > 0 && bytes < want {
-                    // The reactor is told so, as its own reads do: the next read waits for news and asks the kernel once.
+                    // Tells the reactor that the socket is empty, as its own reads do, so that the next read waits
+                    // for an event.
                     let _ =
                         stream.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
                 }

@@ -197,7 +197,7 @@ impl Jar {
         self.has_dropped |= dropped > 0;
     }
 
-    /// Whether cookies were dropped since this was asked last.
+    /// Whether cookies were dropped since the last call.
     pub(crate) fn take_dropped(&mut self) -> bool {
         std::mem::take(&mut self.has_dropped)
     }
@@ -211,7 +211,7 @@ impl Jar {
         }
     }
 
-    /// Appends the value of the `Cookie` header for a request; tells whether there is one.
+    /// Appends the value of the `Cookie` header of a request; returns whether there is one.
     pub fn write(&self, origin: &Origin, path: &str, now_ms: i64, out: &mut Vec<u8>) -> bool {
         let policy = self.manager.policy;
         if self.cookies.is_empty() || policy == CookiePolicy::Ignore {
@@ -281,7 +281,8 @@ impl Jar {
         Ok(self.take(cookie, now_ms))
     }
 
-    /// The same under RFC 2109: a header may bring several cookies, and tells of the last one that was kept.
+    /// Receives a header under RFC 2109: it can contain several cookies; returns the result of the last one that was
+    /// stored.
     fn receive_rfc2109(
         &mut self,
         header: &str,

@@ -1,7 +1,7 @@
-//! Bodies that were sent compressed, unpacked piece by piece as they arrive.
+//! Compressed bodies, decompressed while they arrive.
 //!
-//! What can be wrong with them, and in which words, follows `java.util.zip` and HttpClient's `DeflateInputStream`, for
-//! that is what JMeter records. Whether somebody keeps the text or not, a body that cannot be unpacked fails its sample.
+//! Errors and their messages are those of `java.util.zip` and HttpClient's `DeflateInputStream`, because JMeter
+//! records them. An invalid body fails its sample even if the text is not needed.
 
 use std::cell::RefCell;
 
@@ -117,11 +117,11 @@ impl Decoding {
         Self { decoder: Some(decoder), received: 0, unpacked: 0 }
     }
 
-    /// Takes a piece of the body; the text goes to `kept` when somebody wants it. A body that cannot be unpacked is
-    /// reported at its end, so that the connection can be used again.
+    /// Decodes a piece of the body; the text is appended to `kept` if it is needed. An invalid body is reported at
+    /// its end, so that the connection can be reused.
     ///
     /// # Errors
-    /// The body unpacks to more than a body may, or is longer than what may be kept.
+    /// The decompressed body exceeds a limit.
     pub(crate) fn feed(&mut self, piece: &[u8], kept: Option<&mut Kept<'_>>) -> Result<(), Failure> {
         let Some(decoder) = &mut self.decoder else { return Ok(()) };
         self.received += piece.len() as u64;
@@ -157,7 +157,7 @@ impl Drop for Decoding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// So many bytes of gzip's head, or of those that tell zlib from bare deflate, have been seen.
+    /// Number of bytes received of the gzip header, or of those that distinguish zlib from raw deflate.
     Head(usize),
     /// A byte of the length of gzip's extra field.
     ExtraLength(Option<u8>),
@@ -183,7 +183,7 @@ struct Decoder {
     /// The last bytes of head or trailer.
     bytes: [u8; GZIP_HEAD],
     failure: Option<Failure>,
-    /// Of the one format that zlib does not know.
+    /// The format that zlib does not detect.
     brotli: Option<Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>>,
     /// The text is compressed, too.
     next: Option<Box<Self>>,
@@ -213,7 +213,7 @@ impl Decoder {
         self.inflate.reset(false);
         self.crc.reset();
         self.failure = None;
-        // Strict: windows of more than 16 MiB are an extension that JMeter's decoder does not know either.
+        // Strict: windows of more than 16 MiB are an extension that JMeter's decoder does not support.
         let state = || {
             BrotliState::new_strict(
                 StandardAlloc::default(),
@@ -248,7 +248,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Passes unpacked text on: to the next layer, or to whoever wants it.
+    /// Passes decompressed text to the next layer or to its consumer.
     fn pass_on(&mut self, text: &[u8], output: &mut Output<'_, '_>) -> Result<(), Failure> {
         let Some(bytes_left) = output.bytes_left.checked_sub(text.len() as u64) else {
             return Err(unpacks_to_too_much());
@@ -279,7 +279,7 @@ impl Decoder {
         self.next.as_deref_mut().map_or(Ok(()), Self::end)
     }
 
-    /// One byte of what stands around the data.
+    /// One byte of the framing around the data.
     fn byte(&mut self, byte: u8, output: &mut Output<'_, '_>) -> Result<(), Failure> {
         self.state = match (self.format, self.state) {
             (Format::Deflate, State::Head(seen)) => {
@@ -415,7 +415,7 @@ impl Decoder {
                     self.state = if self.format == Format::Gzip { State::Trailer(0) } else { State::Tail };
                     break Ok(used);
                 }
-                // The buffer was large enough for all there is to say so far.
+                // The buffer was large enough for the available output.
                 Ok(_) if made < buffer.len() => break Ok(piece.len()),
                 Ok(_) => {}
                 // Java takes a text that needs a dictionary for an empty one.
@@ -489,7 +489,7 @@ fn unpacks_to_too_much() -> Failure {
 
 /// Why data cannot be unpacked, in zlib's words.
 fn reason(error: &flate2::DecompressError) -> &str {
-    // The library's fast path forgets what was wrong with a distance or a code: Java's words when it knows nothing.
+    // The library's fast path loses the cause; use Java's message for an unknown cause.
     error.message().filter(|said| *said != "repeated call with bad state").unwrap_or(UNKNOWN)
 }
 

@@ -12,7 +12,7 @@ use busyhour_program::clock::Clock;
 use crate::failure::Failure;
 use crate::settings::SharedHttp;
 
-/// What connecting needs to know.
+/// The data needed to connect.
 pub(crate) struct ConnectOptions<'a> {
     /// Settings of the run.
     pub(crate) shared: &'a SharedHttp,
@@ -26,10 +26,10 @@ pub(crate) struct ConnectOptions<'a> {
     pub(crate) key_alias: Option<&'a str>,
 }
 
-/// The local ports for connections to one address are used up, says `connect`.
+/// Error of `connect` when the local ports for an address are exhausted.
 const ADDRESS_NOT_AVAILABLE: i32 = 99;
 
-/// The local ports of one address are used up, says `bind`.
+/// Error of `bind` when the local ports of an address are exhausted.
 const ADDRESS_IN_USE: i32 = 98;
 
 /// The last parts of the addresses 127.0.0.x that are tried besides the usual one.
@@ -78,8 +78,8 @@ pub(crate) async fn connect_to(address: SocketAddr, timeout: Option<Duration>) -
         Err(error) if error.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => error,
         connected => return connected,
     };
-    // A machine has millions of loopback addresses, each with local ports of its own: a server on this machine can
-    // be reached from another of them when those of the usual one are used up.
+    // There are millions of loopback addresses, each with its own local ports, so that a server on this machine can
+    // be reached from another one when the ports of the usual address are exhausted.
     if !matches!(address, SocketAddr::V4(v4) if v4.ip().is_loopback()) {
         return Err(error);
     }
@@ -93,8 +93,8 @@ pub(crate) async fn connect_to(address: SocketAddr, timeout: Option<Duration>) -
     }
 }
 
-/// Opens from the first of the other addresses, beginning with `first`, whose ports are not used up; gives which one
-/// it was and what came of it. `None`: all are used up.
+/// Connects from the first other address, starting with `first`, whose ports are not exhausted; returns the address
+/// and the result. `None` if all are exhausted.
 async fn from_another<S>(
     first: u8,
     mut open: impl AsyncFnMut(Ipv4Addr) -> io::Result<S>,
@@ -161,7 +161,7 @@ async fn open_socket(
 mod tests {
     use super::*;
 
-    /// Tries with `used_up` saying what comes of an address; gives the addresses tried and what was found.
+    /// Tries addresses with `used_up` as the result of each; returns the addresses tried and the outcome.
     fn attempt(first: u8, error_of: impl Fn(u8) -> Option<i32>) -> (Vec<u8>, Option<(u8, bool)>) {
         let mut tried = Vec::new();
         let found = from_another(first, async |source| {

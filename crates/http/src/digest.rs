@@ -5,7 +5,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-/// What a server asks: a scheme and its parameters.
+/// A challenge: a scheme and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Challenge {
     /// In lower case.

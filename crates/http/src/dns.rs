@@ -76,9 +76,9 @@ pub struct DnsManager {
     pub clear_each_iteration: bool,
     /// `DNSCacheManager.hosts`: names and the addresses they have here, separated by commas.
     pub hosts: Vec<(Template, Template)>,
-    /// `DNSCacheManager.servers`, where they are to be asked in the system's place.
+    /// `DNSCacheManager.servers`, if they replace the system's resolver.
     pub servers: Vec<Template>,
-    /// Questions asked so far: the servers take turns.
+    /// Number of queries so far; the servers are used in turn.
     pub asked: AtomicUsize,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Looked {
 pub(crate) struct Name {
     pub(crate) manager: Arc<DnsManager>,
     pub(crate) host: Box<str>,
-    /// What the plan says to look up in its place.
+    /// The name that the plan defines as a replacement.
     instead: Option<Vec<String>>,
     /// The DNS servers of the plan's own.
     servers: Vec<String>,
@@ -103,7 +103,7 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// A name with what the plan says about it.
+    /// A name with its settings in the plan.
     pub(crate) fn new(manager: &Arc<DnsManager>, host: &str, user: &mut UserState) -> Self {
         let mut instead = None;
         for (name, addresses) in &manager.hosts {
@@ -136,7 +136,8 @@ impl Name {
         Ok(Arc::clone(self.addresses.insert(found)))
     }
 
-    /// Asks the plan's own DNS servers, or the system if it has none. One that does not answer leaves it to the next.
+    /// Queries the DNS servers of the plan, or the system if there are none. If a server does not respond, the next
+    /// one is used.
     async fn look_up(&self, host: &str, port: u16, now: Nanos) -> Result<Vec<SocketAddr>, Failure> {
         if self.servers.is_empty() || host.parse::<IpAddr>().is_ok() {
             return resolve(host, port, now).await;

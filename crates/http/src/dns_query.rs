@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::net::UdpSocket;
 
-/// A server that is silent is given up after so long, as dnsjava does.
+/// Timeout of a server, as in dnsjava.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// Bytes of the largest answer over UDP without extensions.
@@ -18,16 +18,16 @@ const HEADER_BYTES: usize = 12;
 /// Type A, class IN.
 const ADDRESS: [u8; 4] = [0, 1, 0, 1];
 
-/// Asks one server.
+/// Queries one server.
 ///
 /// # Errors
-/// What went wrong on the way, or silence; an answer that holds no address is an empty list.
+/// An I/O error or a timeout; a response without addresses is an empty list.
 pub(crate) async fn addresses(server: SocketAddr, host: &str, id: u16) -> io::Result<Vec<Ipv4Addr>> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "the name cannot be asked for");
     let question = question(host, id).ok_or_else(invalid)?;
     let local: SocketAddr = if server.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
     let socket = UdpSocket::bind(local).await?;
-    // A connected socket hears nobody else.
+    // A connected socket receives only from this server.
     socket.connect(server).await?;
     socket.send(&question).await?;
     let answered = async {
@@ -74,7 +74,7 @@ fn answer(bytes: &[u8], question: &[u8]) -> Option<Vec<Ipv4Addr>> {
         let Some((fixed, data)) = record.split_at_checked(10) else { break };
         let length = usize::from(u16::from_be_bytes([fixed[8], fixed[9]]));
         let Some((data, behind)) = data.split_at_checked(length) else { break };
-        // Names that stand for others are answered with both: only addresses count.
+        // Responses for aliases contain both; only addresses are used.
         if fixed[..4] == ADDRESS
             && let Ok(octets) = <[u8; 4]>::try_from(data)
         {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_asked() {
+    fn a_server_is_queried() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let found = runtime.block_on(async {
             let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -144,7 +144,7 @@ mod tests {
                 let mut buffer = [0; 512];
                 let (count, from) = server.recv_from(&mut buffer).await.unwrap();
                 let asked = &buffer[..count];
-                // Somebody else's answer comes first.
+                // A response of another sender arrives first.
                 let mut wrong = reply(asked, 3, RECORDS);
                 wrong[0] ^= 1;
                 server.send_to(&wrong, from).await.unwrap();

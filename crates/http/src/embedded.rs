@@ -34,7 +34,7 @@ use crate::url_parts;
 use crate::visit::Visit;
 use crate::wire_request::WireRequest;
 
-/// Resources fetched at once when the plan's number is none.
+/// Concurrent downloads if the number in the plan is invalid.
 const AT_ONCE: usize = 6;
 
 /// Puts the page that is the user's last result and its resources into one result.
@@ -87,14 +87,14 @@ struct Fetching<'a> {
     seed: Box<WireRequest>,
     /// Resources that may still be fetched.
     resources_left: Cell<usize>,
-    /// Lent to whoever is not waiting for a server.
+    /// Passed to the download that is not waiting for a server.
     parts: RefCell<(&'a mut UserState, &'a mut HttpSession)>,
 }
 
 /// What one of several downloads has for itself.
 #[derive(Debug, Default, Clone)]
 struct Lane {
-    /// Cookies of its own, as JMeter copies them for downloads at the same time; `None`: the user's.
+    /// A copy of the cookies, as JMeter makes for concurrent downloads; `None`: the user's cookies.
     jars: Option<Vec<Jar>>,
     /// Only the sums of bodies are kept.
     md5: bool,
@@ -207,7 +207,7 @@ impl Fetching<'_> {
         self.judge(whole, false);
     }
 
-    /// The lane of a download beside others.
+    /// The lane of a concurrent download.
     fn lane_of_its_own(&self, lane: &Lane) -> Lane {
         let jars = lane.jars.clone().unwrap_or_else(|| self.parts.borrow().1.jars().to_vec());
         Lane { jars: Some(jars), md5: lane.md5 || self.sampler.shared.embedded.md5 }
@@ -263,7 +263,7 @@ impl Fetching<'_> {
         }
     }
 
-    /// A page fails with its resources, unless the properties say otherwise.
+    /// A page fails with its resources, unless the properties disable that.
     fn judge(&self, whole: &mut SampleResult, ok: bool) {
         if self.sampler.shared.embedded.ignores_failures {
             return;

@@ -7,7 +7,7 @@ pub fn form(text: &str, out: &mut String) {
     form_bytes(text.as_bytes(), out);
 }
 
-/// The same for a text that is bytes already, in whatever charset.
+/// Encodes bytes of any charset.
 pub fn form_bytes(bytes: &[u8], out: &mut String) {
     for &byte in bytes {
         match byte {
@@ -142,8 +142,8 @@ pub fn sanitized(url: String) -> String {
     quoted
 }
 
-/// Looks for a character that `java.net.URI` does not take; gives its index in `url` (in characters) and the part it
-/// lies in. `path_at` is where the path begins.
+/// Finds a character that `java.net.URI` rejects; returns its index in `url` (in characters) and the part of the URL.
+/// The path starts at `path_at`.
 pub fn illegal(url: &str, path_at: usize) -> Option<(usize, &'static str)> {
     // Nearly every URL is made of these.
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/?=&.-_,;:+~".contains(byte);

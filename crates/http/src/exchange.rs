@@ -19,7 +19,7 @@ use crate::proxy::proxy_for;
 use crate::proxy_address::ProxyAuth;
 use crate::session::HttpSession;
 use crate::settings::{HttpSampler, Redirects};
-use crate::sink::{Head, forget_answer, latin, look_for_encoding};
+use crate::sink::{Head, latin, look_for_encoding, reset_response};
 use crate::source::Source;
 use crate::wire_request::WireRequest;
 
@@ -59,12 +59,12 @@ pub(crate) struct Step<'s> {
     now_ms: i64,
     /// The request has been sent once more, with credentials for the proxy.
     told: bool,
-    /// What the proxy had said to these credentials before.
+    /// The state of the proxy authentication before this exchange.
     said: ProxyAuth,
     asking: bool,
     /// What the request has been authorized with.
     used: Option<Used>,
-    /// How often it has been sent again because the server asked who is there.
+    /// Number of repetitions because of authentication.
     rounds: u32,
     /// Length of the plan's own headers: what follows them is for the cache.
     own_headers: usize,
@@ -131,7 +131,7 @@ pub(crate) fn prepare<'s>(
         }
     }
     let proxy = proxy_for(sampler, user, origin);
-    // A tunnel's proxy is told who is there when the tunnel is asked for.
+    // A tunnel sends the credentials of its proxy with CONNECT.
     let asking = proxy.as_ref().is_some_and(|proxy| !origin.secure && proxy.authorization.is_some());
     let said = proxy.as_ref().map_or(ProxyAuth::Unasked, |proxy| session.proxy_auth(origin, proxy));
     request.proxy_authorized = asking && said == ProxyAuth::Accepted;
@@ -200,7 +200,7 @@ pub(crate) fn settle(
             line.said = now_said;
         }
         if line.origin.secure || step.asking {
-            session.proxy_said(&line.origin, &proxy, line.said);
+            session.set_proxy_auth(&line.origin, &proxy, line.said);
         }
     }
     if outcome.is_ok()
@@ -290,7 +290,7 @@ pub(crate) fn settle(
     Next::Done(head.location.take())
 }
 
-/// Puts the request together anew, to be sent once more.
+/// Assembles the request again for a repetition.
 fn once_more(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_>) -> Next {
     let line = &mut step.line;
     let lines = request.assemble(&line.origin, line.proxy.as_deref(), line.sampler.keep_alive);
@@ -300,7 +300,7 @@ fn once_more(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_
     if let Some(room) = &line.room {
         room.release(user.result.body.len());
     }
-    forget_answer(&mut user.result);
+    reset_response(&mut user.result);
     line.again(user.now());
     step.head = Head::new(line.sampler);
     Next::Again
@@ -388,7 +388,7 @@ fn describe(request: &WireRequest, lines: std::ops::Range<usize>, result: &mut S
     }
 }
 
-/// The cookies of the request: those of its manager, or what the plan's own headers say.
+/// The cookies of the request, from its manager or from the headers of the plan.
 fn shown_cookies(request: &WireRequest) -> String {
     if !request.cookies.is_empty() {
         return latin(&request.cookies).into_owned();

@@ -27,7 +27,7 @@ impl Failure {
         Self { class, message: message.into(), limit: None }
     }
 
-    /// The other side closed the connection without a word.
+    /// The server closed the connection without a response.
     pub fn no_response(authority: &str) -> Self {
         Self::new("org.apache.http.NoHttpResponseException", format!("{authority} failed to respond"))
     }
@@ -37,7 +37,7 @@ impl Failure {
         Self::new("java.net.SocketTimeoutException", "Read timed out")
     }
 
-    /// The request was given up while it was under way.
+    /// The request was aborted.
     pub fn interrupted() -> Self {
         Self::new("java.net.SocketException", "Socket closed")
     }

@@ -13,7 +13,7 @@ use crate::limits::BodyLimit;
 use crate::settings::HttpSampler;
 use crate::wire_request::WireRequest;
 
-/// Bytes of a file that are kept unless the properties say otherwise, as in JMeter.
+/// Default number of retained bytes of a file, as in JMeter.
 const KEPT_MAX: usize = 10 * 1024 * 1024;
 
 /// Reads the file that the URL of the request names; a relative one is looked for in the working directory.

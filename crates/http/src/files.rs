@@ -14,7 +14,7 @@ pub struct FileStore {
 }
 
 impl FileStore {
-    /// A store for a plan that lies in `base`.
+    /// A store for a plan in the directory `base`.
     #[must_use]
     pub fn new(base: &Path) -> Self {
         Self { base: base.to_owned(), contents: Mutex::default() }

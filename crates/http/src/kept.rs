@@ -25,15 +25,15 @@ struct Space {
 }
 
 impl Room {
-    /// Room for `most` bytes, of which `used` are taken.
+    /// Room for `most` bytes, `used` of which are occupied.
     pub(crate) fn new(most: usize, used: usize) -> Self {
         Self(Rc::new(Space { most, left: Cell::new(most.saturating_sub(used)) }))
     }
 
-    /// Takes room for so many bytes.
+    /// Reserves room.
     ///
     /// # Errors
-    /// There is less.
+    /// There is not enough room.
     pub(crate) fn take(&self, bytes: usize) -> Result<(), Failure> {
         let left = self.0.left.get().checked_sub(bytes).ok_or_else(|| {
             let message = format!(
@@ -53,7 +53,7 @@ impl Room {
     }
 }
 
-/// Where the text of a body goes when somebody needs it.
+/// The destination of a body that is needed.
 pub(crate) struct Kept<'a> {
     pub(crate) body: &'a mut Vec<u8>,
     pub(crate) limit: BodyLimit,

@@ -1,8 +1,8 @@
 //! The HTTP sampler: raw HTTP/1.1 connections owned by their virtual user.
 //!
-//! A request is rendered into one buffer and written at once; the response is parsed where it was read, in one
-//! buffer per thread. What nobody needs of a response is counted, not kept. Names of failures are those that
-//! JMeter's HttpClient 4 gives, since plans and people match on them.
+//! A request is rendered into one buffer and sent at once; the response is parsed in place, in one buffer per thread.
+//! Unused parts of a response are counted, not kept. Errors have the names of JMeter's HttpClient 4, because plans
+//! and users match them.
 
 pub mod access;
 pub mod auth;

@@ -17,14 +17,14 @@ pub const UNPACKED_BYTES_MIN: u64 = 64 << 20;
 /// body with a single layer of gzip or deflate is refused.
 pub const UNPACKED_PER_RECEIVED_MAX: u64 = 1_100;
 
-/// Bytes of a body that are kept when the plan needs it and no property says otherwise. It is far beyond the pages and
-/// documents that extractors read, and a tenth of what JMeter's default heap of 1 GiB takes before it ends the test.
+/// Retained bytes of a body if the plan needs it and no property sets a limit: much more than typical pages, and a
+/// tenth of JMeter's default heap of 1 GiB.
 pub const BODY_BYTES_KEPT_MAX: usize = 64 << 20;
 
 /// Bytes that the cookies of one user under one manager may take: names, values, domains and paths.
 pub const COOKIE_BYTES_MAX: usize = 1 << 20;
 
-/// Cookies of one user under one manager, as RFC 6265 asks of browsers.
+/// Cookies of one user under one manager; RFC 6265 requires this many from browsers.
 pub const COOKIES_MAX: usize = 3_000;
 
 /// Bytes of the validators (`ETag`, `Last-Modified`, `Vary`) of one response that a cache keeps.
@@ -36,7 +36,7 @@ pub const RESOURCES_MAX: usize = 10_000;
 /// Bytes of bodies that one sample keeps, those of its redirects and embedded resources added up.
 pub const SAMPLE_BYTES_KEPT_MAX: usize = 256 << 20;
 
-/// How often one request is sent again because the server asks for authorization.
+/// Repetitions of one request because of authentication.
 pub const AUTHENTICATION_ROUNDS_MAX: u32 = 10;
 
 /// How much of a body is kept when the plan needs it.

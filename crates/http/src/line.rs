@@ -31,24 +31,24 @@ pub(crate) struct Line<'s> {
     pub(crate) sampler: &'s HttpSampler,
     pub(crate) origin: Arc<Origin>,
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
-    /// What the proxy has said to the user's credentials.
+    /// The state of the proxy authentication of the user.
     pub(crate) said: ProxyAuth,
     /// An idle connection before the transfer, one that can be used again after it.
     pub(crate) connection: Option<Connection>,
     pub(crate) keep: Retention,
-    /// What the plan says about names and local addresses.
+    /// Settings of names and local addresses.
     pub(crate) special: Option<Box<Special>>,
     connect_timeout: Option<Duration>,
     response_timeout: Option<Duration>,
     /// Of the body only its MD5 sum is kept.
     pub(crate) md5: bool,
-    /// When the request is given up, whatever the server does.
+    /// The time at which the request is aborted.
     deadline: Option<Nanos>,
     /// What the sample has left for bodies, where it has several.
     pub(crate) room: Option<Room>,
 }
 
-/// What few plans say about connections.
+/// Connection settings that few plans have.
 #[derive(Default)]
 pub(crate) struct Special {
     /// The name to look up under the plan's DNS cache manager.
@@ -60,10 +60,10 @@ pub(crate) struct Special {
 }
 
 impl Special {
-    /// What the plan says about the way to `origin`, if it says anything.
+    /// The settings for connections to `origin`, if there are any.
     ///
     /// # Errors
-    /// A local address that this machine does not have.
+    /// The local address does not exist on this machine.
     pub(crate) fn of(
         sampler: &HttpSampler,
         user: &mut UserState,
@@ -168,7 +168,7 @@ impl<'s> Line<'s> {
             }
             let Some(connection) = &mut self.connection else { return Ok(()) };
             connection.send(&request.wire).await?;
-            // JMeter does not know how much Java's client sends.
+            // JMeter does not know the number of bytes that Java's client sends.
             let is_counted = request.client == Client::HttpClient4;
             result.sent_bytes = if is_counted { request.wire.len() as u64 } else { 0 };
             head.md5 = (self.md5 && keep.body).then(Box::default);

@@ -33,7 +33,7 @@ struct Field {
 }
 
 impl Link {
-    /// What the address `reference` on a page at `base` stands for; `None`: it is no URL to Java.
+    /// The absolute form of `reference` on a page at `base`; `None` if Java cannot parse it as a URL.
     fn to(base: &str, reference: &str) -> Option<Self> {
         let url = url_parts::java_url(base, reference)?;
         let parts = url_parts::split(&url).ok()?;
@@ -151,7 +151,7 @@ fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
-/// What stands in a form counts as encoded already.
+/// Values of a form are treated as encoded.
 fn add_field(form: Option<&mut Link>, name: String, value: &str) {
     let Some(form) = form else { return };
     let decoded = |text: &str| encode::form_decode(text).unwrap_or_else(|| text.to_owned());
@@ -164,7 +164,7 @@ fn take_area(area: &mut Option<(String, String)>, form: Option<&mut Link>) {
     }
 }
 
-/// What the request asks of a link.
+/// The properties of the wanted link in the request.
 struct Wanted {
     protocol: String,
     host: String,

@@ -34,7 +34,7 @@ pub struct UrlRewriting {
     pub no_equals: bool,
     /// `path_extension_no_questionmark`: the value ends at a question mark.
     pub ends_at_question_mark: bool,
-    /// `cache_value`: the last value found is used where there is none.
+    /// `cache_value`: the last value found is used if there is none.
     pub keeps: bool,
     /// `encode`: the value is encoded as it was found; otherwise it is decoded first.
     pub encoded: bool,

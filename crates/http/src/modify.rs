@@ -1,4 +1,4 @@
-//! Pre-processors that change the HTTP sampler they stand before: for one sample, then it is as the plan says again.
+//! Pre-processors that change the HTTP sampler for one sample.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -112,7 +112,7 @@ impl UrlRewriting {
         }
     }
 
-    /// JMeter's pattern: its groups are the places where the value may stand.
+    /// JMeter's pattern; its groups are the possible positions of the value.
     fn pattern(&self, argument: &str) -> String {
         // What \s is to JMeter's engine.
         const SPACE: &str = r"[ \t\n\r\x0C]";

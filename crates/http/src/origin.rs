@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub struct Origin {
     /// `https`.
     pub secure: bool,
-    /// Host as the URL says it, in brackets when it is an IPv6 address.
+    /// Host as in the URL, in brackets if it is an IPv6 address.
     pub host: String,
     /// Port, the scheme's own when the URL names none.
     pub port: u16,
@@ -24,7 +24,7 @@ pub struct Origin {
 /// What is wrong with a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OddHost {
-    /// What `java.net.URI` says, with the index it names.
+    /// The error of `java.net.URI`, with its index.
     At(&'static str, usize),
     /// A character that ends a host.
     Holds(char),

@@ -29,7 +29,7 @@ pub async fn connect_plainly(
 /// The host is not known.
 pub async fn resolve_plainly(host: &str, port: u16, clock: &Clock) -> Result<SocketAddr, Failure> {
     let unknown = || Failure::new("java.net.UnknownHostException", host);
-    // A name that says nothing is this machine, in Java.
+    // In Java an empty name is this machine.
     let name = if host.is_empty() { "localhost" } else { host };
     let addresses = crate::dns::resolve(name, port, clock.now()).await.map_err(|_| unknown())?;
     addresses.first().copied().ok_or_else(unknown)

@@ -1,4 +1,4 @@
-//! Proxies: which one a request takes, and when it is told who is there.
+//! The proxy of a request.
 
 use std::sync::Arc;
 

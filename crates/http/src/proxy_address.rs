@@ -9,10 +9,10 @@ pub(crate) struct ProxyAddress {
     pub(crate) authorization: Option<String>,
 }
 
-/// What a proxy has said to a user's credentials, one server at a time: JMeter has a client for each.
+/// The state of the authentication of a user at a proxy, per server, because JMeter has a client for each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ProxyAuth {
-    /// It has not asked: nothing is said unasked.
+    /// The proxy has not requested authentication; credentials are not sent preemptively.
     #[default]
     Unasked,
     /// They are good, and are sent with every request.
@@ -22,8 +22,8 @@ pub(crate) enum ProxyAuth {
 }
 
 impl ProxyAuth {
-    /// What holds after a response, and whether the request is to be sent once more, with credentials; `told`: that has
-    /// been done already. This is `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5 for one scheme.
+    /// The state after a response, and whether the request must be repeated with credentials; `told`: credentials
+    /// were sent already. This is `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5 for one scheme.
     pub(crate) fn after(self, status: u16, asks: bool, told: bool) -> (Self, bool) {
         match (self, status) {
             (_, 407) if told => (Self::Refused, false),
@@ -41,12 +41,12 @@ mod tests {
     use super::ProxyAuth::{Accepted, Refused, Unasked};
 
     #[test]
-    fn credentials_are_sent_when_asked_for_and_not_when_refused() {
+    fn credentials_are_sent_on_request_and_not_after_refusal() {
         // First request, challenge, accepted.
         assert_eq!(Unasked.after(407, true, false), (Unasked, true));
         assert_eq!(Unasked.after(200, false, true), (Accepted, false));
         assert_eq!(Accepted.after(404, false, false), (Accepted, false));
-        // Asked again in spite of them: once more, then no more.
+        // The proxy requests them again: repeat once, then stop.
         assert_eq!(Accepted.after(407, true, false), (Accepted, true));
         assert_eq!(Accepted.after(407, true, true), (Refused, false));
         assert_eq!(Refused.after(407, true, false), (Refused, false));

@@ -74,7 +74,7 @@ pub(crate) async fn follow(
         if parts.is_empty() {
             parts.push(result.clone());
         }
-        // A page's resources stand beside the hops.
+        // The resources of a page are on the same level as its redirects.
         for mut part in parts {
             part.label = format!("{label}-{}", total.sub_results.len());
             total.header_bytes += part.header_bytes;
@@ -155,7 +155,7 @@ pub(crate) async fn auto(
     if result.times.connect_ns == 0 {
         result.times.connect_ns = connect_ns;
     }
-    // What was asked is what the plan asked.
+    // The request data is that of the plan.
     result.http = http.map(|http| Box::new(HttpDetail { redirect_location: None, ..*http }));
 }
 
@@ -174,5 +174,5 @@ fn prepare_redirect(
     visit.locate(request)
 }
 
-/// Redirects followed in one sample at most, unless `httpsampler.max_redirects` says otherwise.
+/// Default maximum of redirects in one sample (`httpsampler.max_redirects`).
 const REDIRECTS_MAX: u32 = 20;

@@ -54,7 +54,7 @@ fn client4_has_body(method: &str, sampler: &HttpSampler, user: &mut UserState) -
     match method {
         "GET" => get_has_body(sampler, user),
         "HEAD" | "TRACE" | "OPTIONS" => false,
-        // Everything else carries a body, be it an empty one: HttpClient knows no method by that name.
+        // Other methods have a body, possibly empty, because HttpClient has no class for them.
         _ => true,
     }
 }
@@ -165,7 +165,7 @@ fn render_url(
         Err(_) => {
             check_characters(request, sampler.client)?;
             if sampler.cookies.is_some() {
-                // Whoever asks for the cookies of a host wants one.
+                // The cookies of a host require one.
                 return Err(Failure::new("java.lang.IllegalArgumentException", "Host may not be blank"));
             }
             let message = format!("URI does not specify a valid host name: {}", request.url);
@@ -293,7 +293,7 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Wir
         if name.eq_ignore_ascii_case("content-length") {
             continue;
         }
-        // A line end inside would begin a header of its own.
+        // A line break would start another header.
         let clean = |byte: &u8| if matches!(*byte, b'\r' | b'\n') { b' ' } else { *byte };
         request.headers.extend(name.as_bytes().iter().map(clean));
         request.headers.extend_from_slice(b": ");
@@ -317,7 +317,7 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Wir
         request.has_content_type |= is_content_type && !value.is_empty();
     }
     request.scratch = text;
-    // Without one of its own the client says nothing.
+    // Without a header in the plan the client sends none.
     request.has_user_agent |= sampler.shared.no_user_agent;
 }
 

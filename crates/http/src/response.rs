@@ -24,11 +24,11 @@ pub const CHUNK_EXTENSION_BYTES_MAX: u32 = 16 * 1024;
 /// Most bytes of the trailers behind a chunked body.
 pub const TRAILER_BYTES_MAX: u32 = 1 << 20;
 
-/// A head in pieces that is no longer than this is parsed anew with each piece. Of a longer one this would take time
-/// that grows with the square of its length: it is parsed when it has doubled, and when its end has arrived.
+/// A partial head up to this length is parsed again with each piece. Longer ones are parsed when their length has
+/// doubled and at their end, because the time would grow with the square of the length.
 const PARSED_EACH_TIME_BYTES: usize = 4096;
 
-/// Who is told of the parts of a response.
+/// Receives the parts of a response.
 pub trait Sink {
     /// The head is there (not called for `1xx`).
     ///
@@ -88,13 +88,13 @@ pub struct ResponseReader {
     interim: u32,
     /// What the request was, as far as it matters.
     to: To,
-    /// A body belongs to the response, even if it may be an empty one.
+    /// Whether the response has a body, possibly empty.
     pub has_body: bool,
     /// Bytes of the head(s).
     pub head_bytes: u64,
     /// Bytes of the body on the wire, chunk headers included.
     pub body_bytes: u64,
-    /// Content-Length as the response says it.
+    /// The Content-Length header.
     pub content_length: Option<u64>,
     /// Whether the connection can be used again.
     pub keeps_alive: bool,
@@ -152,7 +152,7 @@ impl ResponseReader {
         }
     }
 
-    /// Bytes were skipped unseen; those beyond the body are of nobody's asking, and end the connection.
+    /// Bytes were skipped; bytes beyond the body end the connection.
     pub fn skipped(&mut self, bytes: u64) -> Progress {
         if let State::Sized(left) = &mut self.state {
             let own = bytes.min(*left);
@@ -178,7 +178,7 @@ impl ResponseReader {
                     None => return Ok(Progress::More),
                 },
                 State::Done => {
-                    // Bytes nobody asked for: the connection is of no more use.
+                    // Unexpected bytes: the connection cannot be reused.
                     self.keeps_alive = false;
                     return Ok(Progress::Done);
                 }
@@ -290,7 +290,7 @@ impl ResponseReader {
                 break;
             }
             if matches!(line[0], b' ' | b'\t') {
-                // A folded line goes on with the value before it.
+                // A folded line continues the previous value.
                 if let Some(last) = headers.last_mut() {
                     last.value = bytes[value_at..line_at + line.len()].trim_ascii();
                 }
@@ -331,7 +331,7 @@ impl ResponseReader {
         let mut chunked = false;
         for header in &*response.headers {
             let name = header.name;
-            // Lengths first: most headers are none of these.
+            // Compares lengths first: most headers match none of these.
             match name.len() {
                 10 if name.eq_ignore_ascii_case("connection") => {
                     if header.value == b"keep-alive" {

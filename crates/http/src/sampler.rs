@@ -23,10 +23,10 @@ impl Protocol for HttpSampler {
     }
 
     fn iteration_started(session: &mut HttpSession, user: &mut UserState, same_user: bool) {
-        access::take_back_cookies(session, user);
+        access::apply_cookies_of_scripts(session, user);
         session.iteration_started(user, same_user);
         if user.lent.is_some() {
-            access::lend_cookies(session, user);
+            access::show_cookies_to_scripts(session, user);
         }
     }
 
@@ -42,9 +42,9 @@ impl Protocol for HttpSampler {
         intended: Nanos,
         keep: Retention,
     ) {
-        let lends = self.shared.lends_cookies.load(Ordering::Relaxed);
+        let lends = self.shared.shows_cookies_to_scripts.load(Ordering::Relaxed);
         if lends {
-            access::take_back_cookies(session, user);
+            access::apply_cookies_of_scripts(session, user);
             if !self.is_open {
                 access::begin_sample(session);
             }
@@ -54,7 +54,7 @@ impl Protocol for HttpSampler {
             let (own, label) = (own.as_deref().unwrap_or(self), name.as_ref().unwrap_or(label));
             let own = Box::new(modified(own, user));
             Box::pin(direct::sample(&own, user, session, label, intended, keep)).await;
-        } else if let Some(headers) = access::kept_headers(self, user) {
+        } else if let Some(headers) = access::headers_of_scripts(self, user) {
             let own = Box::new(modified(&HttpSampler { headers, ..self.clone() }, user));
             Box::pin(direct::sample(&own, user, session, label, intended, keep)).await;
         } else if self.modifiers.is_empty() {
@@ -64,7 +64,7 @@ impl Protocol for HttpSampler {
             Box::pin(direct::sample(&own, user, session, label, intended, keep)).await;
         }
         if lends {
-            access::lend_cookies(session, user);
+            access::show_cookies_to_scripts(session, user);
         }
     }
 

@@ -30,7 +30,7 @@ pub struct HttpSession {
 /// What few users have.
 #[derive(Default)]
 struct Rare {
-    /// What proxies have said, where they have said anything.
+    /// The states of proxy authentication.
     proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
     /// What was looked up under DNS cache managers.
     looked: Vec<Looked>,
@@ -126,12 +126,12 @@ impl HttpSession {
         self.idle.push(connection);
     }
 
-    /// The origin that `key` (as rendered) stands for, if it was seen before.
+    /// The origin for `key` (as rendered), if it is known.
     pub(crate) fn origin(&self, key: &str) -> Option<&Arc<Origin>> {
         self.origins.iter().find(|(known, _)| **known == *key).map(|(_, origin)| origin)
     }
 
-    /// Remembers what `key` stands for.
+    /// Stores the origin for `key`.
     pub(crate) fn remember_origin(&mut self, key: &str, origin: Arc<Origin>) {
         if self.origins.len() >= ORIGINS_MAX {
             self.origins.clear();
@@ -142,15 +142,20 @@ impl HttpSession {
         self.origins.push((key.into(), origin));
     }
 
-    /// What the proxy has said about credentials for this server.
+    /// The state of proxy authentication for this server.
     pub(crate) fn proxy_auth(&self, origin: &Arc<Origin>, proxy: &Arc<ProxyAddress>) -> ProxyAuth {
         let Some(rare) = &self.rare else { return ProxyAuth::Unasked };
         let known = rare.proxies.iter().find(|(server, known, _)| server == origin && known == proxy);
         known.map_or(ProxyAuth::Unasked, |(_, _, said)| *said)
     }
 
-    /// Remembers what the proxy has said.
-    pub(crate) fn proxy_said(&mut self, origin: &Arc<Origin>, proxy: &Arc<ProxyAddress>, said: ProxyAuth) {
+    /// Stores the state of proxy authentication.
+    pub(crate) fn set_proxy_auth(
+        &mut self,
+        origin: &Arc<Origin>,
+        proxy: &Arc<ProxyAddress>,
+        said: ProxyAuth,
+    ) {
         if said == ProxyAuth::Unasked && self.rare.is_none() {
             return;
         }

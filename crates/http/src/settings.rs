@@ -32,7 +32,7 @@ pub struct SharedHttp {
     pub reset_on_iteration: bool,
     /// The proxy of the command line (`-H`, `-P`), and hosts it is not used for (`-N`).
     pub proxy: Option<Proxy>,
-    /// Hosts that are reached without the command line's proxy; a leading `*` stands for anything.
+    /// Hosts that bypass the proxy of the command line; a leading `*` matches any prefix.
     pub no_proxy: Vec<String>,
     /// `httpsampler.max_redirects`; `None`: JMeter's 20.
     pub redirects_max: Option<u32>,
@@ -40,7 +40,8 @@ pub struct SharedHttp {
     pub embedded: EmbeddedRules,
     /// `httpclient4.time_to_live`, milliseconds: no connection is used for longer. `None`: JMeter's 60 seconds.
     pub connection_ms_max: Option<u64>,
-    /// `httpclient4.idletimeout`, milliseconds: how long an idle connection is kept when the server says nothing; 0: on.
+    /// `httpclient4.idletimeout`, milliseconds: lifetime of an idle connection if the server does not set one; 0:
+    /// unlimited.
     pub idle_ms_max: u64,
     /// `httpclient4.default_user_agent_disabled`
     pub no_user_agent: bool,
@@ -50,12 +51,12 @@ pub struct SharedHttp {
     pub sample_bytes_max: Option<usize>,
     /// Longest time of one request, from its start to the last byte of its response; `None`: no limit, as in JMeter.
     pub request_deadline: Option<Duration>,
-    /// What servers are shown that ask for a certificate.
+    /// The certificates for servers that request one.
     pub client_keys: Option<Arc<ClientKeys>>,
     /// Some script may look at cookies: they are shown to scripts after each sample.
-    pub lends_cookies: AtomicBool,
+    pub shows_cookies_to_scripts: AtomicBool,
     /// Some script has changed a header manager.
-    pub keeps_headers: AtomicBool,
+    pub scripts_change_headers: AtomicBool,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
 }
 
@@ -66,7 +67,8 @@ impl SharedHttp {
         Self { tls_policy, files, reset_on_iteration, ..Self::default() }
     }
 
-    /// Bytes kept of all bodies of one sample; `None`: all, where the plan asks for that of each body.
+    /// Limit of the retained bodies of one sample; `None`: unlimited, if the plan disables the limit of single
+    /// bodies.
     pub(crate) fn sample_body_limit(&self) -> Option<usize> {
         match self.body_limit {
             BodyLimit::Unlimited => None,
@@ -161,7 +163,7 @@ pub enum HeaderManagers {
     None,
     /// One, by its number in the plan. What scripts change of it holds for all samplers in its scope.
     One(u32),
-    /// Several, which are merged for each sample anew.
+    /// Several, which are merged for each sample.
     Several,
 }
 
@@ -224,7 +226,7 @@ pub struct HttpSampler {
     pub md5: bool,
     /// Scripts around the sampler may look at it and change it.
     pub is_open: bool,
-    /// Which of JMeter's clients the plan asks for.
+    /// JMeter's client selected by the plan.
     pub client: Client,
 }
 

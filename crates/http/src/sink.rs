@@ -18,9 +18,9 @@ pub(crate) struct Head {
     pub(crate) location: Option<String>,
     /// The body comes compressed.
     pub(crate) decoding: Option<Decoding>,
-    /// The server asks who is there, in these ways.
+    /// The challenges of the server.
     pub(crate) challenges: Vec<String>,
-    /// A proxy asks who is there, and Basic authorization will do.
+    /// Whether a proxy requests Basic authentication.
     pub(crate) proxy_asks: bool,
     pub(crate) wants_cookies: bool,
     pub(crate) wants_cache: bool,
@@ -142,8 +142,8 @@ impl Sink for ResponseSink<'_> {
     }
 }
 
-/// Makes room for the answer to a request that is sent once more.
-pub(crate) fn forget_answer(result: &mut SampleResult) {
+/// Clears the result for the response to a repeated request.
+pub(crate) fn reset_response(result: &mut SampleResult) {
     for text in
         [&mut result.code, &mut result.message, &mut result.response_headers, &mut result.content_type]
     {

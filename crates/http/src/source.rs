@@ -22,7 +22,7 @@ impl Source {
     /// Looks a host name up, so that it is known afterwards.
     pub(crate) async fn look_up(name: Option<String>, now: Nanos) {
         if let Some(name) = name {
-            // What comes of it is seen when the address is asked for.
+            // Errors are reported when the address is used.
             let _ = dns::resolve(&name, 0, now).await;
         }
     }

@@ -1,4 +1,4 @@
-//! TLS: certificates accepted as JMeter accepts them, which is all of them, or verified when asked for.
+//! TLS: certificates are accepted as in JMeter (all of them), or verified on request.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn tls_config(policy: TlsPolicy) -> Result<Arc<ClientConfig>, Error> {
     tls_config_with(policy, None)
 }
 
-/// The same, with whoever chooses a certificate when a server asks for one.
+/// A configuration with a selector of client certificates.
 pub(crate) fn tls_config_with(
     policy: TlsPolicy,
     keys: Option<Arc<dyn ResolvesClientCert>>,
@@ -56,8 +56,8 @@ pub(crate) fn tls_config_with(
     Ok(Arc::new(config))
 }
 
-/// Checks a signature by the public key alone where the library refuses to read the certificate around it, as it does
-/// with those of X.509 version 1; `error` is what it said.
+/// Checks a signature with only the public key if the library cannot parse the certificate, as for X.509 version 1;
+/// `error` is the library's error.
 fn verify_by_key(
     message: &[u8],
     certificate: &CertificateDer<'_>,

@@ -15,7 +15,7 @@ use crate::origin::Origin;
 use crate::proxy_address::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
 use crate::settings::HttpSampler;
-use crate::sink::{Head, ResponseSink, forget_answer};
+use crate::sink::{Head, ResponseSink, reset_response};
 
 /// What a tunnel is wanted for.
 pub(crate) struct Wanted<'a> {
@@ -33,8 +33,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) room: Option<&'a Room>,
 }
 
-/// Asks the proxy for a tunnel to the origin and makes the TLS handshake in it. `None`: the proxy refused, and its
-/// refusal is the sample's response, as in HttpClient. Credentials are sent when the proxy asks for them.
+/// Requests a tunnel to the origin from the proxy and makes the TLS handshake in it. `None`: the proxy refused; as in
+/// HttpClient, its response is the response of the sample. Credentials are sent if the proxy requests them.
 pub(crate) async fn open(
     wanted: &Wanted<'_>,
     said: &mut ProxyAuth,
@@ -78,7 +78,7 @@ pub(crate) async fn open(
         if let Some(room) = wanted.room {
             room.release(result.body.len());
         }
-        forget_answer(result);
+        reset_response(result);
         *head = Head::new(wanted.sampler);
         if granted {
             return connection.secured(options).await.map(Some);

@@ -107,8 +107,8 @@ fn without_dots(path: &str) -> String {
     if out.is_empty() { "/".into() } else { out }
 }
 
-/// The URL that `reference` stands for on a page that came from `base`, as `java.net.URL` makes it; `None` when it knows
-/// no such protocol.
+/// The absolute URL of `reference` on a page from `base`, as computed by `java.net.URL`; `None` if Java does not know
+/// the protocol.
 pub fn java_url(base: &str, reference: &str) -> Option<String> {
     const KNOWN: [&str; 6] = ["http", "https", "ftp", "file", "jar", "mailto"];
     let mut reference = reference.trim_matches(|character: char| character <= ' ');

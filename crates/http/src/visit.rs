@@ -1,4 +1,4 @@
-//! Whoever makes exchanges: a user for itself, or one of the downloads a user makes at the same time.
+//! A source of requests: a user, or one of the concurrent downloads of a user.
 
 use std::sync::Arc;
 

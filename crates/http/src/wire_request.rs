@@ -8,8 +8,7 @@ use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
 
-/// What JMeter 5.6.3 on Java 17 calls itself unless a header manager says otherwise. Servers may answer by it, so it is
-/// part of doing the same requests.
+/// The default User-Agent of JMeter 5.6.3 on Java 17. Servers can depend on it.
 pub(crate) const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17.0.15)";
 
 /// The same of the implementation `Java`.
@@ -18,7 +17,7 @@ const USER_AGENT_OF_JAVA: &str = "Java/17.0.15";
 /// What the implementation `Java` accepts.
 const ACCEPT_OF_JAVA: &[u8] = b"text/html, image/gif, image/jpeg, */*; q=0.2";
 
-/// A request being rendered. The buffers go back to a pool of the thread, so that a user that thinks holds none.
+/// A request being rendered. The buffers are pooled per thread, so that idle users hold none.
 #[derive(Debug, Default)]
 pub(crate) struct WireRequest {
     /// Method.
@@ -31,7 +30,7 @@ pub(crate) struct WireRequest {
     pub(crate) headers: Vec<u8>,
     /// A header manager names a `Host`.
     pub(crate) has_host: bool,
-    /// A header manager asks for the end of the connection.
+    /// A header manager requests that the connection is closed.
     pub(crate) closes: bool,
     /// Which of JMeter's clients the request is written for.
     pub(crate) client: Client,

@@ -1,4 +1,4 @@
-//! XML as a tree of elements that know where they stand.
+//! XML as a tree of elements with their positions.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ impl Element {
     }
 }
 
-/// The tag, with the attribute that says which of several it is.
+/// The tag, with the attribute that identifies the element among several.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let telling = ["name", "className", "type", "customerclass", "stationName"];
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_know_where_they_stand() {
+    fn elements_have_positions() {
         let text = "<?xml version=\"1.0\"?>\n<a name=\"x &amp; y\">\n  <b/>t&lt;<![CDATA[<u>]]>\n</a>\n";
         let root = parse(text).unwrap();
         assert_eq!((root.attribute("name"), root.text()), (Some("x & y"), "t<<u>"));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_said_with_its_place() {
+    fn invalid_documents_are_reported_with_positions() {
         for (text, offset) in [("", 0), ("<a><b></a>", 6), ("<a>\n<b>", 4), ("<a/><b></b>", 4)] {
             assert_eq!(parse(text).unwrap_err().0, offset, "{text}");
         }

@@ -26,13 +26,13 @@ impl<'t> Findings<'t> {
         found.in_file(self.file).at(Span::locate(self.text, element.offset, element.len))
     }
 
-    /// The element cannot be used; the message goes on from its tag.
+    /// The element cannot be used; the message follows its tag.
     pub(crate) fn error(&mut self, element: &Element, message: impl AsRef<str>) {
         let error = Diagnostic::error("jmt-model", format!("{element} {}", message.as_ref())).with_hint(HINT);
         self.errors.push(self.place(error, element));
     }
 
-    /// The element is used otherwise than by JMT, or not at all; the message goes on from its tag.
+    /// The element is used differently than in JMT, or not at all; the message follows its tag.
     pub(crate) fn note(&mut self, element: &Element, message: impl AsRef<str>) {
         let note = Diagnostic::note("jmt-model", format!("{element} {}", message.as_ref()));
         self.notes.push(self.place(note, element));

@@ -1,14 +1,14 @@
-//! Queueing networks as files of [Java Modelling Tools](https://jmt.sourceforge.net): `.jmva`, which its analytic solver
-//! reads, and `.jsimg`, which its simulator reads.
+//! Queueing networks as files of [Java Modelling Tools](https://jmt.sourceforge.net): `.jmva` of its analytic solver,
+//! and `.jsimg` of its simulator.
 //!
-//! Reading follows JMT's own readers (`jmt.jmva.analytical.ExactModel`, `jmt.gui.common.xml.XMLReader`): where a file
-//! leaves something out, it gets what they would take for it. What a network cannot say is an error with the element and
-//! its line, never left out in silence; what JMT does otherwise than we do is a note.
+//! Reading follows JMT's own readers (`jmt.jmva.analytical.ExactModel`, `jmt.gui.common.xml.XMLReader`), including
+//! their defaults. Properties that a network cannot represent are errors with the element and its line; properties
+//! that JMT treats differently are notes.
 //!
-//! JMT keeps the customers of a closed class inside: they pass a *reference station* once per pass, mostly a delay in
-//! which they think. A delay that is the reference station of a class becomes the think time of that class, so that
-//! response times are those without thinking (JMT's "without reference station"). Any other reference station stays a
-//! station, and a pass is from one visit there to the next.
+//! In JMT the customers of a closed class stay in the system and pass a *reference station* once per pass, usually a
+//! delay in which they think. A delay that is the reference station of a class becomes the think time of that class,
+//! so that response times do not include thinking (JMT's "without reference station"). Other reference stations
+//! remain stations, and a pass lasts from one visit there to the next.
 
 mod element;
 mod findings;
@@ -25,8 +25,8 @@ use findings::Findings;
 /// A network that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JmtModel {
-    /// The network. Laws that are replayed from files have no values yet; with them [`QueueingNetwork::validate`] says
-    /// what of the file makes no sense.
+    /// The network. Laws that are replayed from files have no values yet; with them [`QueueingNetwork::validate`]
+    /// reports inconsistencies of the file.
     pub network: QueueingNetwork,
     /// What JMT does otherwise with this file, or what of it was left out.
     pub notes: Vec<Diagnostic>,
@@ -44,7 +44,7 @@ pub fn is_xml(bytes: &[u8]) -> bool {
 /// Reads a `.jmva` or `.jsimg` file; `name` is for messages.
 ///
 /// # Errors
-/// All that is wrong with the file, or that a [`QueueingNetwork`] cannot say, with its places.
+/// All errors of the file, and properties that a [`QueueingNetwork`] cannot represent, with their positions.
 pub fn read(bytes: &[u8], name: &str) -> Result<JmtModel, Vec<Diagnostic>> {
     let text = busyhour_xml::decode(bytes);
     let mut findings = Findings::new(&text, name);
@@ -82,16 +82,16 @@ pub fn read(bytes: &[u8], name: &str) -> Result<JmtModel, Vec<Diagnostic>> {
 /// The network as a `.jsimg` file for JMT's simulator.
 ///
 /// # Errors
-/// What of the network the file cannot say.
+/// The parts of the network that the file cannot represent.
 pub fn to_jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
     jsimg::write(network, title)
 }
 
-/// The network as a `.jmva` file for JMT's analytic solver, which knows means only: the network must be one that is
-/// solved by means.
+/// The network as a `.jmva` file for JMT's analytic solver, which uses means only: the network must have a solution
+/// by means.
 ///
 /// # Errors
-/// What of the network the file cannot say.
+/// The parts of the network that the file cannot represent.
 pub fn to_jmva(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
     jmva::write(network, title)
 }

@@ -21,7 +21,7 @@ impl BirthDeath<'_> {
         self.speeds.last().copied().unwrap_or(1.0)
     }
 
-    /// Load beside the last speed: an equilibrium exists below 1.
+    /// Load relative to the last speed: an equilibrium exists below 1.
     #[must_use]
     pub fn utilization(&self) -> f64 {
         self.load / self.last()
@@ -90,7 +90,8 @@ impl BirthDeath<'_> {
         (sum, weighted.over(sum))
     }
 
-    /// Mean customers of the Poisson stream beside `present` closed ones; infinite without an equilibrium.
+    /// Mean customers of the Poisson stream while `present` closed customers are there; infinite without an
+    /// equilibrium.
     #[must_use]
     pub fn mean_beside(&self, present: usize) -> f64 {
         if self.load == 0.0 {
@@ -131,7 +132,7 @@ impl BirthDeath<'_> {
     }
 }
 
-/// Erlang's B: the share of Poisson arrivals that are lost when `servers` servers with load ρ have no waiting room.
+/// Erlang's B: the share of Poisson arrivals lost by `servers` servers with load ρ and no waiting room.
 #[must_use]
 pub fn erlang_b(servers: u32, load: f64) -> f64 {
     (1..=servers).fold(1.0, |lost, server| load * lost / (f64::from(server) + load * lost))
@@ -160,7 +161,7 @@ pub struct MultiServer {
 }
 
 impl MultiServer {
-    /// P(R > t): a service time, and for those who wait an exponential of rate mμ − λ before it.
+    /// P(R > t): a service time and, for waiting customers, an exponential with rate mμ − λ before it.
     #[must_use]
     pub fn response_beyond(&self, t_s: f64) -> f64 {
         let waits = erlang_c(self.servers, self.rate_per_s * self.service_s);
@@ -197,7 +198,7 @@ impl MultiServer {
     }
 }
 
-/// M/M/m/K, which sends away who finds K customers.
+/// M/M/m/K, which loses arrivals while K customers are present.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lossy {
     /// The share of arrivals that are lost.
@@ -206,7 +207,7 @@ pub struct Lossy {
     pub mean: f64,
 }
 
-/// The equilibrium of a station with room for `room` customers; it exists for any load.
+/// The equilibrium of a station with a capacity of `room` customers; it exists for any load.
 #[must_use]
 pub fn lossy(load: f64, speeds: &[f64], room: u32) -> Lossy {
     let mut term = Scaled::ONE;
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_station_without_room_loses_by_erlangs_b() {
+    fn a_station_without_waiting_room_loses_by_erlangs_b() {
         let found = lossy(8.0, &servers(10), 10);
         assert!((found.lost - erlang_b(10, 8.0)).abs() < 1e-14);
         // M/M/1/K at load 1: all states alike.

@@ -10,8 +10,8 @@ use crate::cycle::{Think, exponential_s};
 /// Parts into which the gaps are cut for the standard error.
 const BATCHES: usize = 20;
 
-/// N users, each of whom thinks and then visits all stations one after another. A station serves one at a time in order of
-/// arrival, for an exponentially distributed time.
+/// N users, each of whom thinks and then visits all stations in sequence. A station serves one user at a time in
+/// order of arrival, with exponential service times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedLoop {
     /// How many users.
@@ -69,10 +69,10 @@ impl PartialEq for Event {
 impl Eq for Event {}
 
 impl ClosedLoop {
-    /// Lets the users go round until `gaps` gaps between arrivals have been seen, after a start that is left out: a
-    /// quarter of that many arrivals, and three for each user. Users begin somewhere in a think time.
+    /// Simulates the loop until `gaps` gaps between arrivals are observed, after a warm-up of a quarter of that
+    /// number of arrivals and three for each user. Users start at a random point of a think time.
     ///
-    /// `None` when there is nothing to see: no users, a cycle that takes no time, or fewer than 40 gaps.
+    /// `None` without users, with a cycle that takes no time, or with fewer than 40 gaps.
     pub fn simulate(&self, gaps: u64, random: &mut impl Rng) -> Option<LoopObservation> {
         let cycle_s = self.think.mean_s + self.demands_s.iter().sum::<f64>();
         if self.users == 0 || !cycle_s.is_finite() || cycle_s <= 0.0 || gaps < 2 * BATCHES as u64 {
@@ -110,7 +110,7 @@ struct World<'a> {
     network: &'a ClosedLoop,
     events: BinaryHeap<Event>,
     sequence: u64,
-    /// When each station will have served all who are there.
+    /// The time at which each station has served all customers present.
     free_at_s: Vec<f64>,
     /// When each user's request came.
     came_at_s: Vec<f64>,
@@ -196,7 +196,7 @@ mod tests {
             (100, 10.0, &[0.05, 0.04, 0.03]),
         ] {
             let promised = mva::single::exact(u64::from(users), think_s, demands_s);
-            // The exact solution is the same for any law of the think time.
+            // The exact solution does not depend on the distribution of the think time.
             for law in [ThinkLaw::Uniform, ThinkLaw::Exponential] {
                 let found = run(users, think_s, law, demands_s, 7);
                 assert!(
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn without_think_time_the_arrivals_are_the_departures_of_a_busy_server() {
+    fn without_think_time_arrivals_are_the_departures_of_a_busy_server() {
         // One station that is never idle gives out exponential gaps, and each is at once an arrival.
         let found = run(4, 0.0, ThinkLaw::Constant, &[0.1], 5);
         assert!((found.cov - 1.0).abs() < 4.0 * found.cov_standard_error, "{found:?}");

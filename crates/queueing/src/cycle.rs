@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-/// How think times vary around their mean Z.
+/// The distribution of think times around their mean Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkLaw {
     /// Always Z.
@@ -32,8 +32,7 @@ impl Think {
         }
     }
 
-    /// Draws what is left of a think time for somebody who looks at a user at any moment of it: the law with the
-    /// density (1 − F(x))/Z.
+    /// Draws the residual think time at a random point in time: the distribution with the density (1 − F(x))/Z.
     pub fn draw_rest_s(&self, random: &mut impl Rng) -> f64 {
         let uniform: f64 = random.random();
         match self.law {
@@ -71,11 +70,11 @@ impl Think {
 
 /// Draws from the exponential distribution with this mean.
 pub(crate) fn exponential_s(mean_s: f64, random: &mut impl Rng) -> f64 {
-    // 1 − U lies in (0, 1], so that the logarithm is finite.
+    // 1 − U is in (0, 1], so that the logarithm is finite.
     -mean_s * (1.0 - random.random::<f64>()).ln()
 }
 
-/// The cycle of a user that nobody disturbs: think, then wait for a response that takes always the same time.
+/// The cycle of a user without interference: a think time, then a constant response time.
 ///
 /// ```text
 ///      think T        response R        think T
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_think_time_has_the_mean_that_the_inspection_paradox_gives() {
+    fn residual_think_times_have_the_mean_of_the_inspection_paradox() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
         for law in LAWS {
             let think = Think { mean_s: 3.0, law };
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn no_think_time_is_no_trouble() {
+    fn zero_think_time_is_supported() {
         for law in LAWS {
             let cycle = Cycle { think: Think { mean_s: 0.0, law }, response_s: 0.5 };
             assert_eq!(cycle.cov(), 0.0);

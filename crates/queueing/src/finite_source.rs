@@ -1,7 +1,7 @@
-//! One station that a limited number of users come to again and again: the machine repairman.
+//! One station with a limited number of users: the machine repairman model.
 //!
-//! Each of the users thinks, comes, waits in the order of arrival, is served, and thinks again. [`shared_queue`] has
-//! several servers and exponential service, [`single_server`] one server and service of any variability.
+//! Each user thinks, waits in the order of arrival, is served, and thinks again. [`shared_queue`] has several servers
+//! and exponential service, [`single_server`] one server and service of any variability.
 
 /// A busy period that is longer than this many pauses behind it leaves no digit for the pauses.
 const SATURATED: f64 = 1e17;
@@ -132,7 +132,7 @@ mod tests {
         weights.iter().map(|weight| weight / total).collect()
     }
 
-    /// M/E_k/1//N by all its states: nobody there, or n there and the server in one of k phases.
+    /// M/E_k/1//N with all its states: empty, or n users present and the server in one of k phases.
     fn erlang_by_its_states(users: u64, think_s: f64, service_s: f64, phases: usize) -> f64 {
         let state = |present: u64, phase: usize| 1 + (present as usize - 1) * phases + phase;
         let size = 1 + users as usize * phases;
@@ -212,7 +212,7 @@ mod tests {
             for load in [0.5, 0.9, 1.0, 1.1, 3.0] {
                 let think = 100_000.0 / load;
                 let found = single_server(100_000, think, 1.0, scv);
-                // Nearly Poisson arrivals: waiting is short beside thinking.
+                // Nearly Poisson arrivals: waiting is short compared to thinking.
                 assert!((found / load.min(1.0) - 1.0).abs() < 0.01, "c² {scv}, load {load}: {found}");
             }
         }

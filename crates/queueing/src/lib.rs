@@ -1,15 +1,15 @@
-//! Queueing models. Pure functions: no files, no clock, and randomness only as it is handed in.
+//! Queueing models. Pure functions: no files, no clock, and random numbers only from the caller.
 //!
-//! Here is what a closed load of N users with think time Z offers to a system whose requests take R: the pairs (N, Z)
-//! that keep a wanted rate ([`planning`]), how near the arrivals come to a Poisson process when the users do not
-//! feel each other ([`superposition`]) and when they do ([`closed_loop`]), and how many real users a measured load
-//! stands for ([`web_users`]).
+//! One part describes the load that N closed users with think time Z offer to a system with response time R: the
+//! pairs (N, Z) for a wanted rate ([`planning`]), the distance of the arrivals from a Poisson process without
+//! ([`superposition`]) and with interference between users ([`closed_loop`]), and the number of real users that a
+//! measured load represents ([`web_users`]).
 //!
-//! And here are models of the system: queueing networks as data ([`network`]), solved without simulation ([`solve`]) by
-//! mean value analysis and its relatives ([`mva`]), the balance of births and deaths ([`birth_death`]) and busy periods
+//! The other part models the system: queueing networks as data ([`network`]), solved analytically ([`solve`]) by mean
+//! value analysis and related methods ([`mva`]), birth-death processes ([`birth_death`]) and busy periods
 //! ([`finite_source`]), or fitted to measurements and judged by others ([`fit`]).
 //!
-//! The words on load are those of Brady & Gunther, *How to Emulate Web Traffic Using Standard Load Testing Tools*
+//! Terms of the load are those of Brady & Gunther, *How to Emulate Web Traffic Using Standard Load Testing Tools*
 //! (arXiv 1607.05356); their equations are cited by number.
 
 pub mod birth_death;

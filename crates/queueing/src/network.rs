@@ -1,12 +1,12 @@
-//! Queueing networks as data: what a model file says, and what the solvers and the simulator take.
+//! Queueing networks as data: the content of a model file, and the input of solvers and simulator.
 //!
-//! A network has *stations*, where customers are served, and *classes* of customers. All customers come from outside
-//! and go back there: those of an open class arrive from outside and leave, those of a closed class think outside
-//! before they come again. One pass from outside to outside is what throughput X and response time R of a class are
-//! counted in. Where customers go is said either by *visits* (how often a pass sees each station) or by *routes*.
+//! A network has *stations*, which serve customers, and *classes* of customers. All customers come from outside and
+//! return there: those of an open class arrive and leave, those of a closed class think outside between two passes.
+//! Throughput X and response time R of a class count passes from outside to outside. The path of customers is defined
+//! either by *visits* (how often a pass visits each station) or by *routes*.
 //!
-//! The types are plain: what can be written in the file is what they hold, and [`QueueingNetwork::validate`] says
-//! what of it makes no sense. They are read and written by serde in the notation of `docs/capacity-models.md`.
+//! The types correspond to the file, and [`QueueingNetwork::validate`] reports inconsistencies. serde reads and
+//! writes them in the notation of `docs/capacity-models.md`.
 
 mod class;
 mod class_file;
@@ -48,8 +48,8 @@ pub struct QueueingNetwork {
     /// The stations. Without routes a pass goes through them in this order.
     #[serde(rename = "station", default)]
     pub stations: Vec<Station>,
-    /// Where customers go next. Without any, each pass sees the stations in their order, each as often as its visits
-    /// say: 2 is twice in a row, 0.3 is once in three passes of ten, 2.3 is twice and in three of ten a third time.
+    /// The routes. Without routes each pass visits the stations in their order, each as often as its visits: 2 is
+    /// twice in a row, 0.3 is once in three of ten passes, 2.3 is twice and in three of ten passes a third time.
     #[serde(rename = "route", default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<Route>,
 }
@@ -83,7 +83,7 @@ impl QueueingNetwork {
         routes.find(named).or_else(|| for_all.find(|route| route.classes.is_empty()))
     }
 
-    /// Every law in the network that is replayed from a file: the file, and where its values belong.
+    /// All laws of the network that replay a file: the file, and the place for its values.
     pub fn replays_mut(&mut self) -> impl Iterator<Item = (&str, &mut Vec<f64>)> {
         let of_classes = self.classes.iter_mut().map(|class| match &mut class.load {
             ClassLoad::Closed { think, .. } => think,

@@ -1,8 +1,8 @@
-//! Which N and Z to take for a wanted rate: Principle A of Brady & Gunther.
+//! Selection of N and Z for a wanted rate: Principle A of Brady & Gunther.
 //!
-//! A closed load of N users with think time Z offers λ(N, Z) = N/Z − Q(N)/Z (their equation 8), Q the requests in the
-//! system. When N and Z grow together so that N/Z stays, Q/Z shrinks, and with it what the system under test can do to
-//! the rate at which it is asked: the closed load comes near an open one.
+//! A closed load of N users with think time Z offers λ(N, Z) = N/Z − Q(N)/Z (their equation 8), with Q requests in
+//! the system. If N and Z grow with constant N/Z, then Q/Z shrinks, and with it the influence of the system under
+//! test on the rate: the closed load approaches an open one.
 
 use rand::Rng;
 
@@ -49,7 +49,7 @@ pub struct LoadWish {
     pub rate_per_s: f64,
     /// What is known of the system.
     pub system: System,
-    /// How think times shall vary.
+    /// The distribution of think times.
     pub think: ThinkLaw,
 }
 
@@ -79,7 +79,7 @@ pub enum PlanError {
         /// The rate that is wanted.
         rate_per_s: f64,
     },
-    /// So few users cannot make the rate even if they never think.
+    /// So few users cannot reach the rate even without think time.
     #[error(
         "{users} users are too few: {in_system:.2} requests are in the system on average (Q = λR), and each is a user's"
     )]
@@ -125,7 +125,7 @@ impl ExpectedCov {
     }
 }
 
-/// A number of users and a think time, and what they offer.
+/// A number of users and a think time, and the load that they offer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// N.
@@ -146,12 +146,12 @@ impl Pair {
         self.rate_per_s * self.response_s
     }
 
-    /// N/Z in requests per second: what would be offered if responses took no time. Infinite without think time.
+    /// N/Z in requests per second: the load if responses took no time. Infinite without think time.
     pub fn rate_max_per_s(&self) -> f64 {
         self.users as f64 / self.think_s
     }
 
-    /// Q/Z in requests per second: by how much the rate lies below N/Z. Infinite without think time.
+    /// Q/Z in requests per second: the difference between N/Z and the rate. Infinite without think time.
     pub fn q_over_z_per_s(&self) -> f64 {
         self.in_system() / self.think_s
     }
@@ -174,10 +174,10 @@ pub fn choose(pairs: &[Pair]) -> Option<&Pair> {
 }
 
 impl LoadWish {
-    /// Looks whether the wish makes sense.
+    /// Checks the requested load.
     ///
     /// # Errors
-    /// A number is out of its range, or the rate above what the system can serve.
+    /// A number is out of its range, or the rate exceeds the capacity of the system.
     pub fn check(&self) -> Result<(), PlanError> {
         positive("the rate", self.rate_per_s)?;
         match &self.system {
@@ -376,7 +376,7 @@ mod tests {
             let pair = wish.for_think(think_s, &mut random()).unwrap();
             assert_eq!((pair.users, pair.rate_max_per_s()), (users, 20.0));
             assert!((pair.rate_per_s - (20.0 - pair.q_over_z_per_s())).abs() < 1e-9);
-            // The approximation lies a little below the exact rate.
+            // The approximation is slightly below the exact rate.
             assert!((0.0..0.4).contains(&(pair.rate_per_s - printed)), "{pair:?}");
             assert!(pair.rate_per_s > before);
             before = pair.rate_per_s;
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_with_room_reaches_the_rate() {
+    fn a_system_with_spare_capacity_reaches_the_rate() {
         let wish = wish(10.0, System::Demands(vec![0.05, 0.02]));
         let pair = wish.for_think(20.0, &mut random()).unwrap();
         assert!((pair.rate_per_s - 10.0).abs() < 0.01, "{pair:?}");
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_think_times_need_users_too() {
+    fn constant_think_times_need_users_as_well() {
         let wish = LoadWish { think: ThinkLaw::Constant, ..wish(1.0, System::Response(0.001)) };
         // Seven users with a think time of seven seconds: R ≪ Z, but far too even.
         let few = wish.for_users(7, &mut random()).unwrap();
@@ -430,7 +430,7 @@ mod tests {
             let pair = wish(rate, System::Response(response)).for_think(think, &mut random()).unwrap();
             let users = pair.rate_per_s * (pair.response_s + pair.think_s);
             prop_assert!((users - pair.users as f64).abs() < 1e-6 * users.max(1.0));
-            // Rounding to whole users makes the think time longer by less than one user's share.
+            // Rounding up to whole users makes the think time longer by less than the share of one user.
             prop_assert!(pair.think_s >= think - 1e-6 && pair.think_s <= think + 1.0 / rate + 1e-6);
         }
     }

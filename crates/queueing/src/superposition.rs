@@ -1,4 +1,4 @@
-//! The arrivals of many users who do not feel each other: the superposition of independent renewal processes.
+//! The arrivals of many users without interference: the superposition of independent renewal processes.
 
 use crate::cycle::Cycle;
 use crate::quadrature::integrate;
@@ -97,14 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_and_no_time_have_no_gaps() {
+    fn no_users_and_no_time_have_no_gaps() {
         assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, 1.0, 1.0), 0), None);
         assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, 0.0, 0.0), 5), None);
         assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, f64::NAN, 0.0), 5), None);
     }
 
     proptest! {
-        // Palm and Khintchine: for whatever cycle, the gaps tend to the exponential's CoV, from below for these laws.
+        // Palm and Khintchine: for any cycle the CoV of the gaps tends to that of the exponential, for these laws
+        // from below.
         #[test]
         fn many_users_tend_to_poisson(
             law in prop_oneof![Just(ThinkLaw::Constant), Just(ThinkLaw::Uniform), Just(ThinkLaw::Exponential)],

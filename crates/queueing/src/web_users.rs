@@ -1,21 +1,21 @@
-//! How many real users of a web site a measured load stands for.
+//! The number of real users of a web site that a measured load represents.
 //!
-//! A load generator's threads think little so that few of them make much load. A real user thinks for Z′ between pages;
-//! the number of them that make the same load is N′ = λ(R + Z′), equation (15) of Brady & Gunther, with λ in *pages*
-//! per second.
+//! The threads of a load generator think little, so that few of them make much load. A real user thinks for Z′
+//! between pages; the number of real users with the same load is N′ = λ(R + Z′), equation (15) of Brady & Gunther,
+//! with λ in *pages* per second.
 
 /// The number of users N′ = λ(R + Z′).
 ///
-/// As published, `response_s` is the mean over *objects* while the rate is in pages. With a page's own response time (the sum
-/// over its objects, when they are fetched one after another) it is what Little's law says of pages.
+/// As published, `response_s` is the mean over *objects* while the rate is in pages. With the response time of a page
+/// (the sum over its objects, if they are fetched in sequence) it is Little's law for pages.
 pub fn real_users(pages_per_s: f64, response_s: f64, think_s: f64) -> f64 {
     pages_per_s * (response_s + think_s)
 }
 
-/// What a log says of one object.
+/// The figures of one object in a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ObjectLoad {
-    /// How often it was asked for.
+    /// Number of requests.
     pub requests: u64,
     /// Sum of its response times in seconds.
     pub responses_s: f64,
@@ -39,16 +39,16 @@ pub struct WebLoad {
     pub object_response_s: f64,
     /// Pages for each object.
     pub pages_per_object: f64,
-    /// Mean response time of a page in seconds: its objects' one after another. `None` when an object of a page was
-    /// never asked for.
+    /// Mean response time of a page in seconds, its objects in sequence. `None` if an object of a page was never
+    /// requested.
     pub page_response_s: Option<f64>,
 }
 
 impl WebLoad {
-    /// Joins objects to pages. `objects_per_s` is the rate of all objects together.
+    /// Groups objects into pages. `objects_per_s` is the rate of all objects.
     ///
-    /// The share of pages among objects is the script's when it says how often it visits each page; otherwise the log's,
-    /// where an object of a page with n objects counts as 1/n of it. `None` without requests.
+    /// The share of pages among objects comes from the script if it has visits for each page; otherwise from the log,
+    /// where an object of a page with n objects counts as 1/n of a page. `None` without requests.
     pub fn of(pages: &[PageLoad], objects_per_s: f64) -> Option<Self> {
         let objects = || pages.iter().flat_map(|page| &page.objects);
         let requests: u64 = objects().map(|object| object.requests).sum();
@@ -78,12 +78,12 @@ impl WebLoad {
         self.objects_per_s * self.pages_per_object
     }
 
-    /// N′ for a think time Z′ as equation (15) was published: with the response time of an object.
+    /// N′ for a think time Z′ by equation (15) as published: with the response time of an object.
     pub fn users_as_published(&self, think_s: f64) -> f64 {
         real_users(self.pages_per_s(), self.object_response_s, think_s)
     }
 
-    /// N′ for a think time Z′ with the page's own response time.
+    /// N′ for a think time Z′ with the response time of a page.
     pub fn users(&self, think_s: f64) -> Option<f64> {
         Some(real_users(self.pages_per_s(), self.page_response_s?, think_s))
     }
@@ -165,10 +165,10 @@ mod tests {
         assert!((load.page_response_s.unwrap() - 116.0 / 600.0).abs() < 1e-12);
         assert!((load.object_response_s - 0.116).abs() < 1e-12);
         assert!((load.users(10.0).unwrap() - 6.0 * (10.0 + 116.0 / 600.0)).abs() < 1e-9);
-        // The script says four to one.
+        // The script has a ratio of four to one.
         let load = WebLoad::of(&[page(&home, Some(4)), page(&search, Some(1))], 10.0).unwrap();
         assert!((load.pages_per_object - 5.0 / 9.0).abs() < 1e-12);
-        // What one page lacks, the log says for all.
+        // The log replaces the missing visits of one page.
         let load = WebLoad::of(&[page(&home, Some(4)), page(&search, None)], 10.0).unwrap();
         assert!((load.pages_per_object - 0.6).abs() < 1e-12);
     }

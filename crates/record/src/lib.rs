@@ -7,7 +7,7 @@
 //! ```
 //! use busyhour_record::{
 //!     ResultFileConfig, GroupName, Labels, Machine, Manifest, Nanos, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
-//!     RunNames, Sample, SampleFilter, SaveConfig, plan_hash,
+//!     RunNames, Sample, SampleFilter, SampleTimes, SaveConfig, plan_hash,
 //! };
 //!
 //! # let temp = tempfile::tempdir()?;
@@ -41,7 +41,8 @@
 //!     ..RecorderConfig::default()
 //! })?;
 //! for mut core in writers {
-//!     let sample = Sample { label: labels.intern("home"), times: SampleTimes { end: Nanos::from_millis(3), ..SampleTimes::default() }, ..Sample::default()  };
+//!     let times = SampleTimes { end: Nanos::from_millis(3), ..SampleTimes::default() };
+//!     let sample = Sample { label: labels.intern("home"), times, ..Sample::default() };
 //!     core.record(&sample)?;
 //! }
 //! let totals = recorder.finish();

@@ -1,7 +1,7 @@
 //! A capacity model, and a model's judgement, as people read them in a terminal.
 
 use busyhour_queueing::fit::{
-    Beside, CapacityFit, ComparedPoint, FitRefusal, LeftOut, ModelJudgement, ServiceLawFit, ToldFinding,
+    Beside, CapacityFit, ComparedPoint, FitRefusal, LeftOut, ModelJudgement, ReportedFinding, ServiceLawFit,
     Weight,
 };
 
@@ -209,7 +209,7 @@ pub fn refusal_text(refusal: &FitRefusal, look: Look) -> String {
 }
 
 /// Findings, contradictions first, each with its advice.
-fn findings(told: &[ToldFinding], look: Look) -> String {
+fn findings(told: &[ReportedFinding], look: Look) -> String {
     let mut out = String::new();
     for told in told {
         let mark = match told.weight {

@@ -216,7 +216,7 @@ impl Builder<'_> {
                 } else {
                     match network.route(place, &class.name) {
                         Some(route) => self.strategy(&route.strategy)?,
-                        // Nobody of this class comes here: the network was validated.
+                        // No customer of this class visits the station: the network was validated.
                         None => Strategy::Only(OUTSIDE),
                     }
                 };

@@ -31,11 +31,11 @@ pub(crate) struct Customer {
     pub(crate) siblings: u32,
     /// The last sibling that has come to the join; of a sibling: the one before.
     pub(crate) joined: u32,
-    /// The order in which visits began, for those who interrupt.
+    /// The order in which visits started, for preemptive scheduling.
     pub(crate) order: u64,
 }
 
-/// All customers; the place of one who left is given to the next.
+/// All customers; the slot of a customer that left is reused.
 #[derive(Debug, Default)]
 pub(crate) struct Customers {
     places: Vec<Customer>,

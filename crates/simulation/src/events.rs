@@ -9,7 +9,7 @@ pub(crate) enum Event {
     Arrival(u32),
     /// A customer of a closed class has thought.
     ThinkEnd(u32),
-    /// Someone at a station whose customers progress together may be done.
+    /// A customer at a station with shared service may be finished.
     StationDue(u32),
 }
 
@@ -147,7 +147,7 @@ mod tests {
     fn events_come_in_the_order_of_time_then_of_planning() {
         let mut random = crate::random::Stream::seed_from_u64(3);
         let mut queue = EventQueue::default();
-        // A plain sorted list, beside it.
+        // A sorted list as the reference.
         let mut list: Vec<(f64, u32, u32)> = Vec::new();
         let mut now = 0.0;
         for id in 0..5_000_u32 {

@@ -64,7 +64,7 @@ impl Histogram {
         }
     }
 
-    /// Begins anew.
+    /// Clears the histogram.
     pub(crate) fn clear(&mut self) {
         self.zeros = 0;
         self.counts.fill(0);

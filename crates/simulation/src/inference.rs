@@ -37,8 +37,8 @@ pub(crate) struct Ratio<'f> {
 /// The start-up of a replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transient {
-    /// Batches that belong to it: the most that any of the numbers of customers (at each station, of each class in the
-    /// system) asks for.
+    /// Batches of the start-up: the maximum over the numbers of customers (at each station, of each class in the
+    /// system).
     pub(crate) cut: usize,
     /// Which of these numbers have not settled: the stations, then the classes.
     pub(crate) unsettled: Vec<bool>,
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use rand::{Rng as _, SeedableRng as _};
 
-    /// A replication in whose batch i the number present is `level(i)`, and as many visits end as `done(i)` says.
+    /// A replication in which `level(i)` customers are present in batch i and `done(i)` visits end.
     fn tally(batches: usize, mut batch: impl FnMut(usize) -> (f64, f64)) -> Tally {
         let mut tally = Tally::new(2);
         for at in 0..batches {

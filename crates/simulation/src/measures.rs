@@ -66,7 +66,7 @@ impl Measured<'_> {
         self.ratio(&|batch| pick(batch).lost, None)
     }
 
-    /// As a share of all who end here, in whatever way.
+    /// As a share of all visits that end here.
     fn lost_share(&self, pick: Pick<'_>) -> Option<Estimate> {
         self.ratio(
             &|batch| pick(batch).lost,
@@ -189,9 +189,9 @@ impl Measured<'_> {
         }
     }
 
-    /// The measures that must be known: X and R of each class in the system; X, R, Q and U of each station where
-    /// customers are served, over all classes. Those that are not as precise as asked for, have not settled, or cannot be
-    /// known by the laws; the latter with the width of the interval that would be given otherwise.
+    /// The measures that must be estimated: X and R of each class in the system; X, R, Q and U of each station with
+    /// service, over all classes. The result has those that are less precise than requested, have not settled, or
+    /// have no finite moments; the latter with the width of the interval they would have.
     pub(crate) fn unconverged(&self, precision: f64, unsettled: &[bool]) -> Vec<Unconverged> {
         let mut found = Vec::new();
         let too_short: Vec<bool> = (0..self.count()).map(|class| self.is_too_short(class)).collect();

@@ -9,7 +9,7 @@ pub(crate) type Stream = Xoshiro256PlusPlus;
 /// What a stream is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
-    /// Times between arrivals, or think times.
+    /// Interarrival times or think times.
     Arrival = 1,
     /// Service times.
     Service = 2,
@@ -70,7 +70,7 @@ mod tests {
     use rand::RngCore as _;
 
     #[test]
-    fn every_key_has_a_stream_of_its_own() {
+    fn every_key_has_its_own_stream() {
         let first = |seed, replication, purpose, station, class| {
             Streams::new(seed, replication).stream(purpose, station, class).next_u64()
         };

@@ -25,11 +25,11 @@ pub struct SimulationResult {
     pub transient_s: f64,
     /// Share of intervals that hold the true value.
     pub confidence: f64,
-    /// Half an interval's width over its middle that was asked for.
+    /// Requested half width of the intervals, relative to their middle.
     pub precision: f64,
     /// Why it ended.
     pub ending: Ending,
-    /// Measures that are not known as well as was asked for.
+    /// Measures that are less precise than requested.
     pub unconverged: Vec<Unconverged>,
 }
 
@@ -41,7 +41,7 @@ pub enum Ending {
     Precise,
     /// The most events that were allowed have happened.
     EventsMax,
-    /// Somebody asked for it.
+    /// A request to stop.
     Stopped,
     /// More and more customers came: the system is saturated.
     Flooded,
@@ -56,7 +56,7 @@ pub struct ClassResult {
     pub throughput_per_s: Option<Estimate>,
     /// How long a pass takes, R, in seconds; without thinking.
     pub response_s: Option<Estimate>,
-    /// Customers in the system, Q; without those who think.
+    /// Customers in the system, Q; without thinking customers.
     pub customers: Option<Estimate>,
     /// Passes per second that end because a station was full; `None` where no station drops.
     pub lost_per_s: Option<Estimate>,
@@ -79,7 +79,7 @@ pub struct StationResult {
     pub classes: Vec<(String, StationMeasures)>,
 }
 
-/// What is known of a station. Everything is `None` that nobody was seen to take part in.
+/// The results of a station. Values without observations are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StationMeasures {
     /// Visits that end per second, X.
@@ -92,9 +92,9 @@ pub struct StationMeasures {
     pub utilization: Option<Estimate>,
     /// Time at the station in a pass through the system, in seconds; per class, of passes of that class.
     pub residence_s: Option<Estimate>,
-    /// Customers per second who find no room and are lost; `None` where nobody is.
+    /// Customers per second that are lost because the station is full; `None` if none can be lost.
     pub lost_per_s: Option<Estimate>,
-    /// The same as a share of those who come, 0 to 1.
+    /// Lost customers as a share of arrivals, 0 to 1.
     pub lost_share: Option<Estimate>,
     /// Percentiles of the response time.
     pub percentiles: Vec<Percentile>,
@@ -145,7 +145,7 @@ pub struct Unconverged {
 /// A law of times whose higher moments are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeavyTail {
-    /// The station whose service it is, or `outside` for arrivals and think times.
+    /// The station of a service time, or `outside` for interarrival and think times.
     pub place: String,
     /// Moments are finite below this order.
     pub tail_index: f64,
@@ -155,7 +155,7 @@ pub struct HeavyTail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// The interval is wider than asked for: more events would narrow it.
+    /// The interval is wider than requested; more events would narrow it.
     Wide,
     /// Too little was seen for any interval.
     TooLittle,

@@ -1,7 +1,7 @@
-//! Where a customer goes next.
+//! Routing of customers.
 //!
-//! The strategies look at the network as it is at the moment of the choice, by the rules of JMT (jmt.engine,
-//! NetStrategies.RoutingStrategies): they are told in `docs/capacity-models.md`.
+//! The strategies use the state of the network at the moment of the choice, by the rules of JMT (jmt.engine,
+//! NetStrategies.RoutingStrategies), described in `docs/capacity-models.md`.
 
 use rand::Rng as _;
 
@@ -111,10 +111,10 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Who asks for a place to go to.
+/// The customer that is routed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking {
-    /// The station that is left; [`OUTSIDE`] for who comes.
+    /// The station that the customer leaves; [`OUTSIDE`] for arrivals.
     pub(crate) from: Target,
     /// Customers of the class there, the asking one among them.
     pub(crate) of_class: u32,
@@ -303,7 +303,7 @@ mod tests {
         let to = || Box::from([0, 1, 2, 3]);
         let shortest = counts(&mut Strategy::Least(Least::Queue, to()), 3_000, queues([5, 1, 1, 1]));
         assert!(shortest[0] == 0 && shortest[1..].iter().all(|&n| (900..1_100).contains(&n)), "{shortest:?}");
-        // All are busy: who answered fastest last; else whoever is empty.
+        // If all are busy: the one with the fastest last response; otherwise an empty one.
         let all_busy = queues([1, 2, 3, 4]);
         assert_eq!(counts(&mut Strategy::Least(Least::Response, to()), 10, all_busy), [0, 0, 0, 10]);
         assert_eq!(counts(&mut Strategy::Least(Least::Service, to()), 10, all_busy), [10, 0, 0, 0]);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_in_order_sees_each_station_as_often_as_its_visits_say() {
+    fn a_pass_visits_each_station_as_often_as_configured() {
         let stations = [(0, 2, 0.0), (1, 0, 0.3), (2, 1, 0.5)];
         // From each station, and from outside.
         let mut strategies = [1, 2, 3, 0].map(|after| Strategy::InOrder(stations[after..].into()));

@@ -1,5 +1,4 @@
-//! Stations at which customers feel those who come after them: interruptions, speeds that depend on the load,
-//! processor sharing.
+//! Stations at which later customers affect those in service: preemption, load-dependent speeds, processor sharing.
 
 use crate::events::Event;
 use crate::station::{Interrupts, Serving};
@@ -20,8 +19,8 @@ impl World {
             self.start(customer, number);
             return;
         }
-        // The one who has been there longest, or the last of the lowest level. Who is served but blocked (his event
-        // is over) cannot be interrupted.
+        // The customer that has been there longest, or the last one of the lowest level. A blocked customer, whose
+        // service is finished, cannot be preempted.
         let rank = |id: &u32| {
             let other = &self.customers[*id];
             match rule {
@@ -83,7 +82,7 @@ impl World {
                     Some(Interrupts::Last) => true,
                     Some(Interrupts::Level) => own_level < level,
                 };
-                // Who is done, and blocked, stays where he is.
+                // A blocked customer stays in its server.
                 if interrupts && !pace.blocked {
                     station.waiting.put_back(served, level);
                     let victims = self.number(at, class);
@@ -106,7 +105,7 @@ impl World {
         self.serve_paced(at, next);
     }
 
-    /// The server turns to someone, or to nobody.
+    /// Assigns a customer, or none, to the server.
     fn serve_paced(&mut self, at: usize, customer: Option<u32>) {
         let station = &mut self.stations[at];
         let Serving::Paced(pace) = &mut station.serving else { return };
@@ -131,7 +130,7 @@ impl World {
         this.served_from_s = self.now_s;
     }
 
-    /// The speed is that of the customers who are there now, and the end is planned.
+    /// Sets the speed for the customers that are present and schedules the end of service.
     fn plan_paced(&mut self, at: usize) {
         let station = &mut self.stations[at];
         let Serving::Paced(pace) = &mut station.serving else { return };
@@ -142,7 +141,8 @@ impl World {
         self.plan_due(at, at_s);
     }
 
-    /// Plans a station's event, unless one is planned before it: that will find that it came too early, and plan anew.
+    /// Schedules the event of a station, unless an earlier one is scheduled: that one will be too early and schedule
+    /// another.
     fn plan_due(&mut self, at: usize, at_s: f64) {
         let station = &mut self.stations[at];
         if at_s.is_finite() && (station.due.0 == 0 || at_s < station.due.1) {
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// A station's event: someone is done there, or the event came too early.
+    /// The event of a station: a customer is finished, or the event was too early.
     pub(crate) fn station_due(&mut self, at: usize) {
         let now_s = self.now_s;
         match &mut self.stations[at].serving {
@@ -182,7 +182,7 @@ impl World {
                 self.note_shared(at);
                 if let Some((_, customer)) = left {
                     self.end_service(customer);
-                    // Whoever left is no longer among those present.
+                    // The customer has left and is no longer present.
                     let station = &mut self.stations[at];
                     station.in_service = station.present.min(station.servers);
                 }

@@ -1,4 +1,4 @@
-//! What a simulation is asked for.
+//! The settings of a simulation.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ pub struct SimulationSettings {
     pub precision: f64,
     /// Independent replications, at least 1. The result depends on it, and not on how many threads there are.
     pub replications: u32,
-    /// Most events of all replications together; then it ends, whatever is known.
+    /// Maximum number of events of all replications; the simulation then ends with the precision reached.
     pub events_max: u64,
     /// Threads; `None`: as many as there are cores.
     pub threads: Option<usize>,
@@ -56,7 +56,7 @@ impl SimulationSettings {
     }
 }
 
-/// Seen from outside while a simulation goes on, from any thread.
+/// Progress of a running simulation, readable from any thread.
 #[derive(Debug, Default)]
 pub struct SimulationWatch {
     stop: AtomicBool,
@@ -64,7 +64,7 @@ pub struct SimulationWatch {
 }
 
 impl SimulationWatch {
-    /// Asks it to end with what there is.
+    /// Requests the end of the simulation with the results so far.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -104,7 +104,7 @@ pub enum SimulationError {
     /// A station or class that does not exist.
     #[error("there is no station or class {0:?}")]
     Unknown(String),
-    /// More than the simulator has room for.
+    /// More than the simulator can hold.
     #[error("too many {what}: at most {most} can be simulated")]
     TooLarge {
         /// What there is too much of.

@@ -1,9 +1,9 @@
-//! Stations whose customers are all served at once.
+//! Stations that serve all customers simultaneously.
 //!
-//! With processor sharing every customer of a class progresses at the same speed, so that one number per class says
-//! how far all of them are: the *attained* service of someone who had been there from the beginning. A customer is
-//! done when it has grown by what the customer asks for (the virtual time of Parekh and Gallager, IEEE/ACM Trans.
-//! Networking 1, 1993). An arrival and a departure cost the logarithm of the number present, not the number.
+//! With processor sharing all customers of a class progress at the same speed, so that one number per class describes
+//! the progress of all of them: the *attained* service of a customer that was present from the start. A customer is
+//! finished when that number has grown by its own service time (the virtual time of Parekh and Gallager, IEEE/ACM
+//! Trans. Networking 1, 1993). An arrival or departure costs the logarithm of the number of customers present.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,15 +11,16 @@ use std::collections::BinaryHeap;
 /// Customers of one class.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Service attained by someone who has been there since this was 0, in seconds.
+    /// Service attained since this was 0, in seconds.
     attained_s: f64,
-    /// Who is done when how much is attained (as bits, whose order is that of the numbers), the soonest on top.
+    /// Customers by the attained service at which they finish (as bits, which have the same order as the numbers),
+    /// the earliest on top.
     done: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// How fast each of them is served: 1 is a server of its own.
+    /// Speed of each customer: 1 is a whole server.
     speed: f64,
 }
 
-/// The customers of a station who are served together.
+/// The customers of a station in shared service.
 #[derive(Debug)]
 pub(crate) struct Sharing {
     classes: Vec<Shared>,
@@ -27,7 +28,7 @@ pub(crate) struct Sharing {
     weights: Vec<f64>,
     /// What so many customers get together, in servers: the first is for one. The last is for all greater numbers.
     capacity: Vec<f64>,
-    /// Nobody gets more than one server, unless the capacity depends on the load, when it is one server.
+    /// No customer gets more than one server, unless the capacity depends on the load; then it is one server.
     speed_max: f64,
     present: usize,
     came: u64,
@@ -71,13 +72,13 @@ impl Sharing {
         }
     }
 
-    /// Someone comes who needs `service_s`.
+    /// Adds a customer with the service time `service_s`.
     pub(crate) fn come(&mut self, now_s: f64, class: usize, customer: u32, service_s: f64) {
         self.progress(now_s);
         self.came += 1;
         let shared = &mut self.classes[class];
         if shared.done.is_empty() {
-            // Nobody counts by the old number any more; small numbers keep their digits.
+            // No customer uses the old origin any more; small numbers keep their precision.
             shared.attained_s = 0.0;
         }
         shared.done.push(Reverse(((shared.attained_s + service_s).to_bits(), self.came, customer)));
@@ -85,7 +86,7 @@ impl Sharing {
         self.share_out();
     }
 
-    /// The one who is done first goes, when that is due. `None` when it is not: the station was expected to be faster.
+    /// Removes the customer that finishes first if it is due. `None` if not: the station was expected to be faster.
     pub(crate) fn leave(&mut self, now_s: f64) -> Option<(usize, u32)> {
         let (class, at_s) = self.soonest()?;
         // What the last steps were rounded by.
@@ -101,7 +102,7 @@ impl Sharing {
         Some((class, customer))
     }
 
-    /// When the next is done, if nobody comes before.
+    /// The time of the next end of service if no customer arrives before.
     pub(crate) fn next_s(&self) -> Option<f64> {
         self.soonest().map(|(_, at_s)| at_s)
     }
@@ -130,8 +131,8 @@ impl Sharing {
         }
     }
 
-    /// Everyone gets capacity by the weight of its class, and nobody more than one server: what is left over goes to
-    /// the others, by their weights.
+    /// Each customer gets capacity by the weight of its class, at most one server; the remaining capacity is
+    /// distributed among the others by their weights.
     fn share_out(&mut self) {
         let mut capacity = self.capacity_now();
         let mut total: f64 = 0.0;
@@ -171,7 +172,7 @@ impl Sharing {
 mod tests {
     use super::*;
 
-    /// Everybody who leaves, and when.
+    /// All departures with their times.
     fn departures(mut station: Sharing, coming: &[(f64, usize, f64)]) -> Vec<(f64, u32)> {
         let mut out = Vec::new();
         let mut coming = coming.iter().enumerate().peekable();
@@ -209,12 +210,13 @@ mod tests {
     fn with_two_servers_two_do_not_feel_each_other() {
         let found =
             departures(Sharing::servers(2, vec![1.0]), &[(0.0, 0, 2.0), (0.0, 0, 2.0), (0.0, 0, 4.0)]);
-        // Three share two: all get 2/3 until 3, when two are done; the third has 2 left and a server of its own.
+        // Three customers share two servers: each gets 2/3 until 3, when two finish; the third needs 2 more and has
+        // its own server.
         close(&found, &[(3.0, 0), (3.0, 1), (5.0, 2)]);
     }
 
     #[test]
-    fn weights_share_and_nobody_gets_two_servers() {
+    fn weights_share_capacity_up_to_one_server_each() {
         // Weights 3 and 1 on one server: 3/4 and 1/4.
         let found = departures(Sharing::servers(1, vec![3.0, 1.0]), &[(0.0, 0, 3.0), (0.0, 1, 3.0)]);
         close(&found, &[(4.0, 0), (6.0, 1)]);

@@ -18,19 +18,19 @@ use crate::world::{Halt, World};
 const FIRST_BATCH: u64 = 64;
 /// Events of the first round, of all replications together; an eighth of them is over before percentiles begin.
 const FIRST_ROUND: u64 = 400_000;
-/// Events between two looks at whether someone asked to stop.
+/// Events between two checks for a stop request.
 const SLICE: u64 = 1 << 16;
 /// A round makes all at most this many times as long, and at the least so much longer.
 const GROWTH_MAX: f64 = 4.0;
 const GROWTH_MIN: f64 = 1.3;
-/// Somewhat more than what the width of the intervals asks for, or the last step would often fall short.
+/// Slightly more than the width of the intervals requires, because otherwise the last step would often not suffice.
 const GROWTH_RESERVE: f64 = 1.15;
 
-/// Simulates a network until every measure is known as well as the settings ask for, or as many events have happened
-/// as they allow. The same network and settings give the same result, with any number of threads.
+/// Simulates a network until every measure has the requested precision or the maximum number of events is reached.
+/// The result depends only on the network and the settings, not on the number of threads.
 ///
 /// # Errors
-/// When the network or the settings make no sense, or the network comes to a stop for ever.
+/// The network or the settings are invalid, or the network deadlocks.
 pub fn simulate(
     network: &QueueingNetwork,
     settings: &SimulationSettings,
@@ -38,7 +38,7 @@ pub fn simulate(
     simulate_watched(network, settings, &SimulationWatch::default())
 }
 
-/// [`simulate`], and somebody watches: how far it is, and whether it shall end.
+/// As [`simulate`], with a progress that can also request the end.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -94,7 +94,7 @@ pub fn simulate_watched(
             None
         };
         if let Some(ending) = ending {
-            // A width that is not valid is not told.
+            // The width of an invalid interval is not reported.
             unconverged.iter_mut().filter(|one| one.reason.is_of_laws()).for_each(|one| one.relative = None);
             return Ok(rounds.result(&measured, &replications, ending, unconverged));
         }
@@ -106,12 +106,11 @@ pub fn simulate_watched(
     }
 }
 
-/// Finds what of each replication is its start-up, and which numbers of customers have not settled in at least half of
-/// the replications: the stations, then the classes.
+/// Determines the start-up of each replication, and the numbers of customers that have not settled in at least half
+/// of the replications: stations first, then classes.
 ///
-/// A replication is cut where the others say, at the mean of their ends of the start-up: what counts of it must not
-/// depend on its own luck. Cut by its own values it would lose the crowds that happened to come early, and the means
-/// would be too low.
+/// Each replication is truncated at the mean end of the start-up of the others, so that the truncation does not
+/// depend on its own values. Otherwise it would remove early peaks selectively, and the means would be too low.
 fn find_transients(network: &QueueingNetwork, replications: &mut [Replication]) -> Vec<bool> {
     let (stations, classes) = (network.stations.len(), network.classes.len());
     let mut unsettled = vec![0; stations + classes];
@@ -204,7 +203,7 @@ impl Replication {
         self.transient_batches as f64 * self.world.tally.length_s()
     }
 
-    /// Percentiles begin anew when they hold responses from before the end of the start-up.
+    /// Percentiles are cleared if they contain responses from the start-up.
     fn forget_transient_responses(&mut self) {
         if self.transient_s() > self.world.tally.histograms_from_s() {
             let now_s = self.world.now_s;

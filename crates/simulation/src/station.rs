@@ -13,27 +13,27 @@ use crate::waiting::Waiting;
 pub(crate) enum Serving {
     /// Some at a time, each to the end.
     ToTheEnd,
-    /// Some at a time; who comes may interrupt: who is being served.
+    /// Several at a time; arrivals can preempt: the customers in service.
     Interrupted(Interrupts, Vec<u32>),
-    /// One at a time, at a speed that depends on how many are there; who comes may interrupt.
+    /// One at a time, at a speed that depends on the number present; arrivals can preempt.
     Paced(Pace),
     /// All at once.
     Shared(Sharing),
     /// All at once, without feeling each other.
     Delay,
-    /// Nobody is served: siblings are made, so many for each target.
+    /// No service: creates siblings, a number for each target.
     Fork(Box<[(Target, u32)]>),
-    /// Nobody is served: siblings wait for each other.
+    /// No service: siblings wait for each other.
     Join,
-    /// Nobody is served: customers go on, perhaps as another class. By class: up to which number, which class; empty
-    /// for one that stays as it is.
+    /// No service: customers can change their class. By class: cumulative probabilities and classes; empty for a
+    /// class that does not change.
     Through(Box<[Box<[(f64, u16)]>]>),
 }
 
-/// Who interrupts whom.
+/// The preemption rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupts {
-    /// The last who came interrupts the first.
+    /// The last arrival preempts the first.
     Last,
     /// A higher level interrupts a lower one.
     Level,
@@ -45,11 +45,11 @@ pub(crate) struct Pace {
     /// The speed with 1, 2, … customers.
     pub(crate) speeds: Box<[f64]>,
     pub(crate) interrupts: Option<Interrupts>,
-    /// Who is served, at which speed, and since when.
+    /// A customer in service, its speed, and the start of service.
     pub(crate) customer: Option<u32>,
     pub(crate) speed: f64,
     pub(crate) since_s: f64,
-    /// Whether he is done, and waits for room elsewhere.
+    /// Whether the customer is finished and blocked.
     pub(crate) blocked: bool,
 }
 
@@ -61,7 +61,8 @@ pub(crate) struct Hop {
     pub(crate) visits_due: u32,
 }
 
-/// Someone who waits before a full station, and the station whose server he blocks; from outside he blocks none.
+/// A customer that waits for room at a full station, and the station whose server it blocks; customers from outside
+/// block none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blocked {
     pub(crate) customer: u32,
@@ -78,23 +79,23 @@ pub(crate) struct Station {
     pub(crate) draws_on_arrival: bool,
     /// How many servers there are; 0 of infinitely many.
     pub(crate) servers: u32,
-    /// Servers with a customer, whom they serve or who blocks them.
+    /// Servers with a customer, in service or blocked.
     pub(crate) in_service: u32,
     /// Customers there.
     pub(crate) present: u32,
-    /// Of those: who are done, and wait for room elsewhere.
+    /// Blocked customers among those.
     pub(crate) blocked: u32,
-    /// How many find room.
+    /// Maximum number of customers.
     pub(crate) capacity: u32,
     pub(crate) when_full: WhenFull,
-    /// Who waits before the station because it is full, the first in front.
+    /// Customers that wait for room, the first in front.
     pub(crate) before: VecDeque<Blocked>,
     /// The station's own event: its number (0 for none) and its time.
     pub(crate) due: (u32, f64),
 }
 
 impl Station {
-    /// A station with room for all, of the given kind.
+    /// A station of the given kind without a limit.
     pub(crate) fn new(serving: Serving, waiting: Waiting, servers: u32) -> Self {
         Self {
             serving,
@@ -111,8 +112,8 @@ impl Station {
         }
     }
 
-    /// Whether nobody here can get on by himself: there is no room for anybody to come, and all who are or could be served
-    /// are done and wait for room elsewhere.
+    /// Whether no customer here can progress: the station is full, and all customers in service, or next in line, are
+    /// blocked.
     pub(crate) fn is_stuck(&self) -> bool {
         let served = match &self.serving {
             Serving::Delay | Serving::Shared(_) => self.present,

@@ -13,7 +13,7 @@ pub(crate) struct Sums {
     pub(crate) done: f64,
     /// How long these took together, in seconds.
     pub(crate) response_s: f64,
-    /// Customers who found no room; of the system: passes that ended for it.
+    /// Customers that were lost because a station was full; of the system: passes that ended by a loss.
     pub(crate) lost: f64,
 }
 
@@ -43,9 +43,9 @@ pub(crate) struct Observed {
 
 /// All observations of a replication.
 ///
-/// An integral of a number over time is kept without touching it between changes: someone who comes at the time t
-/// after the batch began and stays contributes T − t at its end T, so each change adds its size times −t, and the end
-/// adds the number present times T.
+/// The time integral of a number is updated only at changes: a customer that arrives at time t after the start of the
+/// batch and stays contributes T − t at its end T. Each change therefore adds its size times −t, and the end adds the
+/// number present times T.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     observed: Vec<Observed>,
@@ -91,7 +91,7 @@ impl Tally {
         &self.observed[observed]
     }
 
-    /// Someone comes.
+    /// A customer arrives.
     #[inline]
     pub(crate) fn comes(&mut self, observed: usize) {
         let seen = &mut self.observed[observed];
@@ -99,7 +99,7 @@ impl Tally {
         seen.sums.present_s -= self.passed_s;
     }
 
-    /// Someone leaves who was there for `response_s`.
+    /// A customer leaves after `response_s`.
     #[inline]
     pub(crate) fn leaves(&mut self, observed: usize, response_s: f64) {
         let seen = &mut self.observed[observed];
@@ -111,7 +111,7 @@ impl Tally {
         seen.responses.add(response_s);
     }
 
-    /// Someone who was there gives up without success.
+    /// A customer leaves without success.
     pub(crate) fn gives_up(&mut self, observed: usize) {
         let seen = &mut self.observed[observed];
         seen.present -= 1;
@@ -119,7 +119,7 @@ impl Tally {
         seen.sums.lost += 1.0;
     }
 
-    /// Someone finds no room.
+    /// A customer is lost because there is no room.
     pub(crate) fn is_refused(&mut self, observed: usize) {
         self.observed[observed].sums.lost += 1.0;
     }
@@ -173,7 +173,7 @@ impl Tally {
         }
     }
 
-    /// Joins each two neighbours.
+    /// Merges adjacent pairs.
     fn join(&mut self) {
         let width = self.observed.len();
         let pairs = self.count() / 2;
@@ -214,7 +214,7 @@ impl Tally {
         self.histograms_from_s
     }
 
-    /// Begins the histograms anew.
+    /// Clears the histograms.
     pub(crate) fn clear_histograms(&mut self, now_s: f64) {
         self.histograms_from_s = now_s;
         for seen in &mut self.observed {

@@ -52,7 +52,7 @@ impl Validity {
                 let there = found.stations[station].clone();
                 worsen(&mut own.wait, &there.wait);
                 if class.is_closed() {
-                    // Users who wait are missing everywhere else.
+                    // Waiting customers are missing at all other stations.
                     worsen(&mut own.flow, &there.flow);
                 }
             }
@@ -156,7 +156,7 @@ fn worsen(verdict: &mut Verdict, other: &Verdict) {
     }
 }
 
-/// Arrivals or think times.
+/// Interarrival times or think times.
 fn of_outside(load: &ClassLoad) -> Verdict {
     let law = match load {
         ClassLoad::Closed { think, .. } => think,
@@ -208,7 +208,7 @@ fn of_station(network: &QueueingNetwork, at: usize, visits: &[Vec<f64>]) -> Verd
     found
 }
 
-/// Whether who comes waits for the end of a service that has begun. Preemptive priorities are such within a class.
+/// Whether arrivals wait for the end of a service in progress. Preemptive priorities do so within a class.
 fn lets_wait(scheduling: &Scheduling) -> bool {
     match scheduling {
         Scheduling::Fcfs
@@ -288,7 +288,7 @@ mod tests {
             for scheduling in [Scheduling::Fcfs, Scheduling::Random, Scheduling::ShortestJobFirst] {
                 assert_eq!(wait(open(), queue(1, scheduling, &service)), expected, "{shape}");
             }
-            // Nobody waits for the end of a long service: the second moment is enough.
+            // No customer waits for the end of a long service: the second moment suffices.
             let shared = (shape <= 2.0).then_some(Reason::InfiniteVariance);
             for scheduling in [Scheduling::ProcessorSharing, Scheduling::LcfsPreemptiveResume] {
                 assert_eq!(wait(open(), queue(1, scheduling, &service)), shared, "{shape}");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn think_times_without_a_variance_leave_no_throughput_known() {
+    fn think_times_without_variance_leave_throughput_unknown() {
         let mut class = CustomerClass::closed("users", 20, 10.0);
         class.load = ClassLoad::Closed { users: 20, think: "pareto(10s, shape=1.8)".parse().unwrap() };
         let network = QueueingNetwork::new(vec![class], vec![Station::queue("server", 1, 0.1)]);

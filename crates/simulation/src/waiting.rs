@@ -1,4 +1,4 @@
-//! Who waits at a station, and who of them is next.
+//! The customers that wait at a station, and their order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,7 +7,7 @@ use rand::Rng as _;
 
 use crate::random::Stream;
 
-/// The customers who wait at a station, in the order that its scheduling asks for.
+/// The customers that wait at a station, in the order of its scheduling.
 #[derive(Debug)]
 pub(crate) enum Waiting {
     /// First come, first served.
@@ -23,7 +23,7 @@ pub(crate) enum Waiting {
 }
 
 impl Waiting {
-    /// Puts someone at the end. `service_s` is how long its service will take, `level` its priority's.
+    /// Adds a customer at the end; `service_s` is its service time, `level` its priority.
     #[inline]
     pub(crate) fn put(&mut self, customer: u32, service_s: f64, level: usize) {
         match self {
@@ -39,7 +39,7 @@ impl Waiting {
         }
     }
 
-    /// Puts someone back whose service was interrupted: the next of its level.
+    /// Returns a preempted customer as the next one of its level.
     pub(crate) fn put_back(&mut self, customer: u32, level: usize) {
         match self {
             Self::Levels(levels) => levels[level].push_front(customer),

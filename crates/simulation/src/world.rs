@@ -33,27 +33,27 @@ pub(crate) struct Route {
 /// A class of customers.
 #[derive(Debug)]
 pub(crate) struct Class {
-    /// Time between arrivals, or think time.
+    /// Interarrival time or think time.
     pub(crate) outside: Law,
     pub(crate) is_closed: bool,
     /// The place of its priority among all, 0 for the highest.
     pub(crate) level: usize,
 }
 
-/// Why a replication cannot go on.
+/// Why a replication cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
     /// Nothing can happen any more: customers block each other.
     Deadlock,
     /// Things happen for ever without any time passing.
     Standstill,
-    /// More customers than there is room for in memory.
+    /// More customers than fit into memory.
     Flood,
 }
 
 /// Places that do not take time, in a row, after which a customer is held to go round for ever.
 const HOPS_MAX: usize = 10_000;
-/// Events at one moment after which time is held to stand still, beyond some for each customer.
+/// Events at one time after which the clock is considered stuck, in addition to some for each customer.
 const SIMULTANEOUS_MAX: u64 = 1_000_000;
 /// Customers beyond the population of closed classes.
 const CUSTOMERS_MAX: usize = 2_000_000;
@@ -74,7 +74,7 @@ pub(crate) struct World {
     /// What a class becomes at a station that switches classes.
     pub(crate) switching: Vec<Stream>,
     pub(crate) tally: Tally,
-    /// Whoever has to be put somewhere before the next event, and stations with new room.
+    /// Customers that must be placed before the next event, and stations with free room.
     pub(crate) moves: Vec<(u32, Hop)>,
     pub(crate) freed: Vec<u16>,
     pub(crate) customers_max: usize,
@@ -84,7 +84,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Closed customers somewhere in a think time, as at any moment of a system without waiting, and the first arrivals of open classes.
+    /// Closed customers at a random point of their think time, as in a system without waiting, and the first arrivals
+    /// of open classes.
     pub(crate) fn begin(&mut self, users: &[u64]) {
         for (class, &users) in users.iter().enumerate() {
             if !self.classes[class].is_closed {
@@ -102,7 +103,7 @@ impl World {
         self.customers_max = self.customers.count() + CUSTOMERS_MAX;
     }
 
-    /// Lets so many things happen; fewer when it cannot go on. Gives how many it were.
+    /// Processes this many events, or fewer if the simulation cannot continue; returns their number.
     pub(crate) fn run(&mut self, events: u64) -> u64 {
         for done in 0..events {
             let Some(due) = self.events.take() else {
@@ -208,7 +209,7 @@ impl World {
         }
     }
 
-    /// Chooses where to go from a place, past all stations that only send on. Nobody has left the place yet.
+    /// Selects a target from a place, skipping stations that only route. The customer has not left the place yet.
     #[inline]
     fn next_hop(&mut self, from: Target, class: u16, visits_due: u32) -> Hop {
         let hop = self.choose(from, from, class, visits_due);
@@ -220,7 +221,7 @@ impl World {
         self.pass_through(from, hop)
     }
 
-    /// Follows a hop past stations that only send on, for someone who leaves `leaving`.
+    /// Follows a hop through stations that only route, for a customer that leaves `leaving`.
     fn pass_through(&mut self, leaving: Target, mut hop: Hop) -> Hop {
         for _ in 0..HOPS_MAX {
             if hop.target == OUTSIDE {
@@ -243,7 +244,7 @@ impl World {
         Hop { target: OUTSIDE, ..hop }
     }
 
-    /// Chooses where to go from a place, for someone who leaves the station `leaving`, which may be before it.
+    /// Selects a target from a place, for a customer that leaves the station `leaving`, which may be an earlier one.
     #[inline]
     fn choose(&mut self, leaving: Target, from: Target, class: u16, visits_due: u32) -> Hop {
         let count = self.classes.len();
@@ -262,7 +263,7 @@ impl World {
             }
             let station = &stations[usize::from(target)];
             let seen = tally.at(usize::from(target) * count + usize::from(class));
-            // Who asks is as good as gone.
+            // The customer counts as having left.
             let own = u32::from(target == leaving);
             Sight {
                 present: station.present.saturating_sub(own),
@@ -275,7 +276,7 @@ impl World {
         Hop { target, class, visits_due }
     }
 
-    /// Sends someone who is nowhere: in, back outside, or before the doors.
+    /// Places a customer that is nowhere: at a station, outside, or in front of a full station.
     #[inline]
     fn go(&mut self, customer: u32, from: Target, hop: Hop) {
         self.customers[customer].class = hop.class;
@@ -297,7 +298,7 @@ impl World {
         self.enter(customer, hop);
     }
 
-    /// A visit begins; there is room.
+    /// A visit starts; there is room.
     #[inline]
     fn enter(&mut self, customer: u32, hop: Hop) {
         let (now_s, at) = (self.now_s, usize::from(hop.target));
@@ -339,12 +340,12 @@ impl World {
             Serving::Shared(_) => self.enter_shared(customer, at, number),
             Serving::Fork(_) => self.fork(customer, at),
             Serving::Join => self.join(customer),
-            // Nobody stays at those: they are passed through.
+            // Customers never stay at these stations.
             Serving::Through(_) => {}
         }
     }
 
-    /// A server begins with someone, or goes on.
+    /// A server starts or resumes the service of a customer.
     #[inline]
     pub(crate) fn start(&mut self, customer: u32, number: usize) {
         let this = &mut self.customers[customer];
@@ -361,7 +362,7 @@ impl World {
         self.services[number].as_mut().map_or(0.0, Law::draw_s)
     }
 
-    /// Somebody is served: he goes on, or stays and blocks.
+    /// A service ends: the customer moves on, or stays and blocks the server.
     #[inline]
     pub(crate) fn end_service(&mut self, customer: u32) {
         let this = &mut self.customers[customer];
@@ -415,7 +416,7 @@ impl World {
         }
     }
 
-    /// There is room at a station that others wait for.
+    /// Room becomes free at a station that customers wait for.
     fn admit_from_before(&mut self, at: usize) {
         while !self.stations[at].is_full() {
             let Some(Blocked { customer, from, hop }) = self.stations[at].before.pop_front() else { return };
@@ -427,10 +428,10 @@ impl World {
         }
     }
 
-    /// Stations at which everybody waits for room at another of them.
+    /// Stations at which every customer waits for room at another one of them.
     pub(crate) fn deadlocked(&self) -> Vec<usize> {
         let mut stuck: Vec<bool> = self.stations.iter().map(Station::is_stuck).collect();
-        // Whoever waits for a station that is not stuck will get on, and his station with him.
+        // A customer that waits for a station that is not deadlocked will progress, and so will its station.
         loop {
             let mut changed = false;
             for (at, station) in self.stations.iter().enumerate() {
@@ -461,7 +462,7 @@ impl World {
             for _ in 0..count {
                 let sibling = self.customers.make(this.class, customer);
                 siblings += 1;
-                // Nobody but the customer's own event counts the time he entered at.
+                // Only the event of the customer uses its time of arrival.
                 self.customers[sibling].entered_s = self.now_s;
                 self.moves.push((sibling, Hop { target, class: this.class, visits_due: 0 }));
             }
@@ -481,7 +482,7 @@ impl World {
         }
     }
 
-    /// Someone comes to a join: he waits for his siblings, and the last of them makes one of all.
+    /// A customer arrives at a join: it waits for its siblings, and the last one merges them.
     fn join(&mut self, customer: u32) {
         let parent = self.customers[customer].parent;
         if parent == NOBODY {

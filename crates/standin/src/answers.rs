@@ -1,4 +1,4 @@
-//! What the stand-in answers, by path. The bytes depend on the request alone (save `/seq`, which counts).
+//! The responses of the stand-in by path. They depend only on the request (except for `/seq`, which counts).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -26,13 +26,13 @@ const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<list><item id=\"
 /// What outlives one request: the count behind `/seq`.
 #[derive(Default)]
 pub(crate) struct State {
-    /// Whether it plays an application that knows every path, instead of the list below.
+    /// Whether it acts as an application that accepts every path, instead of the list below.
     is_application: bool,
     sequence: AtomicU64,
 }
 
 impl State {
-    /// That of an application that knows every path.
+    /// The state of an application that accepts every path.
     pub(crate) fn application() -> Self {
         Self { is_application: true, ..Self::default() }
     }

@@ -18,7 +18,7 @@ const HIDDEN: [&str; 8] = [
     "authenticity_token",
 ];
 
-/// The answer of an application that knows every path.
+/// The response of an application that accepts every path.
 pub(crate) fn answer(request: &Request, target: &str) -> Answer {
     let path = target.split(['?', '#']).next().unwrap_or_default();
     let lower = path.to_ascii_lowercase();
@@ -46,14 +46,14 @@ pub(crate) fn answer(request: &Request, target: &str) -> Answer {
     response.sized(request)
 }
 
-/// Whether the client says that it speaks this, by what it sends or by what it would take first.
+/// Whether the client uses this media type, by its content or by its first preference.
 fn wants(request: &Request, kind: &str) -> bool {
     let of = |name| request.header(name).unwrap_or_default().to_ascii_lowercase();
     let first = of("accept").split(',').next().unwrap_or_default().to_owned();
     of("content-type").contains(kind) || (first.contains(kind) && !first.contains("html"))
 }
 
-/// A number that tells one request from another, so that what a plan picks out of an answer varies.
+/// A number that differs between requests, so that values extracted by a plan vary.
 fn mark(target: &str) -> u32 {
     // FNV-1a of 32 bits.
     target.bytes().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_decides() {
+    fn the_requested_type_decides() {
         let page = answer_to("GET /shop?a=1 HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(page.contains("text/html") && page.contains("Set-Cookie: SESSIONID=s"), "{page}");
         let json = answer_to(

@@ -40,7 +40,7 @@ pub struct Case {
     pub name: String,
     /// The folder: `plan.jmx`, `case.json`, `expected.json`, perhaps `user.properties` and data files.
     pub dir: PathBuf,
-    /// What `case.json` says.
+    /// The content of `case.json`.
     pub settings: Settings,
 }
 

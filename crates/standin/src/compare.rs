@@ -1,4 +1,4 @@
-//! Says where two recordings differ.
+//! The differences between two recordings.
 
 use std::fmt::Write as _;
 

@@ -24,7 +24,7 @@ pub(crate) fn plain() -> String {
     "The quick brown fox jumps over the lazy dog. ".repeat(4)
 }
 
-/// The answer to `/gzip`, `/gzip-chunked`, `/deflate` and `/broken/KIND`; `None` for a kind nobody knows.
+/// The response to `/gzip`, `/gzip-chunked`, `/deflate` and `/broken/KIND`; `None` for an unknown kind.
 pub(crate) fn answer(words: &[&str]) -> Option<Response> {
     let (kind, broken) = match words {
         ["broken", kind, ..] => (*kind, true),

@@ -8,7 +8,7 @@ use crate::response::Response;
 
 const NONCE: &str = "dcd98b7102dd2f0e8b11d0f600bfb0c0";
 
-/// The answer to `/digest/KIND`: what is asked of a stranger, or the result of the check.
+/// The response to `/digest/KIND`: a challenge, or the result of the check.
 pub(crate) fn answer(kind: &str, request: &Request) -> Response {
     let said = request.header("authorization").unwrap_or_default();
     if said.starts_with("Digest ") && kind != "stale" && is_right(&said, request) {
@@ -41,7 +41,7 @@ fn hex<D: Digest>(text: &[u8]) -> String {
     D::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether the response to the challenge is that of someone who knows the password.
+/// Whether the response to the challenge proves the password.
 fn is_right(said: &str, request: &Request) -> bool {
     let parameter = |name: &str| {
         let at = said.find(&format!(" {name}=")).map(|at| at + name.len() + 2)?;

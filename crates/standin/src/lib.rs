@@ -1,12 +1,11 @@
-//! What conformance is made of: a small HTTP server that writes down every request it gets, the folder of
-//! plans that were run against it by Apache JMeter, and the comparison of such a recording with what
-//! another load generator does with the same plan.
+//! The parts of conformance tests: a small HTTP server that records every request, the cases (plans with recordings
+//! of Apache JMeter), and the comparison of such a recording with the behaviour of another load generator.
 //!
-//! A replay is five lines: [`cases`] finds the plans, [`StandIn::start`] listens, the generator is run with
-//! [`Case::command_line`], [`Case::collect`] gathers what it did, [`compare`] says where that differs from
+//! A replay has five steps: [`cases`] finds the plans, [`StandIn::start`] starts the server, the generator runs with
+//! [`Case::command_line`], [`Case::collect`] gathers its recording, and [`compare`] returns the differences from
 //! [`Case::expected`].
 //!
-//! [`LivePage`] is a browser before the page of a run that goes on, for the tests of its server.
+//! [`LivePage`] is a client of the live page of a run, for the tests of its server.
 
 mod answers;
 mod anything;

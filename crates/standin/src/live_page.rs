@@ -1,4 +1,4 @@
-//! The other side of a run's live page: what a browser asks for, the orders it sends, and the events it hears.
+//! A client of a run's live page: requests, orders and events.
 
 use std::io::{BufRead as _, BufReader, Read as _, Result, Write as _};
 use std::net::TcpStream;
@@ -15,17 +15,17 @@ pub struct LivePage {
 }
 
 impl LivePage {
-    /// The page at an address like `http://127.0.0.1:8080/?token=…`; `None` if it is none.
+    /// The page at an address like `http://127.0.0.1:8080/?token=…`; `None` if the address is not of this form.
     #[must_use]
     pub fn at(url: &str) -> Option<LivePage> {
         let (address, token) = url.strip_prefix("http://")?.split_once("/?token=")?;
         Some(LivePage { address: address.to_owned(), token: token.to_owned() })
     }
 
-    /// Sends a request: its first line and headers of its own, without an end of line, and its body.
+    /// Sends a request: its first line and headers, without a final line break, and its body.
     ///
     /// # Errors
-    /// Fails when nobody listens or the connection breaks.
+    /// The connection is refused or breaks.
     pub fn send(&self, head: &str, body: &str) -> Result<TcpStream> {
         let mut stream = TcpStream::connect(&self.address)?;
         let text =
@@ -34,17 +34,17 @@ impl LivePage {
         Ok(stream)
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the complete response.
     ///
     /// # Errors
-    /// Fails when nobody listens, the connection breaks, or the answer is no text.
+    /// The connection is refused or breaks, or the response is not text.
     pub fn ask(&self, head: &str, body: &str) -> Result<String> {
         let mut answer = String::new();
         self.send(head, body)?.read_to_string(&mut answer)?;
         Ok(answer)
     }
 
-    /// Sends an order as the page's script does, and reads the whole answer.
+    /// Sends an order like the script of the page, and reads the complete response.
     ///
     /// # Errors
     /// As [`Self::ask`].
@@ -54,10 +54,10 @@ impl LivePage {
         self.ask(&head, body)
     }
 
-    /// Listens to the run.
+    /// Subscribes to the events of the run.
     ///
     /// # Errors
-    /// Fails when nobody listens or the connection breaks.
+    /// The connection is refused or breaks.
     pub fn events(&self) -> Result<LiveEvents> {
         let mut lines = BufReader::new(self.send(&format!("GET /events?token={} HTTP/1.1", self.token), "")?);
         let mut line = String::new();

@@ -1,8 +1,8 @@
-//! Pages as the request asks for them.
+//! Pages whose content is in the request.
 
 use crate::response::{Response, percent_decode};
 
-/// The answer to `/say/KIND?TEXT` or `/frames/N`.
+/// The response to `/say/KIND?TEXT` or `/frames/N`.
 pub(crate) fn answer(what: &str, kind: &str, target: &str) -> Response {
     if what == "frames" {
         let deep: u32 = kind.parse().unwrap_or(0);

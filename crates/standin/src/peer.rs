@@ -57,7 +57,7 @@ impl LinesEqual {
     }
 }
 
-/// What came of a plan.
+/// The result of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerOutcome {
     /// The plan.
@@ -70,7 +70,7 @@ pub struct PeerOutcome {
     pub problems: Vec<String>,
 }
 
-/// Where JMeter's test files lie beside this workspace, if they do.
+/// The directory of JMeter's test files next to this workspace, if it exists.
 #[must_use]
 pub fn peer_files(workspace: &Path) -> Option<PathBuf> {
     workspace.join("../shared/jmeter-testfiles/testfiles").canonicalize().ok()

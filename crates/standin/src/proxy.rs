@@ -1,8 +1,8 @@
-//! The stand-in as a proxy: who must say who they are, and where tunnels lead.
+//! The stand-in as a proxy: authentication and tunnels.
 //!
-//! By the host that is asked for: `guarded.test` wants `me:secret` by Basic authorization, `closing.test` does so and
-//! closes the connection each time it asks, `silent.test` refuses with 407 without saying what it wants, `forbidden.test` is
-//! refused. All others are let through. A tunnel leads back to the stand-in itself, over TLS.
+//! The host of the request decides: `guarded.test` requires `me:secret` by Basic authentication, `closing.test` as
+//! well and closes the connection with each challenge, `silent.test` responds with 407 without a challenge,
+//! `forbidden.test` is refused. All others are accepted. A tunnel leads back to the stand-in, over TLS.
 
 use crate::request::Request;
 use crate::response::{Answer, Response};
@@ -10,7 +10,7 @@ use crate::response::{Answer, Response};
 /// How an answer begins that opens a tunnel.
 pub(crate) const GRANTED: &[u8] = b"HTTP/1.1 200 ";
 
-/// The proxy's own answer to a request; `None` when the request goes on to its server.
+/// The proxy's own response; `None` if the request is passed to the server.
 pub(crate) fn answer(request: &Request) -> Option<Answer> {
     let target = request.target();
     let tunnel = request.method() == "CONNECT";

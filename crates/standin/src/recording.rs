@@ -116,7 +116,7 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &Settings) -> Ve
             }
             let mut connections: Vec<_> = connections.into_values().collect();
             connections.sort();
-            // Numbered anew, now that their order means nothing.
+            // Numbered again, because their order has no meaning.
             for (at, connection) in connections.iter_mut().enumerate() {
                 connection.iter_mut().for_each(|request| request.connection = at + 1);
             }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// Longest request line or header line that is read, in bytes; the stand-in serves test plans, not strangers.
+/// Longest request line or header line, in bytes; the stand-in only serves test plans.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// One request as it came over the wire.

@@ -47,7 +47,7 @@ pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Ma
     for row in rows {
         let named = |name: &str| columns.iter().position(|column| column == name).and_then(|at| row.get(at));
         let thread = named("threadName").cloned().unwrap_or_default();
-        // The body of a failed exchange is a Java stack trace, whose length says nothing.
+        // The body of a failed exchange is a Java stack trace, whose length is irrelevant.
         let traced = named("responseCode").is_some_and(|code| code.starts_with("Non HTTP response code"));
         let fields = row.iter().enumerate().map(|(at, field)| match columns.get(at) {
             Some(column) if traced && column == "bytes" => "{T}".to_owned(),
@@ -61,7 +61,7 @@ pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Ma
 
 /// One line of a result file.
 pub(crate) struct Row {
-    /// The thread that it tells of; empty if unknown.
+    /// The name of its thread; empty if unknown.
     pub(crate) thread: String,
     /// The line, masked.
     pub(crate) text: String,

@@ -38,11 +38,11 @@ struct Record {
     received: Vec<Received>,
 }
 
-/// A recording HTTP server on two loopback ports of its own, one plain and one under TLS; it stops when dropped. Packets
-/// that come to the plain one go back.
+/// A recording HTTP server on two loopback ports, one plain and one with TLS; it stops when dropped. It echoes UDP
+/// packets to the plain port.
 ///
-/// What it answers depends on the path alone (see the `answers` module), never on time or chance, so that
-/// two clients that send the same get the same bytes.
+/// Responses depend only on the path (see the `answers` module), never on time or chance, so that clients that send
+/// the same requests get the same bytes.
 pub struct StandIn {
     port: u16,
     tls_port: u16,
@@ -106,13 +106,13 @@ impl StandIn {
         self.port
     }
 
-    /// The port that the server listens on for TLS, with a certificate that nobody vouches for.
+    /// The TLS port; its certificate is self-signed.
     #[must_use]
     pub fn tls_port(&self) -> u16 {
         self.tls_port
     }
 
-    /// Everything received so far, in the order of arrival; the record starts anew.
+    /// Returns all requests so far, in the order of arrival, and clears the record.
     #[must_use]
     pub fn take_record(&self) -> Vec<Received> {
         std::mem::take(&mut lock(&self.shared.record).received)
@@ -214,7 +214,7 @@ enum End {
     Tunnel,
 }
 
-/// A connection that may know who is at the other end.
+/// A connection that may have a client certificate.
 trait Conversation: Read + Write {
     /// The client's own certificate, DER.
     fn client(&self) -> Option<&[u8]>;

@@ -19,7 +19,7 @@ pub enum Order {
     Any,
 }
 
-/// A text that may differ between two runs, and what stands for it in the recording.
+/// A text that can differ between two runs, and its replacement in the recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mask {
     /// A regular expression (of the `regex` crate), applied to request lines, headers, bodies, rows and files.
@@ -32,7 +32,7 @@ pub struct Mask {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The group of cases that it belongs to; `conformance/README.md` lists them.
+    /// The group of the case; `conformance/README.md` lists the groups.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
     /// The elements (`LoopController`) and functions (`__P`) that the case is there for.
@@ -56,7 +56,7 @@ pub struct Settings {
     /// The delimiter of the result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
-    /// Equal neighbours (requests, rows) count once: how often they come is left to time or chance.
+    /// Equal adjacent items (requests, rows) count once, because their number depends on time or chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub collapse: bool,
     /// Requests and rows are not compared one by one; only that masked ones occur, each counted once.
@@ -68,7 +68,8 @@ pub struct Settings {
     /// Further JMeter properties (`-J`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
-    /// Further arguments, at the end of the command line; `{PORT}` stands for the port, `{CASE}` for the case's folder.
+    /// Further arguments at the end of the command line; `{PORT}` is replaced by the port, `{CASE}` by the folder of
+    /// the case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use crate::recording::{Recording, RequestRecord};
 use crate::rows::split;
 
-/// The columns that chance does not touch as a rule; the last two tell how a sample ended.
+/// The columns that normally do not depend on chance; the last two are the outcome of a sample.
 const COLUMNS: [&str; 4] = ["label", "threadName", "responseCode", "success"];
 
 /// How much is taken away.

@@ -1,5 +1,5 @@
-//! The certificate that the stand-in shows, and those that it is shown. The key is no secret: it stands for nothing but
-//! this server in tests.
+//! The certificates of the stand-in and of its clients. The key is not secret: it is only used by this server in
+//! tests.
 
 use std::io;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ const KEY: &[u8] = include_bytes!("../tls/key.pem");
 /// Whether clients must show a certificate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ClientCertificates {
-    /// They are asked for one and may have none.
+    /// A certificate is requested but not required.
     #[default]
     Asked,
-    /// Who has none is sent away.
+    /// Clients without a certificate are rejected.
     Demanded,
 }
 

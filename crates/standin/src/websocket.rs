@@ -1,4 +1,4 @@
-//! A WebSocket that answers by what it is told; every frame it gets is written down like a request.
+//! A WebSocket whose responses depend on the text of a frame; every frame is recorded like a request.
 //!
 //! | text | answer |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `drop` | the connection ends |
 //! | anything else | the same text |
 //!
-//! Bytes come back as they are, a ping is answered, a close too, with its own status and no reason if that is 1001.
+//! Binary frames are echoed, pings and closes are answered, a close with its own status and no reason if that is 1001.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -27,7 +27,7 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// The answer to a request for a WebSocket, if it is one and its path says so.
+/// The response to a WebSocket handshake, if the request is one and the path is for WebSockets.
 pub(crate) fn answer(request: &Request) -> Option<Vec<u8>> {
     let upgrade = request.header("upgrade")?;
     let key = request.header("sec-websocket-key")?;

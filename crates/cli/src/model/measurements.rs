@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ToldFinding};
+use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ReportedFinding};
 use busyhour_record::ResultsInput;
 use busyhour_runs::{MeasuredLoad, ResultsOptions, ResultsPart, measure_loads};
 use clap::Args;
@@ -63,7 +63,7 @@ pub(super) struct MeasurementArgs {
 pub(super) struct Measurements {
     pub(super) points: Vec<LoadPoint>,
     /// Caveats of the runs.
-    pub(super) findings: Vec<ToldFinding>,
+    pub(super) findings: Vec<ReportedFinding>,
     /// The runs, for access to individual times.
     pub(super) runs: Vec<MeasuredLoad>,
 }
@@ -120,7 +120,7 @@ impl MeasurementArgs {
             )));
         }
         for (run, at) in found.runs.iter_mut().zip(probes_of) {
-            found.findings.extend(run.findings.iter().cloned().map(ToldFinding::from));
+            found.findings.extend(run.findings.iter().cloned().map(ReportedFinding::from));
             if let Some(probes) = probes.get(at).or(probes.first()) {
                 run.point.utilization = probes
                     .mean(run.window_s, run.wall_anchor_ms)

@@ -66,7 +66,7 @@ impl Answer {
         Self::new(204, Body::Absent)
     }
 
-    /// Whether the original's server closes the connection after such a status, whatever the client asked for.
+    /// Whether the original server closes the connection after such a status, regardless of the request.
     fn drops_connection(&self) -> bool {
         matches!(self.status, 400 | 408 | 411 | 413 | 414 | 500 | 501 | 503)
     }
@@ -81,8 +81,8 @@ pub(crate) struct Manner {
     pub(crate) head_only: bool,
 }
 
-/// Appends the answer to `out`. Returns whether the connection stays open, and the body when it is so large that it is
-/// to be written after `out` from where it lies.
+/// Appends the response to `out`. Returns whether the connection stays open, and a large body, which is written after
+/// `out` without a copy.
 pub(crate) fn write(answer: &Answer, manner: Manner, out: &mut Vec<u8>) -> (bool, Option<Bytes>) {
     let stays = manner.keep_alive && !answer.drops_connection();
     out.extend_from_slice(status_line(answer.status));
@@ -102,7 +102,7 @@ pub(crate) fn write(answer: &Answer, manner: Manner, out: &mut Vec<u8>) -> (bool
                 Body::JsonUtf8(_) => b"Content-Type: application/json;charset=utf-8\r\n",
                 _ => b"Content-Type: application/json\r\n".as_slice(),
             });
-            // The original decides on chunks by what the *client* asked for, before it looks at the status.
+            // The original decides about chunks by the headers of the *request*, before it checks the status.
             chunked = manner.keep_alive;
             if chunked {
                 out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");

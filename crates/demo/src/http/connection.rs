@@ -20,26 +20,26 @@ const READ_BYTES: usize = 4096;
 const GATHERED_BYTES_MAX: usize = 64 * 1024;
 /// An idle connection keeps buffers up to this size.
 const KEPT_BYTES_MAX: usize = 16 * 1024;
-/// How long, and how much, a client may still send into a connection that was given up.
+/// Time and bytes that a client can still send on a connection that is being closed.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Tells a client with `Expect: 100-continue` to send its body.
+/// Sends `100 Continue` to a client that expects it.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// What became of the bytes at the start of the buffer.
 enum Step {
     /// A request was answered: the bytes it took, whether the connection stays, a body still to be written.
     Answered { consumed: usize, stays: bool, rest: Option<Bytes> },
-    /// More bytes are needed; whether the client waits to be told to send its body.
+    /// More bytes are needed; whether the client waits for `100 Continue`.
     More { wanted: bool },
-    /// No request: it was answered, the connection is to be given up.
+    /// The request was invalid and was answered; the connection is closed.
     Refused,
 }
 
 /// Serves a connection until the client closes it, an answer closes it, or the shop closes.
 pub(crate) async fn run(stream: TcpStream, shop: Arc<SharedShop>, closed: watch::Receiver<bool>) {
-    // The client is gone when this fails; there is nobody to tell.
+    // The client has disconnected if this fails.
     let _ = converse(stream, &shop, closed).await;
 }
 
@@ -118,7 +118,7 @@ fn give_back(buffer: &mut Vec<u8>) {
     }
 }
 
-/// `continued`: the client has been told to send the body of this request.
+/// `continued`: the client has received `100 Continue` for this request.
 fn answer_next(inbound: &[u8], shop: &SharedShop, continued: bool, outbound: &mut Vec<u8>) -> Step {
     let head = match framing::head(inbound) {
         Ok(Some(head)) => head,

@@ -1,6 +1,6 @@
 //! A request as the shop sees it.
 
-/// The methods the shop knows.
+/// The methods that the shop supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     /// `GET`, and `HEAD`, which is a `GET` whose body stays here.
@@ -76,7 +76,7 @@ impl<'a> Request<'a> {
             .map(|(_, value)| value)
     }
 
-    /// Whether the body is said to be JSON.
+    /// Whether the body is declared as JSON.
     pub(crate) fn sends_json(&self) -> bool {
         self.content_type.is_some_and(|sent| {
             sent.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))

@@ -16,7 +16,7 @@ const LAST_ANSWER: &[u8] =
 /// Bytes taken from the system at once.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Answers that a client may leave unread before it is given up.
+/// Unread responses after which a client is disconnected.
 const UNSENT_BYTES_MAX: usize = 1 << 20;
 
 /// Whether a connection stays.
@@ -53,7 +53,7 @@ pub(super) struct Connection {
     unsent: Vec<u8>,
     /// Whole requests that were not answered yet.
     owed: u64,
-    /// The client asked for no more answers than the owed ones, or has gone.
+    /// The client wants no further responses, or has disconnected.
     ending: bool,
 }
 

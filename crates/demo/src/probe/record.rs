@@ -39,7 +39,7 @@ pub struct ProbeRecord {
     pub wall_minus_monotonic_ns_end: i128,
 }
 
-/// Room for stamps that is made at the start, so that growing does not disturb the first seconds.
+/// Initial capacity for stamps, so that growing does not disturb the first seconds.
 const ROOM: usize = 1 << 20;
 
 impl ProbeRecord {
@@ -65,10 +65,10 @@ impl ProbeRecord {
         }
     }
 
-    /// Writes it as text.
+    /// Writes the record as text.
     ///
     /// # Errors
-    /// What `out` says.
+    /// The error of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "# busyhour probe stamps version {STAMPS_VERSION}")?;
         writeln!(out, "# wall_minus_monotonic_ns_begin {}", self.wall_minus_monotonic_ns_begin)?;

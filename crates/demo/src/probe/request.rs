@@ -7,7 +7,7 @@ pub(super) enum Front {
     Request {
         /// Its length with its body.
         length: usize,
-        /// The client wants no more answers on this connection.
+        /// The client wants no further responses on this connection.
         last: bool,
     },
     /// The beginning of one.
@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn requests_are_told_apart() {
+    fn requests_are_distinguished() {
         let get = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
         assert_eq!(front(get), Front::Request { length: get.len(), last: false });
         assert_eq!(front(&get[..10]), Front::Partial);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_says_which_request_is_its_last() {
+    fn the_client_marks_its_last_request() {
         let last = |text: &str| matches!(front(text.as_bytes()), Front::Request { last: true, .. });
         assert!(last("GET / HTTP/1.1\r\nConnection: close\r\n\r\n"));
         assert!(last("GET / HTTP/1.0\r\n\r\n"));

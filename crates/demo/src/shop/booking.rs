@@ -23,7 +23,7 @@ struct Wish {
     quantity: u32,
 }
 
-/// Books seats: in every section one block of neighbours in one row, or nothing at all. Returns the booking's id.
+/// Books one block of adjacent seats in one row of each section, or nothing at all. Returns the id of the booking.
 pub(super) fn book(
     connection: &Connection,
     maps: &mut SeatMaps,
@@ -62,7 +62,7 @@ pub(super) fn book(
             .collect::<Result<_, _>>()?;
         (performance, wishes)
     };
-    // Stable: categories of one section keep the order they were asked for.
+    // Stable: categories of one section keep the order of the request.
     wishes.sort_by_key(|wish| wish.section);
 
     let mut blocks: Vec<(Block, &[Wish])> = Vec::new();
@@ -169,7 +169,7 @@ pub(super) fn cancel_all(connection: &Connection, maps: &mut SeatMaps) -> Result
     })
 }
 
-/// Gives tickets that belong to no booking to one, at its performance.
+/// Assigns tickets without a booking to a booking, at its performance.
 pub(super) fn adopt(
     connection: &Connection,
     booking: i64,
@@ -191,7 +191,7 @@ pub(super) fn adopt(
     Ok(())
 }
 
-/// `Some` when a section has this seat.
+/// `Some` if the section has this seat.
 pub(super) fn section_has_seat(
     connection: &Connection,
     section: i64,

@@ -20,7 +20,7 @@ const EMAIL: &str = "bot@ticketmonster.example";
 /// What it books is the same in every run.
 const SEED: u64 = 1;
 
-/// What the bot can be told.
+/// Commands of the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Command {

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 /// Bytes of rendered answers kept. All are dropped beyond: with a hundred venues and events everything fits.
 const BYTES_MAX: usize = 48 * 1024 * 1024;
 
-/// What one entry takes beside its texts, roughly.
+/// Approximate size of an entry without its texts.
 const ENTRY_BYTES: usize = 128;
 
 /// Tables that change with every sale. Nothing made from them is kept.

@@ -7,7 +7,7 @@ use crate::http::answer::{Answer, Body};
 /// The original's answer to anything it could not read.
 const MALFORMED: &str = "The submitted request is invalid. Please retry after correcting the input values.";
 
-/// Why a request is not answered with what it asked for.
+/// Why a request fails.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The body is not what the endpoint reads.
@@ -71,7 +71,7 @@ impl Fault {
     }
 }
 
-/// An error the original's server answered on its own, without a word of the application.
+/// An error that the original server answers without the application.
 fn plain(status: u16, why: &str, strict: bool) -> Answer {
     if strict { Answer::new(status, Body::Empty) } else { errors(status, &[why]) }
 }

@@ -279,7 +279,7 @@ pub(super) fn exists(connection: &Connection, entity: Entity, id: i64) -> rusqli
     connection.prepare_cached(&format!("SELECT 1 FROM {} WHERE id = ?1", entity.table()))?.exists([id])
 }
 
-/// A booking put together from tickets that belong to none yet. Once made, it keeps its tickets and its performance.
+/// A booking made of tickets that belong to none. It keeps its tickets and its performance.
 fn save_booking(row: &Saved<'_>, sent: input::ForgeBooking) -> Result<i64, Fault> {
     let input::ForgeBooking { tickets, performance, created_on, cancellation_code, contact_email, .. } = sent;
     let connection = row.connection;

@@ -1,4 +1,4 @@
-//! The picture that half of all requests ask for.
+//! The image of half of all requests.
 
 use bytes::Bytes;
 

@@ -1,7 +1,7 @@
-//! What clients may send.
+//! The JSON input of clients.
 //!
-//! As the original's reader of JSON did: a property nobody knows is refused, numbers may come as text, dates as
-//! milliseconds or as ISO 8601. What the shop computes itself (capacities, titles) may be sent and is ignored.
+//! As in the original's JSON reader, unknown properties are refused, numbers can be text, and dates are milliseconds
+//! or ISO 8601. Properties that the shop computes (capacities, titles) are accepted and ignored.
 
 use std::fmt;
 
@@ -227,7 +227,7 @@ entity! {
     Performance { show: Reference, date: Moment, } ignored { id, display_title, }
 }
 entity! {
-    /// What a ticket of a category costs in a section at a show.
+    /// The price of a ticket of a category in a section at a show.
     TicketPrice { show: Reference, section: Reference, ticket_category: Reference, price: Real, }
     ignored { id, display_title, }
 }
@@ -256,7 +256,7 @@ entity! {
     TicketRequest { ticket_price: Whole, quantity: Whole, } ignored {}
 }
 entity! {
-    /// A wish to book.
+    /// A requested booking.
     BookingRequest { ticket_requests: Vec<TicketRequest>, email: String, performance: Whole, } ignored {}
 }
 

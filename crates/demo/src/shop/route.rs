@@ -24,7 +24,7 @@ const BOOKING: &str = "GET, DELETE, OPTIONS, HEAD";
 const STATUS: &str = "GET, PUT, OPTIONS, HEAD";
 
 impl Shop {
-    /// Finds out what a request wants, and does it.
+    /// Routes and handles a request.
     pub(super) fn route(&mut self, request: &Request<'_>) -> Result<Answer, Fault> {
         let path = request.path();
         if path == IMAGE_PATH {

@@ -14,8 +14,9 @@ const SCHEMA_VERSION: i64 = 1;
 /// Prepared statements kept: more than there are in the shop.
 const STATEMENTS: usize = 160;
 
-/// Ids are never reused (`AUTOINCREMENT`). `tickets` has a unique index over performance and seat, so that the database
-/// itself cannot hold a seat sold twice; a ticket made by hand belongs to no performance and is no sale.
+/// Ids are never reused (`AUTOINCREMENT`). `tickets` has a unique index over performance and seat, so that the
+/// database cannot contain a seat that was sold twice; a ticket created through the API without a performance is not
+/// a sale.
 const SCHEMA: &str = "
 CREATE TABLE media_items (id INTEGER PRIMARY KEY AUTOINCREMENT, media_type TEXT NOT NULL, url TEXT NOT NULL);
 CREATE TABLE event_categories (id INTEGER PRIMARY KEY AUTOINCREMENT, description TEXT NOT NULL UNIQUE);

@@ -1,8 +1,8 @@
-//! Which seats of a section are taken, and where the next block fits.
+//! Occupied seats of a section, and the search for a free block.
 //!
-//! The tickets in the database are the truth; a [`SeatMap`] is what was read off them, kept because finding a block in
-//! a row wants bits and not rows of a table. A unique index over the seats of the tickets would refuse a second sale
-//! even if a map were wrong.
+//! The tickets in the database are authoritative; a [`SeatMap`] is a cache of them as bits, which makes the search
+//! for a block fast. A unique index over the seats of the tickets would refuse a second sale even if a map were
+//! wrong.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub(super) struct SeatMap {
 
 #[derive(Debug, Clone)]
 struct Row {
-    /// One bit per seat, set when taken; words behind the end are free.
+    /// One bit per seat, set if occupied; words beyond the end are free.
     words: Vec<u64>,
     /// Length of the longest run of free seats: a row that cannot hold a block is passed over without a look at it.
     gap_max: u32,
@@ -47,7 +47,7 @@ impl Row {
         word >> (seat % WORD_BITS) & 1 == 1
     }
 
-    /// The first seat from `from` on that is (not) taken, at most `capacity`.
+    /// The first seat from `from` on that is (not) occupied, at most `capacity`.
     fn next(&self, from: u32, taken: bool, capacity: u32) -> u32 {
         let mut seat = from;
         while seat < capacity {
@@ -87,7 +87,7 @@ impl Row {
 }
 
 impl SeatMap {
-    /// A section with every seat free.
+    /// A section with only free seats.
     pub(super) fn new(rows: u32, row_capacity: u32) -> Self {
         Self { rows, row_capacity, taken: Vec::new() }
     }
@@ -108,7 +108,8 @@ impl SeatMap {
         Some(Block { row: untouched + 1, first: 1, seats })
     }
 
-    /// Marks a block as taken. Returns false, and changes nothing, when a seat of it does not exist or is taken.
+    /// Marks a block as occupied. Returns false, and changes nothing, if one of its seats does not exist or is
+    /// occupied.
     pub(super) fn take(&mut self, block: Block) -> bool {
         let Some(last) = block.first.checked_add(block.seats).map(|end| end - 1) else { return false };
         if block.row == 0 || block.first == 0 || block.row > self.rows || last > self.row_capacity {
@@ -130,7 +131,7 @@ impl SeatMap {
         true
     }
 
-    /// Frees seats given as (row, seat); those that were free stay so.
+    /// Frees seats given as (row, seat); free seats stay free.
     pub(super) fn free(&mut self, seats: impl IntoIterator<Item = (u32, u32)>) {
         let capacity = self.row_capacity;
         let mut unmeasured = None;
@@ -160,7 +161,7 @@ impl SeatMap {
     }
 }
 
-/// The seat maps read so far, by performance and section.
+/// The seat maps that were loaded, by performance and section.
 #[derive(Debug, Default)]
 pub(super) struct SeatMaps {
     maps: HashMap<(i64, i64), SeatMap>,
@@ -207,7 +208,7 @@ fn read(connection: &Connection, performance: i64, section: i64) -> rusqlite::Re
     )?;
     let mut tickets = taken.query(params![performance, section])?;
     while let Some(ticket) = tickets.next()? {
-        // Neighbours come one by one: measuring each row once would be quicker, but this happens once per map.
+        // Seats are freed one by one: scanning each row once would be faster, but this happens once per map.
         map.take(Block { row: ticket.get(0)?, first: ticket.get(1)?, seats: 1 });
     }
     Ok(map)
@@ -272,7 +273,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_map_does_what_first_fit_says(
+        fn the_map_implements_first_fit(
             rows in 1u32..5,
             capacity in 1u32..150,
             steps in prop::collection::vec((any::<bool>(), 1u32..40, any::<prop::sample::Index>()), 1..80),

@@ -68,7 +68,7 @@ impl Family {
     }
 }
 
-/// Which members of a family a request asks for.
+/// The members of a family in a request.
 #[derive(Debug)]
 pub(super) struct Selection {
     family: Family,
@@ -116,7 +116,7 @@ impl Selection {
         Ok(page::list(connection, self.family.view(), &ids)?)
     }
 
-    /// How many there are, whatever page is asked for.
+    /// The total number, regardless of the page.
     pub(super) fn count(&self, connection: &Connection) -> Result<i64, Fault> {
         let (condition, values) = self.condition();
         let sql = format!("SELECT count(*) {condition}");
@@ -125,7 +125,7 @@ impl Selection {
     }
 }
 
-/// The show a performance belongs to.
+/// The show of a performance.
 pub(super) fn show_of_performance(
     connection: &Connection,
     performance: i64,

@@ -124,7 +124,7 @@ pub(super) fn write(cookies: &[&Cookie], out: &mut Vec<u8>) {
     }
 }
 
-/// The parts of a text between separators that stand in no quotes.
+/// The parts of a text between separators outside of quotes.
 fn split(text: &str, separator: u8) -> Vec<&str> {
     let (mut parts, mut from, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, byte) in text.bytes().enumerate() {

@@ -5,7 +5,7 @@ pub(super) fn explorer_version(user_agent: &str) -> Option<f32> {
     user_agent.match_indices("MSIE ").find_map(|(at, word)| {
         let text = &user_agent[at + word.len()..];
         let whole = text.bytes().take_while(u8::is_ascii_digit).count();
-        // One character of any kind stands between the numbers.
+        // Any single character separates the numbers.
         let after = text[whole..].chars().next().filter(|_| whole > 0)?;
         let tail = &text[whole + after.len_utf8()..];
         let part = tail.bytes().take_while(u8::is_ascii_digit).count();

@@ -14,7 +14,7 @@ pub enum Parser {
     Css,
 }
 
-/// Media types that are looked through (`HTTPResponse.parsers` and what belongs to them).
+/// Media types that are parsed (`HTTPResponse.parsers` and related properties).
 #[derive(Debug, Clone)]
 pub struct Parsers(Vec<(String, Parser)>);
 

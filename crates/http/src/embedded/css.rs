@@ -23,7 +23,7 @@ fn white(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\u{c}')
 }
 
-/// The addresses that a style sheet imports, in order, wherever between its rules they stand.
+/// The addresses that a style sheet imports, in order, at any position between its rules.
 pub(super) fn imports(css: &str) -> Vec<String> {
     let mut found = Vec::new();
     // An address without an end is looked for once, not at every import.
@@ -39,8 +39,8 @@ pub(super) fn imports(css: &str) -> Vec<String> {
     found
 }
 
-/// The address of an `@import` at the beginning, and what follows it; `behind_last` bytes stand behind the last closing
-/// parenthesis of the style sheet.
+/// The address of an `@import` at the start, and the rest; `behind_last` is the number of bytes after the last
+/// closing parenthesis of the style sheet.
 fn import(css: &str, behind_last: usize) -> Option<(String, &str)> {
     let rest = skip_space(strip_word(css, "@import")?);
     let Some(inner) = strip_word(rest, "url(") else { return string(rest) };

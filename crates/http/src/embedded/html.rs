@@ -28,7 +28,7 @@ impl Found {
     }
 }
 
-/// The absolute form of a reference; `None` when Java knows no such protocol.
+/// The absolute form of a reference; `None` if Java does not know the protocol.
 pub(super) fn absolute(reference: &str, base: &str) -> Option<String> {
     if reference.is_empty() {
         return None;
@@ -36,11 +36,11 @@ pub(super) fn absolute(reference: &str, base: &str) -> Option<String> {
     url_parts::java_url(base, &unescape_xml(reference))
 }
 
-/// The absolute URLs of the resources of the page `html` that came from `base`; `user_agent` decides about conditional
+/// The absolute URLs of the resources of the page `html` from `base`; `user_agent` decides about conditional
 /// comments.
 ///
 /// # Errors
-/// The `href` of a `base` tag that makes no URL; JMeter gives up the page then.
+/// The `href` of a `base` tag is not a URL; JMeter stops parsing the page then.
 pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Vec<String>, String> {
     let explorer = conditional::explorer_version(user_agent);
     let mut walk = Walk {

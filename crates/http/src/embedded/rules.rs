@@ -20,16 +20,16 @@ pub struct Embedded {
     pub matches: UrlMatch,
 }
 
-/// What the run's properties say about embedded resources.
+/// Settings of embedded resources from the properties of the run.
 #[derive(Debug, Clone)]
 pub struct EmbeddedRules {
-    /// `HTTPResponse.parsers` and what belongs to them.
+    /// `HTTPResponse.parsers` and related properties.
     pub parsers: Parsers,
     /// `httpsampler.max_frame_depth`
     pub depth_max: u32,
     /// `httpsampler.ignore_failed_embedded_resources`
     pub ignores_failures: bool,
-    /// `httpsampler.separate.container`: the page is a sub-result beside its resources.
+    /// `httpsampler.separate.container`: the page is a sub-result like its resources.
     pub separate_container: bool,
     /// `httpsampler.embedded_resources_use_md5`, which JMeter heeds for resources fetched at the same time.
     pub md5: bool,

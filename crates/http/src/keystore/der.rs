@@ -8,7 +8,7 @@ const INTEGER: u8 = 0x02;
 const BITS: u8 = 0x03;
 /// The version of a certificate, which may be missing.
 const VERSION: u8 = 0xa0;
-/// The public key beside a private one.
+/// The public key of a private key.
 const PUBLIC_KEY: u8 = 0xa1;
 
 /// Identifier of keys for elliptic curves, 1.2.840.10045.2.1, as an object.
@@ -83,7 +83,8 @@ fn public_key(certificate: &[u8]) -> Option<&[u8]> {
     subject_key(certificate).map(|(_, bits)| bits)
 }
 
-/// Kind (the content of its `AlgorithmIdentifier`) and bytes of a certificate's public key, whatever else is in it.
+/// Algorithm (the content of its `AlgorithmIdentifier`) and bytes of the public key of a certificate; other parts are
+/// ignored.
 pub(crate) fn public_key_info(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     let (kind, bits) = subject_key(certificate)?;
     let (unused, key) = bits.split_first()?;

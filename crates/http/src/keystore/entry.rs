@@ -12,7 +12,7 @@ pub enum KeyStoreError {
     /// It ends too early or makes no sense.
     #[error("it is damaged: {0}")]
     Damaged(String),
-    /// There is no key with a certificate at the places asked for.
+    /// There is no key with a certificate at the requested positions.
     #[error("it holds no key with a certificate at the places {first} to {}", last.map_or("the end".to_owned(), |last| last.to_string()))]
     NoKeys {
         /// First place, from 0.

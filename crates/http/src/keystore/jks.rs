@@ -8,7 +8,7 @@ use super::{der, hashtable};
 
 const MAGIC: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
 
-/// Stands between the password and the file's bytes in the sum at its end.
+/// Separates the password from the bytes of the file in the checksum at its end.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 
 /// Bytes of a SHA-1 sum.
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         self.take(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// A text behind its length in two bytes. Java's encoding is UTF-8 for all but NUL and what lies beyond 16 bits.
+    /// A text with its length in two bytes before it, in Java's modified UTF-8.
     fn text(&mut self) -> Result<String, KeyStoreError> {
         let length = self.take(2)?;
         let length = usize::from(u16::from_be_bytes([length[0], length[1]]));

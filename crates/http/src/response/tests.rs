@@ -88,7 +88,7 @@ fn what_ends_a_connection() {
 }
 
 #[test]
-fn endless_heads_are_given_up() {
+fn endless_heads_are_refused() {
     let mut reader = ResponseReader::new(false);
     let mut sink = Collect::default();
     let mut end = reader.feed(b"HTTP/1.1 200 OK\r\n", &mut sink);

@@ -128,7 +128,7 @@ fn read_station<'e>(element: &'e Element, names: &[String], findings: &mut Findi
         return None;
     };
     let mut station = Read { element, name, kind, servers, classes: vec![(0.0, vec![0.0]); names.len()] };
-    // A class of JMT's own files stands in each list.
+    // In JMT's own files each list contains all classes.
     for time in &times.children {
         let class = class_of(time, names, findings)?;
         let parts = time.text().split(if kind == Kind::LoadDependent { ';' } else { '\0' });
@@ -162,7 +162,7 @@ fn time_of(element: &Element, text: &str, findings: &mut Findings<'_>) -> Option
     Some(value)
 }
 
-/// Counts passes of a closed class by its reference station, and makes think time of it when it is a delay.
+/// Counts passes of a closed class by its reference station, which becomes the think time if it is a delay.
 fn refer(
     parameters: &Element,
     at: usize,
@@ -252,7 +252,7 @@ fn make_station(station: &Read<'_>, names: &[String], findings: &mut Findings<'_
     Some(Station {
         name: station.name.clone(),
         kind,
-        // The same visits for all who come here; who has no service time does not.
+        // All customers have the same visits; classes without a service time do not visit the station.
         visits: match per_class(visits.clone(), visits.len()) {
             PerClass::By(_) => PerClass::By(visits.into_iter().collect()),
             same @ PerClass::Same(_) => same,

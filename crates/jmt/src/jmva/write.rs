@@ -8,16 +8,16 @@ use busyhour_queueing::solve::{Broken, broken, visits};
 use super::ARRIVALS;
 use crate::text::{decimal, escape};
 
-/// The station in which closed customers think.
+/// The station of thinking closed customers.
 const THINK: &str = "Think";
 
 /// Longest table of load-dependent times.
 const TABLE_MAX: u64 = 1_000_000;
 
-/// Visits below this are none: they come out of a linear system.
+/// Visits below this are treated as zero: they result from a linear system.
 const VISITS_MIN: f64 = 1e-12;
 
-/// The file; what of the network it cannot say.
+/// The file, and the parts of the network that it cannot represent.
 pub(crate) fn write(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
     let mut missing: Vec<String> = match broken(network) {
         Ok(broken) => broken
@@ -49,7 +49,7 @@ fn is_by_priority(network: &QueueingNetwork, broken: &Broken) -> bool {
     })
 }
 
-/// What of a queue the file cannot say although it has means.
+/// The properties of a queue with means that the file cannot represent.
 fn unsaid(network: &QueueingNetwork, station: &Station, queue: &Queue) -> Vec<String> {
     let mut missing = Vec::new();
     let by_priority = matches!(queue.scheduling, Scheduling::Priority | Scheduling::PriorityPreemptive);

@@ -23,7 +23,7 @@ const SPEEDS_MAX: usize = 100_000;
 /// Two laws have the same shape when their coefficients of variation differ by no more than this.
 const SAME_SHAPE: f64 = 1e-9;
 
-/// What a service strategy says; nothing when it cannot be read, which is found.
+/// The law of a service strategy; `None`, with a finding, if it cannot be read.
 pub(super) fn read_service(strategy: &Element, findings: &mut Findings<'_>) -> Option<Service> {
     if strategy.value() == Some("null") {
         return Some(Service::None);

@@ -45,11 +45,11 @@ impl Node<'_> {
     }
 }
 
-/// What stands in the file.
+/// The content of the file.
 pub(super) struct Model<'e> {
     pub(super) classes: Vec<Class>,
     pub(super) nodes: Vec<Node<'e>>,
-    /// How many customers find room at a node, by the region around it; who does not is dropped.
+    /// The capacity of a node, from the region around it; customers beyond it are dropped.
     pub(super) rooms: BTreeMap<usize, u32>,
 }
 
@@ -62,13 +62,13 @@ impl Model<'_> {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// Whether a node is where customers of a class think: a delay that is their reference station.
+    /// Whether customers of a class think at a node: a delay that is their reference station.
     pub(super) fn is_thinking(&self, node: usize, class: usize) -> bool {
         self.nodes[node].kind == NodeKind::Delay && self.classes[class].reference == node
     }
 }
 
-/// Reads what stands in a `<sim>`; nothing when something of it cannot be read.
+/// Reads a `<sim>`; `None`, with findings, if a part of it cannot be read.
 pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<Model<'e>> {
     for child in &sim.children {
         match child.name.as_str() {

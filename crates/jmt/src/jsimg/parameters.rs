@@ -30,7 +30,7 @@ impl Element {
         self.children_named("parameter").find(|parameter| parameter.attribute("name") == Some(name))
     }
 
-    /// Parameters by class: each stands after the name of its class.
+    /// Parameters by class: each follows the name of its class.
     pub(super) fn by_class(&self) -> impl Iterator<Item = (&str, &Self)> {
         let mut class = None;
         self.children.iter().filter_map(move |child| match child.name.as_str() {

@@ -1,8 +1,8 @@
 //! The network of a `.jsimg` file.
 //!
-//! A delay that is the reference station of a class is outside for that class, and its service is the think time. From
-//! any other reference station nobody comes without passing outside: who goes there is sent outside, where a closed
-//! customer thinks no time, and from there to the station.
+//! A delay that is the reference station of a class is outside for that class, and its service time is the think
+//! time. Customers that go to any other reference station go outside first, where closed customers do not think, and
+//! from there to the station.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ fn class(model: &Model<'_>, at: usize, findings: &mut Findings<'_>) -> Option<Cu
 /// Where customers get to, by class and node.
 struct Walk<'m> {
     model: &'m Model<'m>,
-    /// Who comes where, and goes where from there; forks and sinks have no choice.
+    /// The routes between nodes; forks and sinks have no choice.
     reached: BTreeMap<(usize, usize), Option<Choice>>,
     /// By node: the class that comes and those that leave.
     switches: BTreeMap<usize, BTreeMap<String, BTreeMap<String, f64>>>,
@@ -83,7 +83,7 @@ impl Walk<'_> {
                 NodeKind::ClassSwitch => {
                     for leaving in self.switched(node, class, findings) {
                         if leaving != class {
-                            // He leaves as one of the other class, by the way of that class.
+                            // The customer leaves as one of the other class, by the route of that class.
                             next.push((node, leaving));
                         }
                     }
@@ -154,7 +154,7 @@ impl Walk<'_> {
         let model = self.model;
         let mut routes = Vec::new();
         let classes = || 0..model.classes.len();
-        // From outside: by the source, the delay in which they think, or straight to the reference station.
+        // From outside: from the source, the delay in which customers think, or directly to the reference station.
         let from_outside = classes().filter_map(|class| {
             let reference = model.classes[class].reference;
             let found = self.reached.get(&(reference, class))?;
@@ -190,8 +190,8 @@ impl Walk<'_> {
                 None => groups.push((strategy, BTreeSet::from([class]))),
             }
         }
-        // One choice of several classes is remembered for each of them in JMT (whose turn it is), as it is here when
-        // each has a route of its own.
+        // In JMT a common choice of several classes has a state per class (whose turn it is), as separate routes have
+        // here.
         let remembers = |strategy: &Strategy| {
             matches!(strategy, Strategy::RoundRobin(_) | Strategy::WeightedRoundRobin(_))
         };
@@ -226,7 +226,7 @@ fn fork(model: &Model<'_>, node: &Node<'_>, findings: &mut Findings<'_>) -> Opti
         return None;
     }
     let tasks = match section.parameter("jobsPerLink") {
-        // The branches of a strategy say it themselves.
+        // The branches of a strategy define the targets.
         Some(tasks) if value("isSimplifiedFork") == Some("true") => {
             findings.number(tasks, tasks.value().unwrap_or_default())?
         }

@@ -1,7 +1,7 @@
-//! Regions of limited room (`<blockingRegion>`).
+//! Regions of limited capacity (`<blockingRegion>`).
 //!
-//! A region around one queue that drops who finds it full is room at that queue. Regions of several stations, and those
-//! before which customers wait, have no counterpart here.
+//! A region around one queue that drops customers is a capacity of that queue. Regions of several stations, and
+//! regions in front of which customers wait, are not supported.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::nodes::{Class, Node, NodeKind};
 use crate::element::Element;
 use crate::findings::Findings;
 
-/// Room at queues by the regions around them, by node. What cannot be read is found.
+/// Capacities of queues from the regions around them, by node; unreadable regions are findings.
 pub(super) fn read(
     sim: &Element,
     classes: &[Class],
@@ -32,7 +32,7 @@ pub(super) fn read(
     rooms
 }
 
-/// The node of a region and how many customers find room in it.
+/// The node of a region and its capacity.
 fn room(
     region: &Element,
     classes: &[Class],

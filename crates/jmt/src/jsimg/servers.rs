@@ -26,7 +26,7 @@ pub(super) fn read(
     for class in here {
         let name = &model.classes[*class].name;
         let law = match service_of(server, name, findings)? {
-            // Who comes all the same is found by the network's own check.
+            // Visits by other classes are found by the validation of the network.
             Service::None => continue,
             Service::Law(law) => law,
             Service::ByLoad(law, found) => {
@@ -97,7 +97,7 @@ pub(super) fn law_of(section: &Element, class: &str, findings: &mut Findings<'_>
     }
 }
 
-/// Room at a station that may stand in a region of its own.
+/// The capacity of a station, which can be in a region.
 fn within_region(
     model: &Model<'_>,
     node: &Node<'_>,
@@ -117,7 +117,7 @@ fn within_region(
     }
 }
 
-/// Room at a station: the outer option is for what cannot be read.
+/// The capacity of a station; the outer option is `None` if it cannot be read.
 fn capacity(
     model: &Model<'_>,
     input: &Element,
@@ -216,7 +216,7 @@ fn scheduling(
     for name in names {
         let Some(strategy) = put.and_then(|put| put.of_class(name)) else { continue };
         let scheduling = match strategy.java_class() {
-            // Without priorities nobody interrupts who came before.
+            // Without priorities no customer is preempted.
             "TailStrategy" | "FCFSPRStrategy" => Scheduling::Fcfs,
             "TailStrategyPriority" => Scheduling::Priority,
             "HeadStrategy" => Scheduling::Lcfs,

@@ -13,14 +13,14 @@ use busyhour_queueing::network::{
 use super::laws::{distribution, sub, value_of};
 use crate::text::{decimal, escape};
 
-/// Nodes that stand for outside.
+/// The nodes that represent outside.
 const SOURCE: &str = "Source";
 const SINK: &str = "Sink";
 const THINK: &str = "Think";
 
 const STRATEGIES: &str = "jmt.engine.NetStrategies";
 
-/// The file; what of the model it cannot say, if anything.
+/// The file, and the parts of the model that it cannot represent.
 pub(crate) fn jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
     let mut writer = Writer { network, out: String::new(), missing: Vec::new() };
     writer.model(title);

@@ -1,4 +1,4 @@
-//! From measurements at several loads to a capacity model, with all that is in doubt about it.
+//! Capacity models from measurements at several loads, with their findings.
 
 use rand::Rng;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF as _, FisherSnedecor};
 use super::checks::{CheckedPoint, CheckedPoints, LeftOut, check_points};
 use super::curve::{AsymptoticBounds, CapacityModel};
 use super::curve_points::{CapacityCurvePoint, curve};
-use super::finding::{CapacityFinding, ToldFinding};
+use super::finding::{CapacityFinding, ReportedFinding};
 use super::fit_settings::{FitSettings, ModelChoice, NEAR_SATURATION};
 use super::fitted::{FittedModel, FittedPrediction, ModelForm};
 use super::headroom::{CapacityRegion, Headroom, headroom};
@@ -22,7 +22,7 @@ use super::value::FittedValue;
 /// Version of the JSON form.
 pub const CAPACITY_VERSION: u32 = 1;
 
-/// A fit with intervals wants so many different numbers of users.
+/// Different numbers of users that a fit with intervals needs.
 const LOADS_WANTED: usize = 4;
 
 /// All measurements are saturated when the least loaded has more than this of the capacity.
@@ -39,7 +39,7 @@ const SCV_PLAUSIBLE: f64 = 10.0;
 const USL_BETTER: f64 = 0.01;
 const USL_BETTER_LEAST: f64 = 0.02;
 
-/// Points that lie further from the curve than this are told: those that the aim for predictions allows.
+/// Points farther from the curve than this are reported; it is the accuracy required of predictions.
 const POOR_THROUGHPUT: f64 = 0.10;
 const POOR_RESPONSE: f64 = 0.25;
 
@@ -82,7 +82,7 @@ pub struct Parameter {
     pub bootstrap: Option<(f64, f64)>,
 }
 
-/// A measurement beside the model.
+/// A measurement and the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedPoint {
     /// The measurement.
@@ -100,10 +100,10 @@ pub struct CapacityFit {
     /// [`CAPACITY_VERSION`].
     pub version: u32,
     /// What was found, the heaviest first.
-    pub findings: Vec<ToldFinding>,
+    pub findings: Vec<ReportedFinding>,
     /// How many times the stated users ran.
     pub users_times: u32,
-    /// The think time that curves and bounds are drawn for: the median of the measurements, in seconds.
+    /// The think time of curves and bounds: the median of the measurements, in seconds.
     pub think_s: f64,
     /// The model.
     pub model: CapacityModel,
@@ -134,7 +134,7 @@ pub struct FitRefusal {
     /// Why.
     pub reason: String,
     /// What the checks found.
-    pub findings: Vec<ToldFinding>,
+    pub findings: Vec<ReportedFinding>,
 }
 
 impl CapacityFit {
@@ -149,7 +149,7 @@ impl CapacityFit {
     ) -> Result<CapacityFit, FitRefusal> {
         let CheckedPoints { mut points, mut findings, users_times } = check_points(points, &settings.check);
         if settings.choice == ModelChoice::Usl {
-            // What lies behind a peak is what the law is for.
+            // The law describes measurements beyond a peak.
             points
                 .iter_mut()
                 .for_each(|point| point.left_out = point.left_out.filter(|why| *why != LeftOut::BehindPeak));
@@ -243,7 +243,7 @@ impl CapacityFit {
         })
     }
 
-    /// What the model says of `users` with this think time, with the interval of the curve.
+    /// The model's prediction for `users` with this think time, with the interval of the curve.
     #[must_use]
     pub fn predict(&self, users: f64, think_s: f64) -> FittedPrediction {
         self.fitted.predict(users, think_s)
@@ -257,9 +257,9 @@ impl CapacityFit {
     }
 }
 
-fn told(mut findings: Vec<CapacityFinding>) -> Vec<ToldFinding> {
+fn told(mut findings: Vec<CapacityFinding>) -> Vec<ReportedFinding> {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
-    findings.into_iter().map(ToldFinding::from).collect()
+    findings.into_iter().map(ReportedFinding::from).collect()
 }
 
 fn fit_point(checked: &CheckedPoint, think_s: f64) -> FitPoint {
@@ -274,7 +274,7 @@ fn fit_point(checked: &CheckedPoint, think_s: f64) -> FitPoint {
     }
 }
 
-/// The scalability law, of all that is not wrong in itself: what lies behind the peak is what it is for.
+/// The scalability law, fitted to all valid measurements, including those beyond the peak.
 fn usl_of(points: &[CheckedPoint]) -> Option<UslFit> {
     let of: Vec<_> = points
         .iter()
@@ -297,7 +297,7 @@ fn fitted_usl(usl: &UslFit) -> FittedModel {
     }
 }
 
-/// One queue with what is known of it: exponential service unless it is said otherwise.
+/// One queue with the known properties; exponential service by default.
 fn single_form(settings: &FitSettings) -> ModelForm {
     match (settings.servers.unwrap_or(1), settings.service_scv) {
         (1, Some(scv)) => ModelForm::SingleServer { scv: Some(scv) },
@@ -305,7 +305,7 @@ fn single_form(settings: &FitSettings) -> ModelForm {
     }
 }
 
-/// The bottleneck is as fast as the best measurement; a latency where a light load tells of one.
+/// The bottleneck is as fast as the best measurement; the latency comes from a light load if there is one.
 fn best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
     let form = single_form(settings);
     let servers = settings.servers.unwrap_or(1);
@@ -333,7 +333,7 @@ fn best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
     }
 }
 
-/// Queues with the demands that the utilization tells, and the latency that the response times leave.
+/// Queues with the demands from the utilization, and the latency that remains of the response times.
 fn by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSettings) -> FittedModel {
     let demands_s: Vec<f64> = resources.iter().map(|resource| resource.demand_s.value).collect();
     // With one resource of m servers a request is served by one of them, m times as slowly as by all.
@@ -434,7 +434,7 @@ fn compared(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec
     points.iter().filter(|point| point.left_out != Some(LeftOut::NotUsable)).map(beside).collect()
 }
 
-/// Points far from the curve, and beyond what the model says there can be.
+/// Points far from the curve, and beyond the capacity of the model.
 fn misfits(points: &[ComparedPoint], bounds: Option<AsymptoticBounds>, findings: &mut Vec<CapacityFinding>) {
     for compared in points.iter().filter(|compared| compared.checked.left_out.is_none()) {
         let point = &compared.checked.point;

@@ -1,8 +1,8 @@
-//! Do the measurements keep the laws that hold for every system, whatever its distributions?
+//! Checks of measurements against laws that hold for every system, whatever its distributions.
 //!
-//! Denning & Buzen, "The Operational Analysis of Queueing Network Models" (Computing Surveys 10, 1978): Little's law of the
-//! whole loop N = X(R + Z), and of a part of it; the utilization law U = X·S with U ≤ 1, and what follows, X ≤ 1/S_max; and
-//! that no network of queues makes less with more users.
+//! Denning & Buzen, "The Operational Analysis of Queueing Network Models" (Computing Surveys 10, 1978): Little's law
+//! of the whole loop, N = X(R + Z), and of parts of it; the utilization law U = X·S with U ≤ 1 and therefore X ≤
+//! 1/S_max; and no network of queues has a lower throughput with more users.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,13 +27,13 @@ const FALL_LEAST: f64 = 0.05;
 /// Utilization is read with so much error.
 const UTILIZATION_SLACK: f64 = 0.005;
 
-/// Think times of one system under test differ by so much without being other think times.
+/// Think times of one system under test are considered equal within this relative difference.
 const THINK_TOLERANCE: f64 = 0.10;
 
 /// How measurements are checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckSettings {
-    /// The think time of measurements that have none, in seconds.
+    /// The think time of measurements without one, in seconds.
     pub think_s: Option<f64>,
     /// Measurements with a larger share of failed requests are left out.
     pub errors_max: f64,
@@ -51,13 +51,13 @@ impl Default for CheckSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
-    /// Its numbers are none.
+    /// A value is missing or invalid.
     NotUsable,
     /// Too many requests failed.
     Errors,
     /// Its users cannot be those that made the load.
     WrongPopulation,
-    /// It lies behind the peak, which no queue has; the Universal Scalability Law counts it.
+    /// It is beyond the peak, which no queue has; the Universal Scalability Law includes it.
     BehindPeak,
 }
 
@@ -77,7 +77,7 @@ impl LeftOut {
 /// A measurement that was checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckedPoint {
-    /// As it was given, but for the think time where it had none.
+    /// The measurement as given, with a think time if it had none.
     pub point: LoadPoint,
     /// The users that count: the stated ones, a multiple of them, or those of Little's law.
     pub users: f64,
@@ -119,7 +119,7 @@ pub fn check_points(points: &[LoadPoint], settings: &CheckSettings) -> CheckedPo
     CheckedPoints { points: checked, findings, users_times }
 }
 
-/// Think times that nobody knows are what Little's law leaves: Z = N/X − R.
+/// Unknown think times follow from Little's law: Z = N/X − R.
 fn think_times(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
     let is_used = |checked: &&mut CheckedPoint| checked.left_out.is_none();
     let mut is_unknown = false;
@@ -147,7 +147,7 @@ fn extremes(values: &[f64]) -> (f64, f64) {
     (values.iter().copied().fold(f64::INFINITY, f64::min), values.iter().copied().fold(0.0, f64::max))
 }
 
-/// What a measurement says about itself.
+/// The consistency of a single measurement.
 fn look_at_one(checked: &mut CheckedPoint, settings: &CheckSettings, findings: &mut Vec<CapacityFinding>) {
     let point = &checked.point;
     let name = || point.name.clone();
@@ -197,7 +197,7 @@ fn populations(
         return times;
     }
     for checked in checked.iter_mut().filter(|checked| fitted(checked)) {
-        // Without a think time it is known only that they cannot be fewer than X·R.
+        // Without a think time there is only the lower bound X·R.
         let in_system = |point: &LoadPoint| {
             let in_system = point.throughput_per_s * point.response_s?;
             (in_system > point.users).then_some(in_system)
@@ -225,7 +225,7 @@ fn populations(
     1
 }
 
-/// The whole number, two or more, that all ratios are near; 1 when there is none.
+/// The integer of at least two that all ratios are close to; 1 if there is none.
 fn whole_multiple(ratios: &[f64]) -> u32 {
     let mut sorted = ratios.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -243,7 +243,7 @@ fn whole_multiple(ratios: &[f64]) -> u32 {
     }
 }
 
-/// Marks what lies behind a peak of the throughput.
+/// Marks measurements beyond a peak of the throughput.
 fn falls(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
     let used = || checked.iter().filter(|checked| checked.left_out.is_none());
     let Some(peak) =
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_think_time_is_what_the_law_leaves() {
+    fn an_unknown_think_time_follows_from_the_law() {
         let unknown = |users, x, ms| LoadPoint { think_s: None, ..point(users, x, Some(ms)) };
         let found = check(&[unknown(100.0, 125.0, 100.0), unknown(8.0, 125.0, 100.0)]);
         assert!(found.findings.contains(&CapacityFinding::ThinkTimeUnknown));
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_within_the_noise_is_none() {
+    fn a_decrease_within_the_noise_is_ignored() {
         let noisy =
             |users, x| LoadPoint { throughput_error: Some(3.0), think_s: None, ..point(users, x, None) };
         assert!(

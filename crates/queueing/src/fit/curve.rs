@@ -6,7 +6,7 @@ use super::usl::UslCurve;
 use crate::finite_source::{shared_queue, single_server};
 use crate::mva::single;
 
-/// What a model says of so many users.
+/// The prediction of a model for a number of users.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Prediction {
     /// Throughput X per second.
@@ -49,14 +49,15 @@ pub enum CapacityModel {
     Usl(UslCurve),
 }
 
-/// The bounds that follow from the demands alone, whatever the distributions (Denning & Buzen, Computing Surveys 10, 1978).
+/// The bounds that follow from the demands alone, whatever the distributions (Denning & Buzen, Computing Surveys 10,
+/// 1978).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AsymptoticBounds {
     /// X_max = 1/D_max: no load makes more.
     pub throughput_max_per_s: f64,
-    /// R₀: the response time of a user who is alone.
+    /// R₀: the response time of a single user.
     pub response_min_s: f64,
-    /// N* = X_max (R₀ + Z): where the two bounds meet. With more users somebody always waits.
+    /// N* = X_max (R₀ + Z): the intersection of the two bounds. With more users, some always wait.
     pub knee_users: f64,
 }
 
@@ -75,12 +76,12 @@ impl AsymptoticBounds {
 }
 
 impl CapacityModel {
-    /// What `users` with this think time get. Between whole numbers of users a straight line is drawn.
+    /// The prediction for `users` with this think time, with linear interpolation between integers.
     #[must_use]
     pub fn predict(&self, users: f64, think_s: f64) -> Prediction {
         if let CapacityModel::Usl(usl) = self {
             let throughput_per_s = usl.throughput_per_s(users);
-            // The law knows no response time; Little's does.
+            // The law does not define the response time; Little's law does.
             return Prediction {
                 throughput_per_s,
                 response_s: (users / throughput_per_s - think_s).max(0.0),

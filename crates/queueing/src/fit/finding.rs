@@ -1,4 +1,4 @@
-//! What measurements and a fit put in doubt, each with its advice.
+//! Findings about measurements and fits, each with its advice.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
-    /// Good to know.
+    /// Information.
     Note,
     /// The result may mislead.
     Doubt,
@@ -47,7 +47,7 @@ pub enum CapacityFinding {
         /// X(R + Z).
         users_by_law: f64,
     },
-    /// The think time is unknown, so the first law of all cannot be checked.
+    /// The think time is unknown, so the law of the whole loop cannot be checked.
     ThinkTimeUnknown,
     /// Measurements have different think times.
     ThinkTimesDiffer {
@@ -56,7 +56,7 @@ pub enum CapacityFinding {
         /// The largest in seconds.
         most_s: f64,
     },
-    /// A resource is said to be more than fully used.
+    /// The utilization of a resource exceeds 1.
     OverUtilized {
         /// Which measurement.
         point: String,
@@ -101,7 +101,7 @@ pub enum CapacityFinding {
         /// Failed ones, 0 to 1.
         share: f64,
     },
-    /// Numbers of a measurement are none, or not positive.
+    /// Values of a measurement are missing or not positive.
     NotUsable {
         /// Which measurement.
         point: String,
@@ -113,7 +113,7 @@ pub enum CapacityFinding {
         /// Requests that began before the one before them, by the same name, had ended; 0 to 1.
         share: f64,
     },
-    /// The load was open: nobody waited, and there is no N.
+    /// The load was open: users did not wait, and N is undefined.
     OpenLoad {
         /// Which measurement.
         point: String,
@@ -122,10 +122,10 @@ pub enum CapacityFinding {
     FewPoints {
         /// Different numbers of users that can be used.
         loads: usize,
-        /// How many a fit wants.
+        /// The number that a fit needs.
         wanted: usize,
     },
-    /// Fewer points than the Universal Scalability Law wants.
+    /// Fewer points than the Universal Scalability Law needs.
     FewForUsl {
         /// How many there are.
         points: usize,
@@ -141,7 +141,7 @@ pub enum CapacityFinding {
         reached: f64,
         /// Lower end of the capacity per second.
         low_per_s: f64,
-        /// Upper end; `None` when there is none.
+        /// Upper end; `None` if unbounded.
         high_per_s: Option<f64>,
     },
     /// The fitted service times vary more than those of a service do.
@@ -165,7 +165,7 @@ pub enum CapacityFinding {
         /// The utilization without load, 0 to 1.
         share: f64,
     },
-    /// The fitted curve lies far from a measurement.
+    /// The fitted curve is far from a measurement.
     PoorFit {
         /// Which measurement.
         point: String,
@@ -187,7 +187,7 @@ pub enum CapacityFinding {
 
 /// A finding in words, with what to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToldFinding {
+pub struct ReportedFinding {
     /// The finding.
     #[serde(flatten)]
     pub finding: CapacityFinding,
@@ -199,9 +199,9 @@ pub struct ToldFinding {
     pub advice: String,
 }
 
-impl From<CapacityFinding> for ToldFinding {
-    fn from(finding: CapacityFinding) -> ToldFinding {
-        ToldFinding {
+impl From<CapacityFinding> for ReportedFinding {
+    fn from(finding: CapacityFinding) -> ReportedFinding {
+        ReportedFinding {
             weight: finding.weight(),
             message: finding.to_string(),
             advice: finding.advice().to_owned(),

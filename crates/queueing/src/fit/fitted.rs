@@ -1,4 +1,4 @@
-//! A model whose parameters were fitted: what it says, and how well that is known.
+//! Models with fitted parameters: their predictions and the precision of these.
 
 use serde::{Deserialize, Serialize};
 
@@ -78,12 +78,12 @@ impl ModelForm {
     }
 }
 
-/// A model with the covariance of its parameters: what is needed to say how well its predictions are known.
+/// A model with the covariance of its parameters, which gives the precision of its predictions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FittedModel {
     pub(crate) form: ModelForm,
     pub(crate) parameters: Vec<f64>,
-    /// `None` when the measurements do not determine the parameters, or nobody has asked how well.
+    /// `None` if the measurements do not determine the parameters, or the precision was not requested.
     pub(crate) covariance: Option<Vec<Vec<f64>>>,
     pub(crate) freedom: f64,
     /// Whether each parameter was stopped by a bound.
@@ -111,7 +111,7 @@ impl FittedModel {
         self.form.model(&rounded)
     }
 
-    /// What the model says of `users` with this think time, with the interval of its curve.
+    /// The model's prediction for `users` with this think time, with the interval of its curve.
     #[must_use]
     pub fn predict(&self, users: f64, think_s: f64) -> FittedPrediction {
         let (found, band) = self.curve(users, think_s);
@@ -212,7 +212,7 @@ impl FittedModel {
         (x.is_finite() && r.is_finite()).then(|| (x.max(0.0).sqrt(), r.max(0.0).sqrt()))
     }
 
-    /// What the model says, with an interval that contains those of the alternatives.
+    /// The prediction of the model, with an interval that contains those of the alternatives.
     pub(crate) fn curve(&self, users: f64, think_s: f64) -> (Prediction, Option<Band>) {
         let (found, mut band) = self.own_curve(users, think_s);
         for other in &self.alternatives {
@@ -239,7 +239,7 @@ impl FittedModel {
     }
 }
 
-/// What a fitted model says of a load, with its interval.
+/// The prediction of a fitted model for a load, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FittedPrediction {
     /// X per second.
@@ -248,7 +248,7 @@ pub struct FittedPrediction {
     pub response_s: FittedValue,
 }
 
-/// Where the curve lies at [`CONFIDENCE`](super::value::CONFIDENCE): lower and upper ends.
+/// The ends of the curve at [`CONFIDENCE`](super::value::CONFIDENCE): lower and upper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Band {
     pub(crate) throughput_per_s: (f64, f64),

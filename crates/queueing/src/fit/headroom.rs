@@ -11,7 +11,7 @@ use super::queue_fit::ERROR_BETWEEN_RUNS;
 use super::usl::UslFit;
 use super::value::{FittedValue, student_quantile};
 
-/// Chance that a bound from all throughputs together is above the capacity: small beside that of an interval.
+/// Probability that the bound from all throughputs exceeds the capacity: small compared to that of an interval.
 const MEASURED_LESS: f64 = 0.002;
 
 /// What the capacity is, and what is left of it.
@@ -95,7 +95,7 @@ pub(crate) fn headroom(
         Some(usl) => CapacityRegion { capacity_per_s: usl.throughput_max_per_s, knee_users: usl.peak_users },
         None => {
             let mut region = region.unwrap_or_else(|| CapacityRegion::of_one(fitted, think_s));
-            // A bottleneck that nobody has seen busy may be any other than the one that the model extrapolates.
+            // A bottleneck that was never observed busy may not be the one that the model extrapolates.
             let is_near = |capacity: FittedValue| best_per_s >= NEAR_SATURATION * capacity.value;
             if !region.capacity_per_s.is_some_and(is_near) {
                 for value in [&mut region.capacity_per_s, &mut region.knee_users].into_iter().flatten() {

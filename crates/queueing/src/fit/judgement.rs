@@ -11,7 +11,7 @@ use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
-use super::finding::{CapacityFinding, ToldFinding};
+use super::finding::{CapacityFinding, ReportedFinding};
 use super::point::LoadPoint;
 use super::value::FittedValue;
 
@@ -27,7 +27,7 @@ pub struct JudgeSettings {
     pub allowed: f64,
     /// Relative standard error of measurements that have none of their own; `None` leaves them unjudged.
     pub measurement_error: Option<f64>,
-    /// The model is rejected when a test says that so much misfit has less than this probability.
+    /// The model is rejected if a test gives a misfit of this size less than this probability.
     pub significance: f64,
 }
 
@@ -42,7 +42,7 @@ impl Default for JudgeSettings {
     }
 }
 
-/// What a model says of a load.
+/// The prediction of a model for a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelSays {
     /// X per second, with its interval where that is known.
@@ -51,7 +51,7 @@ pub struct ModelSays {
     pub response_s: FittedValue,
 }
 
-/// A number by the model beside the measured one.
+/// A predicted and a measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Beside {
     /// By the model.
@@ -64,7 +64,7 @@ pub struct Beside {
     pub errors_off: Option<f64>,
 }
 
-/// A measurement beside the model.
+/// A measurement and the prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedPoint {
     /// The measurement.
@@ -91,7 +91,7 @@ pub struct ChiSquareTest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelVerdict {
-    /// Nothing speaks against it.
+    /// No evidence against the model.
     Kept,
     /// It does not describe the measurements.
     Rejected,
@@ -105,7 +105,7 @@ pub struct ModelJudgement {
     /// [`JUDGEMENT_VERSION`].
     pub version: u32,
     /// What was found about the measurements and the model.
-    pub findings: Vec<ToldFinding>,
+    pub findings: Vec<ReportedFinding>,
     /// How many times the stated users ran.
     pub users_times: u32,
     /// The measurements, by users.
@@ -133,12 +133,12 @@ impl ModelJudgement {
     }
 }
 
-/// Judges a model by measurements. `predict` says what the model makes of a number of users and their think time in
-/// seconds, which is `None` where neither the measurement nor the settings tell: then the model's own counts. `capacity_per_s` is
-/// the most that it can.
+/// Judges a model by measurements. `predict` returns the prediction for a number of users and their think time in
+/// seconds, which is `None` if neither the measurement nor the settings define it; the model then uses its own.
+/// `capacity_per_s` is the capacity of the model.
 ///
 /// # Errors
-/// What `predict` says.
+/// The errors of `predict`.
 pub fn judge_model<E>(
     points: &[LoadPoint],
     settings: &JudgeSettings,
@@ -168,7 +168,7 @@ pub fn judge_model<E>(
         }
         judged.push(JudgedPoint { throughput, response, checked });
     }
-    // A model of queues is held against what lies behind a peak, too: it is the model that says there is none.
+    // A queueing model is also compared with measurements beyond a peak, because it predicts that there is none.
     let counts = |point: &&JudgedPoint| matches!(point.checked.left_out, None | Some(LeftOut::BehindPeak));
     let throughput_test = chi_square(judged.iter().filter(counts).map(|point| point.throughput.errors_off));
     let response_test =
@@ -188,7 +188,7 @@ pub fn judge_model<E>(
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
     Ok(ModelJudgement {
         version: JUDGEMENT_VERSION,
-        findings: findings.into_iter().map(ToldFinding::from).collect(),
+        findings: findings.into_iter().map(ReportedFinding::from).collect(),
         users_times,
         points: judged,
         throughput_test,
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_capacity_is_told() {
+    fn measurements_above_the_capacity_are_reported() {
         let beyond = LoadPoint {
             name: "beyond".into(),
             users: 300.0,

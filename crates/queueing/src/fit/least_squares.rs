@@ -1,9 +1,9 @@
 //! Nonlinear least squares with bounds.
 //!
-//! Levenberg and Marquardt's method (Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", SIAM
-//! Journal 11, 1963) with differences for derivatives. Parameters stand between bounds: a step is cut off there, and one
-//! that is held at its bound takes no part in the covariance. The problems here have two to four parameters and some ten
-//! residuals, so that normal equations and Gauss's elimination are all they need.
+//! Levenberg and Marquardt's method (Marquardt, "An algorithm for least-squares estimation of nonlinear parameters",
+//! SIAM Journal 11, 1963) with numerical derivatives. Steps are truncated at the bounds, and a parameter at its bound
+//! is excluded from the covariance. The problems here have two to four parameters and about ten residuals, so that
+//! normal equations and Gaussian elimination suffice.
 
 /// Most steps; a fit of a handful of parameters takes some ten.
 const STEPS_MAX: usize = 200;
@@ -24,7 +24,7 @@ pub struct Minimum {
     /// (JᵀJ)⁻¹: the covariance of the parameters for residuals of variance 1. 0 in the rows of parameters at a bound; `None`
     /// when the residuals do not determine the others.
     pub covariance: Option<Vec<Vec<f64>>>,
-    /// Whether each parameter stands at one of its bounds.
+    /// Whether each parameter is at one of its bounds.
     pub at_bound: Vec<bool>,
 }
 
@@ -55,7 +55,7 @@ pub fn least_squares(
         let jacobian = derivatives(&at, bounds, &values, &evaluate);
         let gradient: Vec<f64> =
             jacobian.iter().map(|column| column.iter().zip(&values).map(|(j, r)| j * r).sum()).collect();
-        // What stands at a bound and would go beyond it stays.
+        // A parameter at a bound that would exceed it is fixed.
         let free: Vec<usize> = (0..at.len())
             .filter(|&i| {
                 let (low, high) = bounds[i];
@@ -150,7 +150,7 @@ fn inverse(matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 
 fn eliminate(mut matrix: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = matrix.len();
-    // Each row and column in the unit of its own diagonal, so that parameters of different size do not look singular.
+    // Each row and column is scaled by its diagonal, so that parameters of different size do not appear singular.
     let scale: Vec<f64> = (0..size).map(|i| matrix[i][i].abs().sqrt()).collect();
     if scale.iter().any(|scale| !scale.is_finite() || *scale == 0.0) {
         return None;
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_kept_and_told() {
+    fn bounds_hold_and_are_reported() {
         let found = least_squares(&[1.0, 1.0], &[(0.0, 5.0), FREE], |p, out| {
             out.extend([p[0] + 2.0, p[1] - 3.0, p[1] - 4.0]);
         })

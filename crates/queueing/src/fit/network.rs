@@ -6,7 +6,7 @@ use crate::network::{
 };
 
 impl CapacityModel {
-    /// The network of queues with so many users; `None` of a scalability law, which is none.
+    /// The queueing network with this number of users; `None` for a scalability law.
     #[must_use]
     pub fn network(&self, users: u64, think_s: f64) -> Option<QueueingNetwork> {
         let queue = |name: String, servers: u32, law: TimeLaw| Station {

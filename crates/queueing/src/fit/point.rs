@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One measurement: so many users, and what came of them.
+/// One measurement: a number of users and the results.
 ///
-/// All is per request: the throughput in requests, the response time and the think time (all that a user does between the end
-/// of one request and the start of the next) of one.
+/// All values are per request: the throughput in requests, the response time, and the think time (the time between
+/// the end of a request and the start of the next one).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadPoint {
@@ -15,7 +15,7 @@ pub struct LoadPoint {
     pub users: f64,
     /// Throughput X per second.
     pub throughput_per_s: f64,
-    /// Response time R in seconds; `None` when nobody measured it.
+    /// Response time R in seconds; `None` if it was not measured.
     pub response_s: Option<f64>,
     /// Standard error of the throughput.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub struct LoadPoint {
     /// Standard error of the response time in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_error_s: Option<f64>,
-    /// Think time Z in seconds; `None` when unknown.
+    /// Think time Z in seconds; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_s: Option<f64>,
     /// Part of the requests that failed, 0 to 1.
@@ -32,7 +32,7 @@ pub struct LoadPoint {
     /// How long it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Mean number of requests in the system, counted by somebody else than by this run.
+    /// Mean number of requests in the system, measured independently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_system: Option<f64>,
     /// Utilization of resources, 0 to 1 each.
@@ -50,8 +50,8 @@ pub struct Utilization {
 }
 
 impl LoadPoint {
-    /// The users that the measured throughput, response and think time belong to: N = X(R + Z), Little's law of the whole
-    /// loop. `None` when a part of it is unknown.
+    /// The number of users according to throughput, response and think time: N = X(R + Z), Little's law of the whole
+    /// loop. `None` if one of them is unknown.
     #[must_use]
     pub fn users_by_law(&self) -> Option<f64> {
         Some(self.throughput_per_s * (self.response_s? + self.think_s?))

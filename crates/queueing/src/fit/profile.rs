@@ -14,7 +14,7 @@ use super::value::{FittedValue, student_quantile};
 /// An end that is this many times the estimate is no end.
 const RATIO_MAX: f64 = 8.0;
 
-/// Weight of the residual that holds a quantity at a value: large beside the weight of a measurement.
+/// Weight of the residual that fixes a quantity: large compared to the weight of a measurement.
 const HOLD: f64 = 1e4;
 
 /// An end is found when the root of its sum of squares is so near, as a part of what it may grow by.

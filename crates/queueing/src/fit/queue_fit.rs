@@ -8,7 +8,7 @@ use super::curve::CapacityModel;
 use super::fitted::{FittedModel, ModelForm};
 use super::least_squares::{Bounds, Minimum, least_squares};
 
-/// Repeated runs hardly agree better than this, whatever their own standard errors say: it is added to them, as squares.
+/// Repeated runs rarely agree better than this, regardless of their standard errors; its square is added to theirs.
 pub(super) const ERROR_BETWEEN_RUNS: f64 = 0.02;
 
 /// The most variable service that is looked for, as c².
@@ -17,7 +17,7 @@ const SCV_MAX: f64 = 30.0;
 /// Added to the criterion for each parameter where there are too few points for it: more than any misfit can be.
 const TOO_FEW: f64 = 1e6;
 
-/// Numbers of servers that are tried when nobody says it.
+/// Numbers of servers that are tried by default.
 const SERVERS_TRIED: [u32; 13] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 64];
 
 /// A measurement as a fit needs it.
@@ -212,7 +212,8 @@ fn fit(data: &FitData, search: Search, searched_too: usize) -> Option<Candidate>
         aicc,
         alternatives: Vec::new(),
     };
-    // Too few points for the criterion are too few to pay for one more parameter; of as many, what lies nearer is better.
+    // Points that are too few for the criterion do not justify another parameter; with equal numbers of parameters
+    // the better fit wins.
     Some(Candidate {
         criterion: aicc.unwrap_or(TOO_FEW * k + misfit),
         at: found.parameters,
@@ -290,7 +291,7 @@ pub(crate) fn refit(data: &FitData, form: ModelForm) -> Option<Vec<f64>> {
     fit(data, search, 0).map(|found| found.fitted.parameters)
 }
 
-/// The latency that, with what `model` has besides it, lies nearest to the measured response times; and its variance.
+/// The latency that, together with the rest of `model`, fits the measured response times best; and its variance.
 pub(crate) fn fit_latency(data: &FitData, model: impl Fn(f64) -> CapacityModel) -> Option<(f64, f64)> {
     let timed: Vec<&FitPoint> = data.points.iter().filter(|point| point.response_s.is_some()).collect();
     let shortest_s = data.shortest_s();

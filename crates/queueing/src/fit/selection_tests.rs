@@ -5,13 +5,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// A server of 1 ms with a latency of 0.1 ms, and users who think for 60 ms: the knee is at 61.
+/// A server of 1 ms with a latency of 0.1 ms, and users with a think time of 60 ms: the knee is at 61.
 const THINK_S: f64 = 0.06;
 const SERVICE_S: f64 = 0.001;
 const LATENCY_S: f64 = 1e-4;
 const KNEE: f64 = 61.1;
 
-/// What is measured, as parts of the knee; the loads near it are foreseen.
+/// The measured loads as fractions of the knee; loads near the knee are predicted.
 const MEASURED: [f64; 10] = [0.2, 0.35, 0.5, 0.6, 0.68, 1.35, 1.5, 1.7, 2.0, 2.4];
 const FORESEEN: [f64; 5] = [0.7, 0.85, 1.0, 1.15, 1.3];
 
@@ -22,7 +22,7 @@ fn single_server(scv: f64) -> CapacityModel {
     CapacityModel::SingleServer { service_s: SERVICE_S, scv, latency_s: LATENCY_S }
 }
 
-/// Measurements of a model whose response times are off by chance, with the throughputs that belong to them.
+/// Measurements of a model with random errors of the response times and the corresponding throughputs.
 fn measured(model: &CapacityModel, parts: &[f64], error: f64, seed: u64) -> Vec<LoadPoint> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut normal = || {
@@ -59,7 +59,7 @@ fn scv(model: &CapacityModel) -> Option<f64> {
     }
 }
 
-/// Whether everything near the knee is foreseen within the goal: throughput within 10 %, response time within 25 %.
+/// Whether all predictions near the knee are within the goal: throughput within 10 %, response time within 25 %.
 fn foresees(found: &CapacityFit, truth: &CapacityModel) -> bool {
     FORESEEN.iter().all(|part| {
         let users = (part * KNEE).round();
@@ -71,7 +71,7 @@ fn foresees(found: &CapacityFit, truth: &CapacityModel) -> bool {
 }
 
 #[test]
-fn constant_service_is_told_from_exponential() {
+fn constant_service_is_distinguished_from_exponential() {
     for (truth, wanted) in [(0.0, 0.0..0.35), (1.0, 0.5..1.7)] {
         let model = single_server(truth);
         let (mut chosen, mut simple, mut foreseen) = (0, 0, 0);
@@ -88,7 +88,7 @@ fn constant_service_is_told_from_exponential() {
 }
 
 #[test]
-fn a_variability_of_its_own_is_found_where_measurements_suffice() {
+fn other_variabilities_are_found_if_measurements_suffice() {
     for truth in [0.3, 4.0] {
         let model = single_server(truth);
         let found = fit(&measured(&model, &MEASURED, 0.005, 3), &FitSettings::default());
@@ -103,14 +103,14 @@ fn a_variability_of_its_own_is_found_where_measurements_suffice() {
         assert!(found.parameters[2].fitted.holds(truth), "{:?}", found.parameters[2]);
         assert!(foresees(&found, &model));
         assert!(found.model.words().contains("c² "), "{}", found.model.words());
-        // And the file that `model compare` reads says the same.
+        // The file for `model compare` has the same parameters.
         let read: FittedModel = serde_json::from_value(found.to_json()["fitted"].clone()).unwrap();
         assert_eq!(read.model(), found.model);
     }
 }
 
 #[test]
-fn an_absurd_variability_is_told() {
+fn an_implausible_variability_is_reported() {
     let told = |truth: f64| {
         let found = fit(&measured(&single_server(truth), &MEASURED, 0.005, 3), &FitSettings::default());
         found
@@ -122,7 +122,7 @@ fn an_absurd_variability_is_told() {
 }
 
 #[test]
-fn few_measurements_pay_for_no_parameter_but_tell_constant_from_exponential() {
+fn few_measurements_distinguish_only_constant_from_exponential() {
     for truth in [0.0, 1.0] {
         let found =
             fit(&measured(&single_server(truth), &[0.3, 0.8, 1.0, 1.6], 0.01, 5), &FitSettings::default());

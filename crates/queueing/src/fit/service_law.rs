@@ -1,12 +1,12 @@
-//! Which law do measured times follow?
+//! The distribution of measured times.
 //!
-//! Every family is fitted by maximum likelihood and ranked by Akaike's criterion. The best one is tested by Anderson and
-//! Darling's statistic, whose null distribution is found by simulation with the parameters fitted anew each time (the
-//! parametric bootstrap of Stute, Gonzáles Manteiga and Presedo Quindimil, "Bootstrap based goodness-of-fit tests", Metrika
-//! 40, 1993): the plain tables are for parameters that nobody has estimated, and accept far too much.
+//! Each family is fitted by maximum likelihood and ranked by Akaike's criterion. The best one is tested with Anderson
+//! and Darling's statistic, whose null distribution is simulated with parameters fitted for each sample (the
+//! parametric bootstrap of Stute, Gonzáles Manteiga and Presedo Quindimil, "Bootstrap based goodness-of-fit tests",
+//! Metrika 40, 1993); the standard tables assume known parameters and accept far too much.
 //!
-//! Whole milliseconds are not continuous values. Equal values are spread evenly over the millisecond in which they were
-//! rounded, those of the measurement and those of each simulation alike.
+//! Whole milliseconds are not continuous. Equal values are spread evenly over their millisecond, both in the
+//! measurement and in each simulation.
 
 mod families;
 
@@ -19,7 +19,7 @@ use families::{FAMILIES, Family};
 /// More values than this make the test slow and reject every law: a regular part of them is taken.
 pub const VALUES_MAX: usize = 5_000;
 
-/// Fewer tell no law from another.
+/// Fewer values do not distinguish distributions.
 pub const VALUES_MIN: usize = 30;
 
 /// A family with its parameters, as far as it fits.
@@ -91,7 +91,7 @@ pub fn fit_service_law(
     for _ in 0..replicates {
         let drawn = (0..sorted.len()).map(|_| best.law.draw(random)).collect();
         let drawn = spread(round(drawn, rounded_to_s), rounded_to_s);
-        // A simulation to which the family cannot be fitted lies further off than any.
+        // A simulation that the family cannot be fitted to counts as farther away than any other.
         let distance = family.fit(&drawn).map_or(f64::INFINITY, |law| anderson_darling(&drawn, &law));
         as_far += u32::from(distance >= statistic);
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_that_is_none_of_them_is_rejected() {
+    fn other_distributions_are_rejected() {
         // Two narrow peaks.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         let mut values = draws(&FittedLaw::Erlang { shape: 400, mean_s: 0.01 }, 500, 1);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_nothing() {
+    fn there_is_no_result_without_values() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         assert_eq!(fit_service_law(&[0.1; 29], 0.0, 9, &mut random), None);
         assert_eq!(fit_service_law(&[0.1; 50], 0.0, 9, &mut random), None);

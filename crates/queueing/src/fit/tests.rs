@@ -7,7 +7,7 @@ use super::*;
 
 const TRUTH: CapacityModel = CapacityModel::Queue { servers: 1, service_s: 0.01, latency_s: 0.02 };
 
-/// Users who think for a second: the knee is at 103.
+/// Users with a think time of a second: the knee is at 103.
 const LOADS: [f64; 7] = [20.0, 50.0, 80.0, 100.0, 120.0, 160.0, 220.0];
 
 fn random(seed: u64) -> Xoshiro256PlusPlus {
@@ -19,7 +19,7 @@ fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
 }
 
-/// A measurement of a model whose response time is off by chance, with the throughput that belongs to it.
+/// A measurement of a model with a random error of its response time and the corresponding throughput.
 fn measured(
     model: &CapacityModel,
     users: f64,
@@ -120,7 +120,7 @@ fn the_number_of_servers_is_found() {
 }
 
 #[test]
-fn two_queues_are_told_from_one() {
+fn two_queues_are_distinguished_from_one() {
     let truth = CapacityModel::Queues { demands_s: vec![0.01, 0.008], latency_s: 0.001 };
     let found = fit(&all_loads(&truth, 0.001, true, 4), &FitSettings::default());
     let CapacityModel::Queues { demands_s, .. } = &found.model else { panic!("{:?}", found.model) };
@@ -169,7 +169,7 @@ fn repeated_runs_have_an_interval_of_their_own() {
 }
 
 #[test]
-fn recorded_utilization_tells_the_demands() {
+fn recorded_utilization_determines_the_demands() {
     let truth = CapacityModel::Queues { demands_s: vec![0.008, 0.005], latency_s: 0.01 };
     let mut points = all_loads(&truth, 0.01, true, 7);
     for point in &mut points {

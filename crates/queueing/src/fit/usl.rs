@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::least_squares::least_squares;
 use super::value::{FittedValue, student_quantile};
 
-/// With fewer points the three parameters follow the noise: Gunther asks for six at least.
+/// With fewer points the three parameters follow the noise; Gunther recommends at least six.
 pub const USL_POINTS_WANTED: usize = 6;
 
 /// The law with its three parameters.
@@ -117,7 +117,7 @@ pub fn fit_usl(points: &[UslPoint]) -> Option<UslFit> {
     let free = found.at_bound.iter().filter(|at_bound| !**at_bound).count();
     let freedom = points.len().saturating_sub(free) as f64;
     let scale = match errors {
-        // Known errors that are exceeded say that the law or the errors are not quite right; intervals follow.
+        // If the residuals exceed the known errors, the law or the errors are inaccurate; the intervals are widened.
         Some(_) if freedom > 0.0 => (found.squares / freedom).max(1.0),
         Some(_) => 1.0,
         None => found.squares / freedom,

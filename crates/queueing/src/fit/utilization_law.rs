@@ -31,7 +31,7 @@ pub struct ResourceDemand {
     pub(crate) freedom: f64,
 }
 
-/// The demands at all resources that at least one measurement tells of, in the order in which they are named.
+/// The demands at all resources that at least one measurement contains, in the order of their names in the input.
 pub(crate) fn demands(points: &[&LoadPoint], findings: &mut Vec<CapacityFinding>) -> Vec<ResourceDemand> {
     let mut names: Vec<&str> = Vec::new();
     for used in points.iter().flat_map(|point| &point.utilization) {

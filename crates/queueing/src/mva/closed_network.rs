@@ -14,8 +14,8 @@ pub struct Population {
 pub struct Centre {
     /// Service demand of each class in seconds: visits × service time.
     pub demands_s: Vec<f64>,
-    /// How fast it works with 1, 2, 3 … customers, in servers; the last value holds for more. `[1.0]` is one server,
-    /// `[1.0, 2.0]` two. `None`: a delay, where nobody waits.
+    /// Speed with 1, 2, 3 … customers, in servers; the last value applies to more customers. `[1.0]` is one server,
+    /// `[1.0, 2.0]` two. `None`: a delay without waiting.
     pub speeds: Option<Vec<f64>>,
 }
 

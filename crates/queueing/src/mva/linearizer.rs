@@ -36,7 +36,7 @@ const ROUNDS: usize = 3;
 struct Seen {
     /// Demand at the single server: `[centre][class]`.
     demands_s: Vec<Vec<f64>>,
-    /// Think time and everything else where nobody waits.
+    /// Think time and all other delays without waiting.
     delays_s: Vec<f64>,
     /// Delay of each class at each centre.
     delay_at_s: Vec<Vec<f64>>,

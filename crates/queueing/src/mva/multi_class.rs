@@ -3,9 +3,9 @@
 use super::closed_network::{ClosedMeans, ClosedNetwork};
 use super::single;
 
-/// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980) over all populations up to the whole, for
-/// centres that serve one customer at a time: whoever arrives sees the network as it would be without him. Speeds are
-/// taken as 1; [`super::exact`] goes another way where they are not.
+/// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980) over all populations, for centres that
+/// serve one customer at a time: an arriving customer sees the network as it would be without that customer. Speeds
+/// are assumed to be 1; [`super::exact`] uses another method otherwise.
 #[must_use]
 pub fn exact(network: &ClosedNetwork) -> ClosedMeans {
     if let [class] = network.classes[..] {

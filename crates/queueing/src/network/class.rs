@@ -2,14 +2,14 @@
 
 use super::law::TimeLaw;
 
-/// A class of customers: those who ask for the same.
+/// A class of customers with the same behaviour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomerClass {
     /// Its name.
     pub name: String,
     /// How many there are, or how often one arrives.
     pub load: ClassLoad,
-    /// Whom stations with priorities serve first: the greater number. 0 unless said.
+    /// Priority at stations with priorities: greater numbers first. Default 0.
     pub priority: i32,
 }
 
@@ -20,10 +20,10 @@ pub enum ClassLoad {
     Closed {
         /// How many.
         users: u64,
-        /// How long one thinks; zero for batch work.
+        /// The think time; zero for batch work.
         think: TimeLaw,
     },
-    /// Customers who arrive from outside and leave.
+    /// Customers that arrive from outside and leave.
     Open {
         /// The time between two arrivals; exponential for a Poisson process.
         interarrival: TimeLaw,
@@ -64,7 +64,7 @@ impl CustomerClass {
         }
     }
 
-    /// Mean think time Z of a closed class in seconds; `None` of an open one.
+    /// Mean think time Z of a closed class in seconds; `None` for an open one.
     #[must_use]
     pub fn think_s(&self) -> Option<f64> {
         match &self.load {

@@ -19,7 +19,7 @@ pub(super) struct ClassFile {
     /// Closed: how many customers there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     users: Option<u64>,
-    /// Closed: how long each of them thinks between two passes; 0 unless said.
+    /// Closed: the think time between two passes; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     think: Option<TimeLaw>,
     /// Open: arrivals per second of a Poisson process.
@@ -28,7 +28,7 @@ pub(super) struct ClassFile {
     /// Open, instead of `rate`: the law of the time between two arrivals.
     #[serde(skip_serializing_if = "Option::is_none")]
     interarrival: Option<TimeLaw>,
-    /// Whom stations with priorities serve first: the greater number; 0 unless said.
+    /// Priority at stations with priorities: greater numbers first; default 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     priority: i32,
 }

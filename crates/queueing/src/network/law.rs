@@ -94,7 +94,7 @@ pub enum TimeLaw {
     Replay {
         /// The file they are in, as the model names it.
         file: String,
-        /// The values in seconds; whoever reads the model reads them from the file.
+        /// The values in seconds; the caller reads them from the file.
         values_s: Vec<f64>,
     },
 }
@@ -212,7 +212,7 @@ impl TimeLaw {
         }
     }
 
-    /// Whether it is memoryless: exponential, under whatever name.
+    /// Whether the law is memoryless, that is, exponential.
     #[must_use]
     pub fn is_exponential(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Times and rates as people write them: `"50ms"`, `"20/s"`.
+//! Times and rates in text form: `"50ms"`, `"20/s"`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -126,7 +126,7 @@ impl<T> Visitor<'_> for TextOrNumber<T> {
     }
 }
 
-/// Deserializes what is a text, or a number in place of the text that would say the same.
+/// Deserializes a text, or a number in the place of an equivalent text.
 pub(super) fn text_or_number<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     expected: &'static str,
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_people_do_and_read_back_the_same() {
+    fn times_in_text_form_are_read_back_unchanged() {
         for (value_s, text) in [
             (0.05, "50ms"),
             (2.0, "2s"),

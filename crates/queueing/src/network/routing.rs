@@ -12,7 +12,7 @@ pub const OUTSIDE: &str = "outside";
 /// Where a customer can be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// Outside: where open customers arrive from and leave to, and closed ones think.
+    /// Outside: open customers arrive from here and leave to here, closed ones think here.
     Outside,
     /// The station of that name.
     Station(String),
@@ -78,11 +78,11 @@ pub enum Strategy {
     Probabilities(Vec<(Place, f64)>),
     /// One after the other in their order.
     RoundRobin(Vec<Place>),
-    /// One after the other, each as many times in a round as its weight says.
+    /// In turn, each target as many times per round as its weight.
     WeightedRoundRobin(Vec<(Place, u32)>),
     /// The station with the fewest customers, waiting and in service.
     JoinShortestQueue(Vec<Place>),
-    /// An empty station; else the one at which the last customer of the class who left had stayed shortest.
+    /// An empty station; otherwise the one whose last departed customer of the class had the shortest stay.
     ShortestResponseTime(Vec<Place>),
     /// A station with an idle server; else any of them.
     LeastUtilization(Vec<Place>),

@@ -16,8 +16,8 @@ pub struct Station {
     pub name: String,
     /// What it does.
     pub kind: StationKind,
-    /// How often a pass of a class visits it, where there are no routes: 1 unless said, 0 for classes that are left
-    /// out of a table. Of no meaning in a network with routes.
+    /// Visits per pass of each class, if there are no routes: default 1, 0 for classes that a table does not name.
+    /// Ignored in a network with routes.
     pub visits: PerClass<f64>,
 }
 
@@ -26,7 +26,7 @@ pub struct Station {
 pub enum StationKind {
     /// Serves some customers at a time; the others wait.
     Queue(Queue),
-    /// Serves everybody at once: nobody waits.
+    /// Serves all customers simultaneously, without waiting.
     Delay {
         /// How long a visit takes.
         service: PerClass<TimeLaw>,
@@ -62,27 +62,27 @@ pub struct Queue {
     /// Load-dependent service: how fast the station as a whole works with 1, 2, 3 … customers; the last value holds
     /// for more. Empty: the servers work at speed 1 each. With it there is one server.
     pub speeds: Vec<f64>,
-    /// How many customers find room; `None`: all.
+    /// Maximum number of customers; `None`: unlimited.
     pub capacity: Option<Capacity>,
 }
 
-/// Room at a station.
+/// The capacity of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Customers who find room, waiting and in service.
+    /// Maximum number of customers, waiting and in service.
     pub customers: u32,
-    /// What happens to him who finds it full.
+    /// The treatment of a customer that finds the station full.
     pub when_full: WhenFull,
 }
 
-/// What happens to a customer who finds a station full.
+/// The treatment of a customer that finds a station full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
     /// He is lost: his pass ends without success.
     Drop,
-    /// He stays where he was served, and blocks the server there, until there is room (blocking after service).
-    /// Arrivals from outside wait before the station.
+    /// The customer stays in its server and blocks it until there is room (blocking after service). Arrivals from
+    /// outside wait in front of the station.
     Block,
 }
 
@@ -91,13 +91,13 @@ pub enum WhenFull {
 pub enum Scheduling {
     /// First come, first served.
     Fcfs,
-    /// Last come, first served; who is served is not interrupted.
+    /// Last come, first served, without preemption.
     Lcfs,
-    /// Last come, first served; who comes interrupts, and who was interrupted goes on later where he was.
+    /// Last come, first served; arrivals preempt, and preempted customers resume later.
     LcfsPreemptiveResume,
-    /// Any of those who wait.
+    /// A random waiting customer.
     Random,
-    /// The one with the shortest service; who is served is not interrupted.
+    /// The customer with the shortest service, without preemption.
     ShortestJobFirst,
     /// All at once, each with the same share of the servers, and no more than one server each.
     ProcessorSharing,
@@ -106,9 +106,9 @@ pub enum Scheduling {
         /// The weight of each class; 1 for those that are not named.
         weights: BTreeMap<String, f64>,
     },
-    /// The class with the greatest priority, in it the first to come; who is served is not interrupted.
+    /// The class with the greatest priority, in order of arrival, without preemption.
     Priority,
-    /// The class with the greatest priority; it interrupts, and who was interrupted goes on later where he was.
+    /// The class with the greatest priority; it preempts, and preempted customers resume later.
     PriorityPreemptive,
 }
 
@@ -131,7 +131,7 @@ impl Station {
         Self { name: name.into(), kind, visits: PerClass::Same(1.0) }
     }
 
-    /// The law of a visit of that class; `None` where nobody is served, or not this class.
+    /// The law of a visit of that class; `None` if the station or the class has no service.
     #[must_use]
     pub fn service(&self, class: &str) -> Option<&TimeLaw> {
         match &self.kind {
@@ -153,7 +153,7 @@ impl Station {
 }
 
 impl Queue {
-    /// A queue in the order of arrival with room for all.
+    /// A queue in the order of arrival with unlimited capacity.
     #[must_use]
     pub fn new(servers: u32, service: PerClass<TimeLaw>) -> Self {
         Self { servers, scheduling: Scheduling::Fcfs, service, speeds: Vec::new(), capacity: None }

@@ -1,4 +1,4 @@
-//! A station as the file has it: all keys beside each other, each of them of use for some kinds.
+//! The file form of a station: all keys, each valid for some kinds.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -78,13 +78,13 @@ pub(super) struct StationFile {
     /// What it is.
     #[serde(default, skip_serializing_if = "is_default")]
     kind: KindName,
-    /// Queue: how many servers; 1 unless said.
+    /// Queue: number of servers; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     servers: Option<u32>,
-    /// Queue: whom a server takes next; "fcfs" unless said.
+    /// Queue: scheduling; default "fcfs".
     #[serde(default, skip_serializing_if = "is_default")]
     scheduling: SchedulingName,
-    /// Queue with "dps": the weight of each class; 1 unless said.
+    /// Queue with "dps": the weight of each class; default 1.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     weights: BTreeMap<String, f64>,
     /// Queue, delay: how long a visit is served.
@@ -93,22 +93,22 @@ pub(super) struct StationFile {
     /// Instead of `service` and `visits`: how long a pass is served in all (exponential).
     #[serde(skip_serializing_if = "Option::is_none")]
     demand: Option<PerClass<Seconds>>,
-    /// How often a pass visits the station, when there are no routes; 1 unless said.
+    /// Visits per pass if there are no routes; default 1.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     visits: PerClass<f64>,
     /// Queue: how fast the station works with 1, 2, 3 … customers; the last value holds for more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     speeds: Vec<f64>,
-    /// Queue: how many customers find room, waiting and in service.
+    /// Queue: maximum number of customers, waiting and in service.
     #[serde(skip_serializing_if = "Option::is_none")]
     capacity: Option<u32>,
-    /// Queue with a capacity: what happens to who finds it full; "drop" unless said.
+    /// Queue with a capacity: treatment of customers that find it full; default "drop".
     #[serde(skip_serializing_if = "Option::is_none")]
     when_full: Option<WhenFull>,
     /// Fork: where the siblings go.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     to: Vec<Place>,
-    /// Fork: how many siblings go to each place; 1 unless said.
+    /// Fork: number of siblings for each target; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<u32>,
     /// Class switch: by the class that comes, the probability of each class that leaves.

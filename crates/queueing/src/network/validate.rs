@@ -311,7 +311,7 @@ impl Check<'_> {
         }
         if !network.routes.is_empty() {
             for (at, class) in network.classes.iter().enumerate() {
-                // A class without customers of its own may come from a class switch only.
+                // A class without its own customers can only come from a class switch.
                 if class.users() != Some(0) {
                     self.reach(at, &class.name);
                 }
@@ -342,7 +342,7 @@ impl Check<'_> {
             }
             let mut go = |place: &Place, class: &str| {
                 comes_back |= *place == Place::Outside;
-                // Who changed his class begins his next pass as what he is.
+                // A customer that changed its class starts its next pass with the new class.
                 if !reached.iter().any(|(known, of)| known == place && of == class) {
                     reached.push((place.clone(), class.to_owned()));
                 }

@@ -8,7 +8,7 @@ use crate::network::{
     ClassLoad, CustomerClass, Queue, QueueingNetwork, Scheduling, Station, StationKind, Strategy,
 };
 
-/// Visits below this are none: they come out of a linear system.
+/// Visits below this are treated as zero: they result from a linear system.
 pub(super) const VISITS_MIN: f64 = 1e-12;
 
 /// An assumption of product form that a network breaks.
@@ -29,7 +29,7 @@ pub enum Broken {
         /// The station.
         station: String,
     },
-    /// Who is served first depends on the class, or on the length of the service.
+    /// The order of service depends on the class, or on the length of the service.
     Scheduling {
         /// The station.
         station: String,
@@ -46,7 +46,7 @@ pub enum Broken {
         /// The class.
         class: String,
     },
-    /// Where customers go depends on what they see, or on who went before.
+    /// The routes depend on the state, or on previous customers.
     Routing {
         /// The place they leave.
         from: String,
@@ -173,7 +173,7 @@ fn at_queue(
 ) {
     let name = || station.name.clone();
     if let Some(capacity) = queue.capacity {
-        // Room for all of a closed network is room without end.
+        // A capacity for all customers of a closed network is unlimited.
         let everybody: Option<u64> = network.classes.iter().map(CustomerClass::users).sum();
         if everybody.is_none_or(|users| users > u64::from(capacity.customers)) {
             found.push(Broken::Capacity { station: name() });

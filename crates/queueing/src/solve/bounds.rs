@@ -9,7 +9,7 @@ pub struct Bounds {
     pub demand_s: f64,
     /// The bottleneck's demand per server D_max.
     pub demand_max_s: f64,
-    /// N* = (D + Z)/D_max: from about so many users on somebody must wait (Kleinrock).
+    /// N* = (D + Z)/D_max: with more users, some must wait (Kleinrock).
     pub users_optimal: f64,
     /// Asymptotic bounds of X (Denning & Buzen, Computing Surveys 10, 1978).
     pub asymptotic_rate_per_s: Interval,
@@ -60,11 +60,11 @@ impl Load<'_> {
     }
 }
 
-/// The bounds for `users` customers (at least 1) with that think time; `None` where nobody is ever served.
+/// The bounds for `users` customers (at least 1) with that think time; `None` without service.
 #[must_use]
 pub fn bounds(users: u64, think_s: f64, loads: &[Load<'_>]) -> Option<Bounds> {
     let n = users as f64;
-    // Delays are as good as think time for throughput, but are part of the response.
+    // Delays act like think time for the throughput, but are part of the response time.
     let delays_s: f64 = loads.iter().filter(|load| load.speeds.is_none()).map(|load| load.demand_s).sum();
     let queues = || loads.iter().filter(|load| load.speeds.is_some());
     let waiting_s: f64 = queues().map(|load| load.demand_s).sum();
@@ -75,7 +75,7 @@ pub fn bounds(users: u64, think_s: f64, loads: &[Load<'_>]) -> Option<Bounds> {
     }
     let idle_s = think_s + delays_s;
     let response = |rate: Interval| Interval { from: n / rate.to - think_s, to: n / rate.from - think_s };
-    // At best nobody waits; at worst everybody is always behind everybody else.
+    // Best case: no waiting; worst case: every customer is always behind all others.
     let best_s: f64 = queues().map(|load| load.demand_s / load.fastest_for_one()).sum();
     let worst_s: f64 = queues().map(|load| load.demand_s / load.slowest()).sum();
     let asymptotic =

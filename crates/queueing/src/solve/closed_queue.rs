@@ -7,7 +7,8 @@ use super::solution::{MethodUsed, Solution};
 use crate::finite_source::single_server;
 use crate::network::{ClassLoad, QueueingNetwork, Scheduling, StationKind, TimeLaw};
 
-/// The solution; `None` where there is none of this kind, or where it would not be exact and `approximate` does not allow that.
+/// The solution; `None` if the network is not of this kind, or the solution would not be exact and `approximate` is
+/// not set.
 pub(super) fn solve(
     network: &QueueingNetwork,
     visits: &[Vec<f64>],

@@ -11,7 +11,7 @@ use crate::solve::assumptions::Broken;
 pub struct Saturated {
     /// The station.
     pub station: String,
-    /// What the open classes ask of it, in its full speeds: at least 1.
+    /// The load of the open classes relative to its full speed: at least 1.
     pub utilization: f64,
 }
 

@@ -6,7 +6,7 @@ pub enum Method {
     /// Exactly where that is affordable, else by Linearizer.
     #[default]
     Automatic,
-    /// Exactly whatever it costs, as long as memory allows.
+    /// Exact at any cost, as long as memory suffices.
     Exact,
     /// Linearizer.
     Linearizer,

@@ -23,7 +23,7 @@ impl Stream {
     }
 }
 
-/// The exact solution; `None` where there is none of these kinds.
+/// The exact solution; `None` for other kinds of networks.
 pub(super) fn solve(
     network: &QueueingNetwork,
     visits: &[Vec<f64>],
@@ -157,7 +157,7 @@ fn one_server(
     Some(Ok(assemble(network, stations, &Means { rates_per_s, queues }, method, Vec::new())))
 }
 
-/// M/M/m/K: who finds no room is lost.
+/// M/M/m/K: arrivals at a full station are lost.
 fn with_losses(
     network: &QueueingNetwork,
     stations: &[Demands],
@@ -187,7 +187,7 @@ fn with_losses(
         class.lost_per_s = Some(stream.rate_per_s * found.lost);
         class.lost_share = Some(found.lost);
     }
-    // A station that sends customers away is never short of room for more of them.
+    // A station that drops customers can always accept the load.
     solution.open_growth_max = None;
     Some(Ok(solution))
 }

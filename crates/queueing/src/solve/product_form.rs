@@ -40,7 +40,7 @@ impl Demands {
         self.speeds.as_ref().and_then(|speeds| speeds.last()).copied()
     }
 
-    /// What the open classes ask of it, in servers.
+    /// The load of the open classes, in servers.
     fn open_load(&self, rates_per_s: &[Option<f64>]) -> f64 {
         rates_per_s
             .iter()
@@ -183,8 +183,8 @@ fn with_plain_speeds(mut network: ClosedNetwork) -> ClosedNetwork {
     network
 }
 
-/// Whether the approximations can be used: they know servers, not tables of speeds; what open classes leave of servers is
-/// such a table.
+/// Whether the approximations are applicable: they support servers but not tables of speeds, which servers shared
+/// with open classes need.
 fn can_approximate(network: &ClosedNetwork) -> bool {
     let is_servers =
         |speeds: &Vec<f64>| speeds.len() == 1 || (1..).zip(speeds).all(|(n, speed)| *speed == f64::from(n));
@@ -244,7 +244,7 @@ fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, 
     })
 }
 
-/// Customers of the open classes: what a Poisson stream has beside the closed customers that are there.
+/// Customers of the open classes: those of a Poisson stream given the closed customers present.
 fn open_queues(stations: &[Demands], open: &[Option<f64>], few: &[Vec<f64>], means: &mut Means) {
     for ((station, few), queues) in stations.iter().zip(few).zip(&mut means.queues) {
         let load = station.open_load(open);
@@ -253,7 +253,7 @@ fn open_queues(stations: &[Demands], open: &[Option<f64>], few: &[Vec<f64>], mea
             (Some(speeds), Some(last)) => {
                 let stream = BirthDeath { load, speeds };
                 let x = load / last;
-                // From the last speed on, the mean grows linearly with those who are there.
+                // Beyond the last speed the mean grows linearly with the customers present.
                 let linear = |present: f64| (present + 1.0) * x / (1.0 - x);
                 if few.is_empty() && closed == 0.0 {
                     stream.mean()

@@ -1,4 +1,4 @@
-//! What a solution says.
+//! The solution of a network.
 
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ pub struct ClassSolution {
     pub throughput_per_s: f64,
     /// Response time R of a pass in seconds; `None` for a class without customers.
     pub response_s: Option<f64>,
-    /// Customers in the network, without those who think: Q = XR.
+    /// Customers in the network without thinking ones: Q = XR.
     pub in_system: f64,
     /// Service demand D of a pass in seconds: its response time if it never waited.
     pub demand_s: f64,
@@ -150,7 +150,7 @@ pub struct StationClassSolution {
     pub utilization: Option<f64>,
     /// Customers of the class at the station.
     pub queue: f64,
-    /// Response time of a visit in seconds; `None` when nobody comes.
+    /// Response time of a visit in seconds; `None` without visits.
     pub response_s: Option<f64>,
     /// Residence time of a pass in seconds: visits × response time.
     pub residence_s: Option<f64>,

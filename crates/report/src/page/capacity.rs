@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use busyhour_queueing::fit::{CapacityFit, FittedValue, ToldFinding, Weight};
+use busyhour_queueing::fit::{CapacityFit, FittedValue, ReportedFinding, Weight};
 use serde::Serialize;
 
 use super::document::{Document, Kind};
@@ -50,7 +50,7 @@ fn opening(fit: &CapacityFit) -> String {
         "<section aria-label=\"Result\"><p class=\"headline\">{}</p></section>",
         escape(&capital(&headline(fit)))
     );
-    let told = |findings: Vec<&ToldFinding>, title: &str, id: &str| {
+    let told = |findings: Vec<&ReportedFinding>, title: &str, id: &str| {
         let mut out =
             format!("<section class=\"caveats\" aria-labelledby=\"{id}\"><h2 id=\"{id}\">{title}</h2><ul>");
         for told in findings {
@@ -63,7 +63,7 @@ fn opening(fit: &CapacityFit) -> String {
         }
         out + "</ul></section>\n"
     };
-    let of = |wanted: &dyn Fn(Weight) -> bool| -> Vec<&ToldFinding> {
+    let of = |wanted: &dyn Fn(Weight) -> bool| -> Vec<&ReportedFinding> {
         fit.findings.iter().filter(|told| wanted(told.weight)).collect()
     };
     let contradictions = of(&|weight| weight == Weight::Contradiction);

@@ -1,4 +1,4 @@
-//! What every term of the page means: at its end, and where the term stands.
+//! The definitions of the terms on the page: listed at its end and shown where a term occurs.
 
 use std::fmt::Write as _;
 
@@ -6,33 +6,27 @@ use busyhour_analysis::Summary;
 
 use super::markup::{Section, escape};
 
-/// Terms by the name of their place, in the order of the alphabet.
+/// Anchor, displayed term and definition, in alphabetical order of the terms.
 const TERMS: &[(&str, &str, &str)] = &[
     (
         "apdex",
         "APDEX",
-        "Application Performance Index: (satisfied + tolerating / 2) / all, where a request satisfies or is \
-      tolerated by its response time, and a failed one does neither. 1 is best, 0 is worst.",
+        "Application Performance Index: (satisfied + tolerating / 2) / all requests. A request is satisfied or \
+      tolerating according to its response time; a failed one is neither. 1 is best, 0 is worst.",
     ),
     (
         "arrivals",
         "arrivals",
         "The moments at which sessions (open load) or requests (closed load) started. The verdict compares the \
       coefficient of variation (CoV) of their gaps, the dispersion of their counts and the share of short gaps with those of the \
-      process that was asked for; for a closed load with those of many independent users, who arrive like a Poisson process \
-      (CoV 1).",
-    ),
-    (
-        "asked",
-        "asked",
-        "The load as the plan or the command line described it: the arrival process of an open load, the number of \
-      users of a closed one.",
+      requested process. For a closed load it compares them with those of many independent users, whose requests \
+      approach a Poisson process (CoV 1).",
     ),
     (
         "changed",
         "changed",
-        "What somebody did to the run while it went on, from the live page or the terminal. The verdict on arrivals \
-      takes it as asked for: the rate as it was changed, pauses left out. Marks in the plots show when.",
+        "Changes made from the live page or the terminal while the run was under way. The verdict on arrivals \
+      uses the changed rate and leaves pauses out. Marks in the plots show when the changes were made.",
     ),
     (
         "completed",
@@ -44,7 +38,7 @@ const TERMS: &[(&str, &str, &str)] = &[
         "cov",
         "CoV",
         "Coefficient of variation: standard deviation over mean. Of gaps between arrivals it is 1 for a Poisson process, \
-      0 for a metronome, and more than 1 where arrivals come in bunches.",
+      0 for constant gaps, and more than 1 for bursts.",
     ),
     (
         "failed",
@@ -55,22 +49,22 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "generator",
         "generator",
-        "The machine and the program that made the load. When one of its cores is busy nearly all the \
-      time, or its recorder holds users back, the times it measures are partly its own.",
+        "The machine and the program that generated the load. When one of its cores is busy nearly all the \
+      time, or writing results delays users, the measured times include delays of the generator.",
     ),
     (
         "heat",
         "heat map",
-        "Time runs to the right and response time upwards, on a logarithmic scale; the tint of a cell says how many \
-      requests ended there. It shows what percentiles hide: several groups of times, and single slow requests.",
+        "Time is on the horizontal axis and response time on the vertical, logarithmic axis; the colour of a cell \
+      shows how many requests ended there. It shows what percentiles hide: several groups of times, and single slow requests.",
     ),
-    ("max", "longest", "The largest time, exactly."),
-    ("mean", "mean", "The sum of all times over their number, exactly."),
+    ("max", "longest", "The largest time, exact."),
+    ("mean", "mean", "The sum of all times divided by their number, exact."),
     (
         "window",
         "measured part",
-        "The part of the run that tables and verdicts are of: requests that started in it. Plots show the \
-      whole run, what is left out shaded.",
+        "The part of the run that tables and verdicts cover: the requests that started in it. Plots show the \
+      whole run, with the excluded parts shaded.",
     ),
     (
         "p25",
@@ -82,7 +76,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "offered",
         "offered",
-        "Arrivals of an open load whose time in the schedule came, whether or not a user was free for them. Each is meant to \
+        "Arrivals of an open load whose scheduled time was reached, whether or not a user was free. Each should \
       begin one session.",
     ),
     (
@@ -96,45 +90,51 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "p999",
         "p99.9",
-        "99.9 % of the times were no longer than this; with fewer than 10,000 requests it rests on a handful.",
+        "99.9 % of the times were no longer than this; with fewer than 10,000 requests it depends on fewer than ten of them.",
     ),
     (
         "rate",
         "rate",
-        "Completed requests over the time from the first start to the last end of the run, in seconds.",
+        "Completed requests divided by the seconds from the first start to the last end in the run.",
     ),
-    ("received", "received", "Bytes of responses with their headers, as JMeter counts them."),
+    ("received", "received", "Bytes of responses including headers, counted as in JMeter."),
+    (
+        "requested",
+        "requested",
+        "The load that the plan or the command line specifies: the arrival process of an open load, the number of \
+      users of a closed one.",
+    ),
     (
         "response",
         "response time",
-        "From the moment at which a request was meant to start until its response ended: what a user \
-      would have waited who came at that moment. It holds the time that the request waited for a late generator or a free user.",
+        "From the intended start of a request until its response ended: the time that a user arriving at that \
+      moment would have waited. It includes the time that the request waited for a late generator or a free user.",
     ),
-    ("sent", "sent", "Bytes of requests with their headers."),
+    ("sent", "sent", "Bytes of requests including headers."),
     (
         "service",
         "service time",
-        "From the moment at which a request did start until its response ended. JMeter's elapsed time is \
-      this, in whole milliseconds.",
+        "From the actual start of a request until its response ended. JMeter's elapsed time is the same in \
+      whole milliseconds.",
     ),
-    ("min", "shortest", "The smallest time, exactly."),
+    ("min", "shortest", "The smallest time, exact."),
     (
         "started",
         "started",
-        "Of an open load the sessions that a user took up: each is one pass through a thread group, of one request or of many. \
-      Of any other load, and in plots over time, requests that were begun.",
+        "For an open load, the sessions that a user began: each is one pass through a thread group, with one or more requests. \
+      For any other load, and in plots over time, the requests that were started.",
     ),
     (
         "think",
         "think time",
-        "The time between a response and the user's next request. Where the plan does not tell it, it is what \
-      Little's law leaves: users over rate, less the service time.",
+        "The time between a response and the user's next request. Where the plan does not specify it, it follows from \
+      Little's law: users divided by rate, minus the service time.",
     ),
     (
         "thresholds",
         "thresholds",
-        "Conditions on the run, given with it. Each says what was seen: over the run, or in the window that was worst by it. One \
-         that could not be measured is not kept, unless it says that it need not be.",
+        "Conditions that the run has to meet. Each shows the measured value, over the run or in the worst \
+      window. A threshold without anything to measure fails unless it ends in \", if any\".",
     ),
 ];
 
@@ -152,15 +152,15 @@ pub(super) fn definitions() -> String {
     body + "</dl>"
 }
 
-/// The section of definitions.
+/// The definitions as the last section of a report.
 pub(super) fn glossary(summary: &Summary) -> Section {
     let mut body = definitions();
     let error = summary.percentile_error * 100.0;
     if error > 0.0 {
         let _ = write!(
             body,
-            "<p class=\"note\">Percentiles are read from histograms over all requests, which keep them within {error} % of a \
-             measured time; they are neither interpolated nor averaged.</p>"
+            "<p class=\"note\">Percentiles are read from histograms of all requests, within {error} % of a measured \
+             time; they are neither interpolated nor averaged.</p>"
         );
     }
     Section { id: "glossary", title: "Definitions", body }

@@ -1,4 +1,4 @@
-//! The first screen: what was asked for and what was achieved, the verdicts, and the key figures.
+//! The first screen: the requested and the achieved load, the verdicts, and the key figures.
 
 use std::fmt::Write as _;
 
@@ -61,7 +61,7 @@ pub(super) fn opening(summary: &Summary) -> String {
     let mut out = String::from(
         "<div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">Requested and achieved</h2>",
     );
-    asked_and_achieved(summary, &mut out);
+    requested_and_achieved(summary, &mut out);
     out.push_str("<dl class=\"verdicts\">");
     arrivals(summary, &mut out);
     generator(summary, &mut out);
@@ -73,7 +73,7 @@ pub(super) fn opening(summary: &Summary) -> String {
     out
 }
 
-/// One row of the table of what was asked and achieved.
+/// One row of the table of the requested and achieved load.
 fn row(out: &mut String, name: &str, term: &str, value: &str) {
     let _ = write!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>", def(term, name));
 }
@@ -82,10 +82,10 @@ fn much(amount: &str, rest: &str) -> String {
     format!("<span class=\"much\">{amount}</span>{rest}")
 }
 
-fn asked_and_achieved(summary: &Summary, out: &mut String) {
+fn requested_and_achieved(summary: &Summary, out: &mut String) {
     let (run, total) = (&summary.run, &summary.total);
     out.push_str("<table class=\"facts\"><tbody>");
-    row(out, "asked", "asked", &asked(summary));
+    row(out, "requested", "requested", &asked(summary));
     let changed = changes(run);
     if !changed.is_empty() {
         let items: Vec<String> = changed.iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
@@ -154,7 +154,7 @@ fn asked_and_achieved(summary: &Summary, out: &mut String) {
     out.push_str("</tbody></table>");
 }
 
-/// The load that was asked for: the processes of open workloads, and users who wait for responses.
+/// The requested load: the processes of open workloads, and users who wait for responses.
 fn asked(summary: &Summary) -> String {
     let run = &summary.run;
     let mut parts: Vec<String> =
@@ -195,7 +195,7 @@ fn arrivals(summary: &Summary, out: &mut String) {
         let is_asked =
             !matches!(verdict.requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
         let word = match (verdict.decision, is_asked) {
-            (Decision::Inside, true) => mark("good", "as asked"),
+            (Decision::Inside, true) => mark("good", "as requested"),
             (Decision::Inside, false) => mark("good", "like independent users"),
             (Decision::Outside, true) => mark("bad", "not as requested"),
             (Decision::Outside, false) => mark("bad", "unlike independent users"),

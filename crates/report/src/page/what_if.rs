@@ -50,7 +50,7 @@ pub fn what_if_html(page: &WhatIfPage) -> String {
     let names: Vec<&str> = page.models.iter().map(|model| model.name.as_str()).collect();
     Document {
         kind: Kind::WhatIf,
-        title: &format!("{}: what if", names.join(" beside ")),
+        title: &format!("{}: what if", names.join(" and ")),
         subtitle: &subtitle(page),
         opening: &opening(page),
         sections: &sections,

@@ -248,7 +248,7 @@ impl FittedLaw {
         }
     }
 
-    /// Mean in seconds; `None` when there is none.
+    /// Mean in seconds; `None` if it does not exist.
     #[must_use]
     pub fn mean_s(&self) -> Option<f64> {
         match *self {
@@ -331,7 +331,7 @@ impl FittedLaw {
 
     /// A value by chance.
     pub(super) fn draw(&self, random: &mut (impl Rng + ?Sized)) -> f64 {
-        // 1 − u lies in (0, 1], so that its logarithm is finite.
+        // 1 − u is in (0, 1], so that its logarithm is finite.
         let exponential = |random: &mut _| -(1.0 - uniform(random)).ln();
         match *self {
             FittedLaw::Exponential { mean_s } => mean_s * exponential(random),

@@ -51,7 +51,7 @@ pub(crate) struct Shop {
 }
 
 impl Shop {
-    /// Opens the shop's database and, when it is asked for and the database is new, fills it.
+    /// Opens the database of the shop and fills it on request if it is new.
     pub(crate) fn open(options: &ShopOptions, local: SocketAddr) -> Result<Self, DemoError> {
         let connection = schema::open(options.database.as_deref())?;
         let mut seats = SeatMaps::default();
@@ -77,12 +77,12 @@ impl Shop {
         self.route(request).unwrap_or_else(|fault| fault.answer(self.strict, request.names_utf8()))
     }
 
-    /// Lets the bot book something, when it is running.
+    /// Lets the bot make a booking if it is running.
     pub(crate) fn bot_step(&mut self) {
         self.bot.step(&self.connection, &mut self.seats);
     }
 
-    /// Goes back to what the database holds, after a request that was given up in the middle.
+    /// Reloads the state from the database after a failed request.
     fn recover(&mut self) {
         // Fails when nothing was begun, which is as good.
         let _ = self.connection.execute_batch("ROLLBACK");
@@ -124,7 +124,7 @@ impl SharedShop {
         self.idle_timeout
     }
 
-    /// Waits for what stands behind the shop, if anything does.
+    /// Waits for the simulated backend, if there is one.
     pub(crate) async fn pass_backend(&self) {
         if let Some(backend) = &self.backend {
             backend.pass().await;

@@ -29,7 +29,7 @@ pub use self::record::{ProbeRecord, STAMPS_MAX, STAMPS_VERSION};
 /// The listening socket's events.
 const LISTENER: Token = Token(usize::MAX);
 
-/// Somebody asks the probe to stop.
+/// A request to stop the probe.
 const STOP: Token = Token(usize::MAX - 1);
 
 /// Most events that one wait brings.
@@ -57,7 +57,7 @@ pub struct ProbeOptions {
     pub delay: Duration,
 }
 
-/// Asks a probe to stop, from any thread.
+/// Stops a probe, from any thread.
 #[derive(Clone, Debug)]
 pub struct ProbeStopper {
     asked: Arc<AtomicBool>,
@@ -65,10 +65,10 @@ pub struct ProbeStopper {
 }
 
 impl ProbeStopper {
-    /// Asks; the probe ends at once, also in a stall.
+    /// Stops the probe immediately, also during a stall.
     ///
     /// # Errors
-    /// The system cannot wake the probe; it ends with the next event then.
+    /// The system cannot wake the probe; it stops at the next event.
     pub fn stop(&self) -> io::Result<()> {
         self.asked.store(true, Ordering::Release);
         self.waker.wake()
@@ -97,10 +97,10 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe on a listening socket, as [`listen`](crate::listen) makes it.
+    /// A probe on a listening socket of [`listen`](crate::listen).
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new(listener: std::net::TcpListener, options: ProbeOptions) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let poll = Poll::new()?;
@@ -203,7 +203,7 @@ impl Probe {
         }
     }
 
-    /// Reads what can be read, accepts who waits.
+    /// Reads available data and accepts waiting connections.
     fn serve(&mut self, now_ns: u64) {
         for at in std::mem::take(&mut self.held) {
             self.read(at, now_ns);
@@ -214,7 +214,8 @@ impl Probe {
     }
 
     fn accept(&mut self) {
-        // Whatever ends this (nobody waits, or no descriptor is left): the next who comes wakes the probe again.
+        // An error (no connection is waiting, or no descriptor is left) ends the loop; the next connection wakes the
+        // probe again.
         while let Ok((mut stream, _)) = self.listener.accept() {
             let at = self.free.pop().unwrap_or(self.connections.len());
             let interest = Interest::READABLE | Interest::WRITABLE;
@@ -278,7 +279,7 @@ impl Probe {
         // Closing also ends its registration.
         if self.connections[at].take().is_some() {
             self.free.push(at);
-            // Somebody may wait who was turned away for want of descriptors.
+            // A connection may wait that could not be accepted for lack of descriptors.
             self.accepting = true;
         }
     }

@@ -61,7 +61,7 @@ pub(super) enum View {
     ForgeBooking,
 }
 
-/// One entity; `None` when there is none of this id.
+/// One entity; `None` if the id is unknown.
 pub(super) fn entity(connection: &Connection, view: View, id: i64) -> rusqlite::Result<Option<Bytes>> {
     let mut page = Page::new(connection);
     Ok(page.put(view, id)?.then(|| page.out.into()))
@@ -93,7 +93,8 @@ pub(super) fn ids(
 struct Page<'c> {
     connection: &'c Connection,
     out: Vec<u8>,
-    /// Where in `out` an entity stands already: a list of shows names the same few venues thousands of times.
+    /// Positions in `out` of entities that were written: a list of shows repeats the same few venues thousands of
+    /// times.
     parts: HashMap<(View, i64), Range<usize>>,
 }
 
@@ -158,7 +159,7 @@ impl<'c> Page<'c> {
         self.connection.prepare_cached(sql)?.query_row([id], read).optional()
     }
 
-    /// Appends an entity; returns false, and appends nothing, when there is none of this id.
+    /// Appends an entity; returns false, and appends nothing, if the id is unknown.
     fn put(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
         if let Some(range) = self.parts.get(&(view, id)) {
             self.out.extend_from_within(range.clone());

@@ -1,8 +1,8 @@
-//! Client certificates out of a Java key store, and which of them a connection shows.
+//! Client certificates from a Java key store.
 //!
-//! A store is named by the system properties `javax.net.ssl.keyStore…`. Without a Keystore Configuration in the plan its
-//! first key is shown to every server that asks; with one, the keys of a range of places take turns, connection by
-//! connection, or a variable of the user names the key.
+//! The system properties `javax.net.ssl.keyStore…` name the store. Without a Keystore Configuration in the plan,
+//! connections use its first key. With one, connections use a range of keys in turn, or a variable of the user names
+//! the key.
 
 mod der;
 mod entry;
@@ -26,7 +26,7 @@ pub use entry::KeyStoreError;
 
 use crate::tls::{TlsPolicy, tls_config_with};
 
-/// Which keys of a store are used, and who chooses among them.
+/// The keys of a store that are used, and how a key is selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyChoice {
     /// Place of the first key, from 0 (`startIndex`).
@@ -61,10 +61,10 @@ enum Configs {
 }
 
 impl ClientKeys {
-    /// The keys of a store, of which `bytes` is the file; their order is that in which Java lists them.
+    /// The keys of a store from the `bytes` of its file, in the order in which Java lists them.
     ///
     /// # Errors
-    /// When it cannot be read with this password, or has no usable key where keys are asked for.
+    /// The store cannot be read with this password, or keys are requested and it has no usable one.
     pub fn load(
         bytes: &[u8],
         password: &str,
@@ -91,8 +91,8 @@ impl ClientKeys {
         Ok(Self { alias_variable, keys, configs })
     }
 
-    /// No keys at all, as JMeter has it under a Keystore Configuration without a store; a server that asks fails the
-    /// sample when a variable is to name the key.
+    /// No keys, as in JMeter with a Keystore Configuration but no store. If a variable names the key, a server that
+    /// requests a certificate fails the sample.
     #[must_use]
     pub fn none(alias_variable: String) -> Self {
         Self { alias_variable, keys: Vec::new(), configs: Configs::Named(HashMap::new()) }
@@ -120,16 +120,16 @@ impl ClientKeys {
         self.keys.iter().map(|(alias, _)| alias.as_str())
     }
 
-    /// The variable that names the key; empty: there is none, the keys take turns.
+    /// The variable that names the key; empty: keys are used in turn.
     pub fn alias_variable(&self) -> &str {
         &self.alias_variable
     }
 
-    /// What a connection is made with whose user has `alias` in the variable. A key that is missing matters only if the
-    /// server asks for one, see [`Shown::missed`].
+    /// The TLS settings of a connection whose user has `alias` in the variable. A missing key matters only if the
+    /// server requests a certificate, see [`Shown::missed`].
     ///
     /// # Errors
-    /// When the cryptography provider has no common protocol version.
+    /// The cryptography provider has no common protocol version.
     pub(crate) fn shown(&self, alias: Option<&str>, policy: TlsPolicy) -> Result<Shown, rustls::Error> {
         let alias = alias.unwrap_or_default();
         let config = match &self.configs {
@@ -176,14 +176,14 @@ impl Shown {
         Self { config, missing: None }
     }
 
-    /// The failure, if the server has asked for a key that is missing.
+    /// The failure, if the server requested a certificate and the key is missing.
     pub(crate) fn missed(&self) -> Option<Failure> {
         let (asked, why) = self.missing.as_ref()?;
         asked.times.load(Ordering::Relaxed).gt(&0).then(|| Failure::new("javax.net.ssl.SSLException", why))
     }
 }
 
-/// Shows each key in its turn, whoever connects.
+/// Uses the keys in turn for all connections.
 #[derive(Debug)]
 struct InTurn {
     keys: Vec<Arc<CertifiedKey>>,
@@ -201,7 +201,7 @@ impl ResolvesClientCert for InTurn {
     }
 }
 
-/// Has no key, and counts how often one was asked for.
+/// Has no key and counts requests for one.
 #[derive(Debug, Default)]
 struct NoKey {
     times: AtomicUsize,
@@ -222,8 +222,8 @@ impl ResolvesClientCert for NoKey {
 mod tests {
     use super::*;
 
-    const JKS: &[u8] = include_bytes!("../../tests/keystores/four.jks");
-    const PKCS12: &[u8] = include_bytes!("../../tests/keystores/four.p12");
+    const JKS: &[u8] = include_bytes!("../tests/keystores/four.jks");
+    const PKCS12: &[u8] = include_bytes!("../tests/keystores/four.p12");
 
     fn aliases(bytes: &[u8], choice: KeyChoice) -> Result<Vec<String>, KeyStoreError> {
         let keys = ClientKeys::load(bytes, "secret", choice, TlsPolicy::AcceptAny)?;
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_why() {
+    fn unreadable_stores_have_errors_with_causes() {
         let error = |bytes: &[u8], password: &str| {
             ClientKeys::load(bytes, password, range(0, None), TlsPolicy::AcceptAny).unwrap_err().to_string()
         };
