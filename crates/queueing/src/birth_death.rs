@@ -33,19 +33,19 @@ impl BirthDeath<'_> {
 
     /// With `present` customers of others (closed classes) who do not leave: S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i), and
     /// the mean of j in it. The station serves all at the same speed each.
-    fn beside(&self, present: usize) -> (Scaled, f64) {
+    fn sum_and_mean(&self, present: usize) -> (Scaled, f64) {
         let x = self.utilization();
         // A series of this ratio has some 40/(1 − x) terms that count.
         if x > 0.9 && (1.0 - x) * (self.speeds.len() as f64) < 1.0 {
-            return self.beside_nearly_full(present);
+            return self.sum_nearly_full(present);
         }
-        self.beside_by_terms(present)
+        self.sum_by_terms(present)
     }
 
     /// The same where the load is near the last speed. If all speeds were the last one, S were (1 − x)^−(n+1), and j
     /// negative binomial; what is less there, as long as customers are fewer than speeds, is taken off. That loses digits
     /// only when it is nearly all, which it is not at such a load.
-    fn beside_nearly_full(&self, present: usize) -> (Scaled, f64) {
+    fn sum_nearly_full(&self, present: usize) -> (Scaled, f64) {
         let (x, last) = (self.utilization(), self.last());
         let slow = self.speeds.len().saturating_sub(present + 1);
         let mut whole = Scaled::ONE;
@@ -72,7 +72,7 @@ impl BirthDeath<'_> {
         (whole.times(1.0 - off), mean)
     }
 
-    fn beside_by_terms(&self, present: usize) -> (Scaled, f64) {
+    fn sum_by_terms(&self, present: usize) -> (Scaled, f64) {
         let x = self.utilization();
         let mut term = Scaled::ONE;
         let (mut sum, mut weighted) = (term, Scaled::ZERO);
@@ -93,7 +93,7 @@ impl BirthDeath<'_> {
     /// Mean customers of the Poisson stream while `present` closed customers are there; infinite without an
     /// equilibrium.
     #[must_use]
-    pub fn mean_beside(&self, present: usize) -> f64 {
+    pub fn mean_with_present(&self, present: usize) -> f64 {
         if self.load == 0.0 {
             return 0.0;
         }
@@ -104,13 +104,13 @@ impl BirthDeath<'_> {
             let x = self.utilization();
             return (present + 1) as f64 * x / (1.0 - x);
         }
-        self.beside(present).1
+        self.sum_and_mean(present).1
     }
 
     /// Mean customers without others.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        self.mean_beside(0)
+        self.mean_with_present(0)
     }
 
     /// The speeds that are left for closed classes: a network of closed and open classes has the closed one's product
@@ -121,9 +121,9 @@ impl BirthDeath<'_> {
             return self.speeds.to_vec();
         }
         let mut left = Vec::with_capacity(self.speeds.len());
-        let mut before = self.beside(0).0;
+        let mut before = self.sum_and_mean(0).0;
         for (n, speed) in (1..self.speeds.len()).zip(self.speeds) {
-            let sum = self.beside(n).0;
+            let sum = self.sum_and_mean(n).0;
             left.push(speed * before.over(sum));
             before = sum;
         }
@@ -292,8 +292,8 @@ mod tests {
             for x in [least.max(0.9) + 1e-3, 0.995, 0.9995] {
                 let station = BirthDeath { load: x * speeds[speeds.len() - 1], speeds };
                 for present in [0, 1, 3, 4, 5, 40, 63, 70] {
-                    let (sum, mean) = station.beside_by_terms(present);
-                    let (quick_sum, quick_mean) = station.beside_nearly_full(present);
+                    let (sum, mean) = station.sum_by_terms(present);
+                    let (quick_sum, quick_mean) = station.sum_nearly_full(present);
                     assert!(
                         (quick_sum.over(sum) - 1.0).abs() < 1e-9,
                         "{x} {present}: {}",

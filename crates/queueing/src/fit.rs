@@ -59,8 +59,8 @@ pub use fit_settings::{FitSettings, ModelChoice};
 pub use fitted::{FittedModel, FittedPrediction};
 pub use headroom::Headroom;
 pub use judgement::{
-    Beside, ChiSquareTest, JUDGEMENT_VERSION, JudgeSettings, JudgedPoint, ModelJudgement, ModelSays,
-    ModelVerdict, judge_model,
+    ChiSquareTest, JUDGEMENT_VERSION, JudgeSettings, JudgedPoint, MeasuredComparison, ModelJudgement,
+    ModelSays, ModelVerdict, judge_model,
 };
 pub use point::{LoadPoint, Utilization};
 pub use service_law::{FittedLaw, LawCandidate, ServiceLawFit, VALUES_MAX, VALUES_MIN, fit_service_law};

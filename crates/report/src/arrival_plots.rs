@@ -1,4 +1,4 @@
-//! Plots of a log's arrivals: what they are beside what a Poisson process would be.
+//! Plots of a log's arrivals, compared with a Poisson process.
 
 mod figure;
 mod scale;
@@ -68,7 +68,7 @@ pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
     files
 }
 
-/// What the page needs beside the report's style.
+/// Additional styles of this page.
 const PAGE_STYLE: &str = ".bar{stroke:none;fill:var(--a);fill-opacity:.38}\
     .level{stroke:var(--soft);stroke-dasharray:5 4}.dot{stroke:none}section+h1{margin-top:40px}";
 
@@ -119,7 +119,7 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
     let fine = (cell_ms - tables.tick_ms).abs() < 1e-9 * cell_ms;
     let mut bars = histogram.cells.clone();
     if !fine {
-        // Otherwise cell 0 has no width: it cannot be seen beside the others.
+        // Otherwise cell 0 has no width and is invisible.
         let zero = bars.remove(0);
         match bars.first_mut() {
             Some(first) => *first += zero,

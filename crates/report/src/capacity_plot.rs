@@ -7,7 +7,7 @@ use crate::terminal_plot::{PlotLine, TerminalPlot};
 /// Rows of a plot.
 const ROWS: usize = 12;
 
-/// Characters beside a plot.
+/// Characters to the left of a plot.
 const MARGIN: usize = 12;
 
 /// Narrowest and widest plot.

@@ -1,8 +1,8 @@
-//! A capacity model, and a model's judgement, as people read them in a terminal.
+//! Capacity models and the comparison of a model with measurements, for the terminal.
 
 use busyhour_queueing::fit::{
-    Beside, CapacityFit, ComparedPoint, FitRefusal, LeftOut, ModelJudgement, ReportedFinding, ServiceLawFit,
-    Weight,
+    CapacityFit, ComparedPoint, FitRefusal, LeftOut, MeasuredComparison, ModelJudgement, ReportedFinding,
+    ServiceLawFit, Weight,
 };
 
 use crate::capacity_plot::capacity_plot;
@@ -18,7 +18,7 @@ const NAME_MAX: usize = 34;
 /// Laws that are listed.
 const LAWS_SHOWN: usize = 4;
 
-/// A fitted model: what is in doubt first, then the model, the measurements beside it, what is left, and a plot.
+/// A fitted model: caveats first, then the model, the measurements with the model's values, the residuals, and a plot.
 #[must_use]
 pub fn capacity_table(fit: &CapacityFit, look: Look) -> String {
     let mut out = format!("{}\n", look.bold(&headline(fit)));
@@ -104,7 +104,7 @@ fn left_out(why: LeftOut) -> String {
     format!("excluded: {}", why.words())
 }
 
-/// A model beside measurements that it was not fitted to, and what is to be thought of it.
+/// The comparison of a model with measurements that it was not fitted to, with the findings.
 #[must_use]
 pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> String {
     let line = verdict(judgement);
@@ -129,18 +129,18 @@ pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> S
         if has_several {
             row.push(users(judged.checked.users));
         }
-        let mut cells = |beside: Option<&Beside>, number: fn(f64) -> String| match beside {
-            Some(beside) => row.extend([
-                number(beside.measured),
-                with_interval(&beside.model, number),
-                off(beside.model.value, beside.measured),
-                beside.errors_off.map_or_else(|| "–".to_owned(), signed),
+        let mut cells = |compared: Option<&MeasuredComparison>, number: fn(f64) -> String| match compared {
+            Some(compared) => row.extend([
+                number(compared.measured),
+                with_interval(&compared.model, number),
+                off(compared.model.value, compared.measured),
+                compared.errors_off.map_or_else(|| "–".to_owned(), signed),
             ]),
             None => row.extend(["–"; 4].map(str::to_owned)),
         };
         cells(Some(&judged.throughput), per_s);
         cells(judged.response.as_ref(), time);
-        // What lies behind a peak is judged all the same: the model says that there is none.
+        // Measurements beyond a peak are compared as well: the model has no peak.
         row.push(
             judged
                 .checked

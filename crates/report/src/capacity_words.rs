@@ -1,10 +1,10 @@
-//! What a capacity model says, in words and cells that the terminal and the page share.
+//! Sentences and cells about a capacity model, shared by the terminal and the page.
 
 use busyhour_queueing::fit::{CapacityFit, FittedValue, Headroom, ModelJudgement, ModelVerdict, Parameter};
 
 use crate::numbers::{ms, rate, thousands};
 
-/// A number with its interval by a form of its own: `12.3 (11.9 to 12.8)`.
+/// A number with its interval in the given format: `12.3 (11.9 to 12.8)`.
 pub(crate) fn with_interval(value: &FittedValue, number: impl Fn(f64) -> String) -> String {
     let here = number(value.value);
     match (value.low, value.high) {

@@ -1,11 +1,11 @@
-//! What somebody changed while the run went on, in words.
+//! Descriptions of the changes made during a run.
 
 use busyhour_analysis::RunFacts;
 use busyhour_record::ControlEvent;
 
 use crate::numbers::duration;
 
-/// Changes that are told one by one; of more, the first and the last ones are.
+/// Maximum number of changes listed individually; of more, the first and the last are listed.
 const TOLD_MAX: usize = 12;
 
 /// `at 10.2 s the rate changed to 3 times the configured rate (from the page)`
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_changes_are_told_by_the_first_and_the_last() {
+    fn of_many_changes_the_first_and_the_last_are_listed() {
         let event = |second: u64| ControlEvent {
             at_ns: Nanos::from_secs(second),
             change: LoadChange::Rate { factor: 1.5 },

@@ -61,7 +61,7 @@ fn three(interval: Option<&Interval>) -> [String; 3] {
     [interval.map(|i| i.value), interval.and_then(|i| i.low), interval.and_then(|i| i.high)].map(number)
 }
 
-/// Six places keep what histograms know.
+/// Six digits are sufficient for the precision of the histograms.
 fn number(value: Option<f64>) -> String {
     value
         .filter(|value| value.is_finite())

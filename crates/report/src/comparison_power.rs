@@ -1,4 +1,4 @@
-//! How many runs are needed, as people read it in a terminal.
+//! The number of runs needed for a comparison, for the terminal.
 
 use busyhour_analysis::comparison::{CAUTION, POWERS, PowerNeed, PowerPlan, PowerRow};
 

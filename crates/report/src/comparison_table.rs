@@ -1,4 +1,4 @@
-//! A comparison as people read it in a terminal.
+//! A comparison, for the terminal.
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
@@ -29,7 +29,7 @@ const GREEN: &str = "32";
 const YELLOW: &str = "33";
 const DIM: &str = "2";
 
-/// The comparison: what is compared, the verdict, the total with intervals, labels, and what is in doubt.
+/// The comparison: the sides, the verdict, the total with intervals, labels, and caveats.
 #[must_use]
 pub fn comparison_table(comparison: &Comparison, show: ComparisonShow, look: Look) -> String {
     let mut out = heading(comparison, look);
@@ -162,7 +162,7 @@ pub(crate) fn percent_of(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 1e2)
 }
 
-/// A value of a measure as people write it.
+/// A value of a measure with its unit.
 pub(crate) fn value(measure: Measure, value: Option<f64>) -> String {
     match (measure, value) {
         (_, None) => "–".into(),
@@ -429,7 +429,7 @@ fn caveats(comparison: &Comparison, look: Look) -> String {
     doubts(&comparison.caveats, look)
 }
 
-/// Doubts as a list.
+/// The caveats as a list.
 pub(crate) fn doubts(
     caveats: &[busyhour_analysis::comparison::ReportedComparisonCaveat],
     look: Look,
@@ -445,8 +445,8 @@ pub(crate) fn doubts(
     out
 }
 
-/// Before and after in per cent: a line per label with its median time, throughput and errors, as studies of tuning report
-/// them. A change whose interval holds zero stands in parentheses.
+/// Before and after in per cent: a line per label with its median time, throughput and errors, as usual in tuning
+/// studies. A change whose interval includes zero is in parentheses.
 #[must_use]
 pub fn comparison_percent(comparison: &Comparison, look: Look) -> String {
     let measures = [Measure::P50, Measure::Throughput, Measure::ErrorShare];

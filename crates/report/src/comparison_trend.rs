@@ -1,4 +1,4 @@
-//! A history of runs as people read it in a terminal.
+//! Changes over many runs, for the terminal.
 
 use busyhour_analysis::comparison::{
     Measure, RUNS_PER_RATE, Trend, TrendChange, TrendOutcome, TrendSeries, Verdict,

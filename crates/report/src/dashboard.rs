@@ -103,11 +103,11 @@ pub fn prepare_dashboard(dir: &Path) -> Result<(), DashboardError> {
     }
 }
 
-/// Writes JMeter's dashboard files into `dir` and returns the paths of the two that people open: `index.html` and
-/// `statistics.json`. The pages below `content/pages` lead to the sections of `index.html`.
+/// Writes JMeter's dashboard files into `dir` and returns the paths of the two main files: `index.html` and
+/// `statistics.json`. The pages below `content/pages` redirect to the sections of `index.html`.
 ///
 /// # Errors
-/// The system's.
+/// Errors of the file system.
 pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], DashboardError> {
     let create = |dir: PathBuf| match std::fs::create_dir_all(&dir) {
         Ok(()) => Ok(dir),

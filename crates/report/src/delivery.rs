@@ -1,4 +1,4 @@
-//! How the sessions of an open workload were delivered, beside how they were scheduled.
+//! The delivery of the sessions of an open workload, compared with their schedule.
 
 use busyhour_analysis::RunFacts;
 use busyhour_analysis::arrivals::ArrivalVerdict;
@@ -27,7 +27,7 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<Strin
     let late = verdict.lateness?;
     let [p50, p99, max] = [late.p50_ns, late.p99_ns, late.max_ns].map(span);
     let mut line = format!("starts were late by {p50} at the median, {p99} at p99, {max} at most");
-    // Those that wait to the end are in no record: that nobody waited would be wrong then.
+    // Arrivals that wait until the end are in no record: "none waited" would be wrong then.
     let is_left = run.arrivals.is_some_and(|arrivals| arrivals.left_waiting > 0);
     let waited = verdict.waited.filter(|waited| *waited > 0 || !is_left);
     line += &arrivals(waited, "waited for a free user");
@@ -41,12 +41,12 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<Strin
     Some(line)
 }
 
-/// `300 sessions, 5 users, 12 arrivals not taken up`: who made the load, as far as it is known.
+/// `300 sessions, 5 users, 12 arrivals not taken up`: the origin of the load, as far as it is known.
 pub(crate) fn who(run: &RunFacts) -> Vec<String> {
     let Some(arrivals) = run.arrivals else {
         return run.load_users().map(|users| counted(users, "user")).into_iter().collect();
     };
-    // Each session is counted as a user that started; how many users served them is nobody's question.
+    // Each session is counted as a started user; the number of users that served them is not shown.
     let mut parts = vec![counted(arrivals.begun, "session")];
     let users = run.load_users().unwrap_or(0);
     if users > 0 {

@@ -1,4 +1,4 @@
-//! The arrival statistics of logs: as tables for people, as CSV and as JSON.
+//! The arrival statistics of logs as tables, CSV and JSON.
 
 use std::fmt::Write as _;
 
@@ -79,7 +79,7 @@ pub fn log_tables(logs: &[LogReport], show: LogTablesShow, look: Look) -> String
             for log in logs {
                 let table = &four(&log.tables)[at];
                 tick = tick.min(table.tick);
-                // A log that does not tell has no line.
+                // No line if the log does not contain it.
                 rows.extend(table.rows.and_then(<[_]>::last).map(|row| (log.name.clone(), row)));
             }
             let Some(first) = logs.first() else { break };
@@ -100,7 +100,7 @@ pub fn log_tables(logs: &[LogReport], show: LogTablesShow, look: Look) -> String
     }
     if let Some(log) = logs.first() {
         let rule = match log.tables.quantiles {
-            QuantileRule::Type7 => "quantiles: linear between neighbours (type 7 of Hyndman and Fan)",
+            QuantileRule::Type7 => "quantiles: linear interpolation (type 7 of Hyndman and Fan)",
             QuantileRule::Toolkit => "quantiles: the web-generator-toolkit's rule",
         };
         let _ = write!(out, "\n{}\n", look.dim(rule));
@@ -118,7 +118,7 @@ fn four_at(tables: &WebLogTables, at: usize) -> Table<'_> {
     }
 }
 
-/// The plain lines on a log's arrivals, the doubts about them, and what was read.
+/// The verdict lines of a log's arrivals, their caveats, and the input.
 fn heading(log: &LogReport, show: LogTablesShow, look: Look) -> String {
     let mut out = String::new();
     for verdict in &log.verdicts {

@@ -1,4 +1,4 @@
-//! How numbers are written for people.
+//! Formatting of numbers for display.
 
 /// A time in ms, with three digits or so that matter.
 #[must_use]

@@ -1,4 +1,4 @@
-//! The line that moves while a run goes on.
+//! The progress line during a run.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ pub(crate) struct RowColumn {
     pub(crate) cell: fn(&Row) -> String,
     /// In narrow terminals the column with the highest number is left out first; one with 0 always stays.
     pub(crate) leaves: u8,
-    /// Whether the column is about failures, which stand out.
+    /// Whether the column is about failures, which are highlighted.
     pub(crate) is_of_failures: bool,
     /// Whether pages show the column for these rows.
     pub(crate) applies: fn(&[&Row]) -> bool,
@@ -46,7 +46,7 @@ impl RowColumn {
     }
 }
 
-/// A time of a row in ms; without samples there is none.
+/// A time of a row in ms; `None` without samples.
 fn time(row: &Row, value: f64) -> String {
     if row.samples == 0 { "–".into() } else { ms(value) }
 }

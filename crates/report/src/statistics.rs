@@ -50,9 +50,9 @@ impl Statistic<'_> {
     }
 }
 
-/// The text of `statistics.json`: every label and `Total`. As in JMeter's dashboard, which reads a result file, what
-/// lies inside requests (redirects, say) has entries of its own and is in the total. Percentiles are of the whole run,
-/// where JMeter takes the last 20,000 samples.
+/// The text of `statistics.json`: every label and `Total`. As in JMeter's dashboard, sub-results
+/// (of redirects, for example) have their own entries and are part of the total. Percentiles are of the whole run; JMeter
+/// uses the last 20,000 samples.
 #[must_use]
 pub fn statistics_json(summary: &Summary) -> String {
     let mut all = Map::new();

@@ -3,7 +3,7 @@
 /// How text is to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Columns of the terminal; `None` when there is none: then labels are not cut.
+    /// Columns of the terminal; `None` without a terminal: then labels are not shortened.
     pub width: Option<usize>,
     /// Whether colours and weights can be shown.
     pub colour: bool,

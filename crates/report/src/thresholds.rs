@@ -42,7 +42,7 @@ pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
     out
 }
 
-/// Labels that are named where a threshold found none of its own.
+/// Number of existing labels that are listed if a threshold matches none.
 const LABELS_NAMED: usize = 8;
 
 /// The labels there are, where a threshold is about a label, or a pattern, that no sample had.

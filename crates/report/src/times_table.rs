@@ -11,7 +11,7 @@ use crate::terminal_text::{LABEL_MIN, Look, cut, shown_label};
 const LABEL_COMFORTABLE: usize = 28;
 
 const RESPONSE_TITLE: &str = "response time in ms";
-/// With both clocks in one output, each says which it is; JMeter's `Avg` is the mean of the second.
+/// If the output contains both clocks, each column is labelled with its clock; JMeter's `Avg` is the mean of the second.
 const RESPONSE_OF_TWO_TITLE: &str = "response time in ms (from the intended start)";
 const SERVICE_TITLE: &str = "service time in ms (from the actual start, as in JMeter)";
 
@@ -50,7 +50,7 @@ impl<'s> Rows<'s> {
         self.widths(columns).iter().map(|width| width + 2).sum()
     }
 
-    /// The columns that `width` has room for beside labels of a comfortable length, and those that are left out.
+    /// The columns that fit into `width` with labels of a reasonable length, and the columns that are omitted.
     fn fitting(&self, columns: &[RowColumn], width: Option<usize>) -> (Vec<RowColumn>, Vec<&'static str>) {
         let (mut kept, mut left_out) = (columns.to_vec(), Vec::new());
         let Some(width) = width else { return (kept, left_out) };
@@ -118,7 +118,7 @@ impl<'s> Rows<'s> {
             out += &self.table(SERVICE_TITLE, &times, times.len(), look);
         }
         if !left_out.is_empty() {
-            let line = format!("(no room for {} in this width)", left_out.join(", "));
+            let line = format!("({} omitted: the terminal is too narrow)", left_out.join(", "));
             out += &(look.dim(&line) + "\n");
         }
         out

@@ -35,7 +35,7 @@ const PLOT_ROWS: usize = 14;
     Examples:\n  busyhour model what-if plans/models/seed-study.toml --vary class.users.users=10..300:10 --plot\n  \
     busyhour model what-if shop.toml --vary class.buyers.users=50..500:50 --vary station.database.servers=1,2,4\n  \
     busyhour model what-if two.toml --vary route.outside.strategy=random,round-robin --approximate\n  \
-    busyhour model what-if now.toml --beside planned.toml --vary class.buyers.users=50..500:50 --html what-if.html"
+    busyhour model what-if now.toml --compare planned.toml --vary class.buyers.users=50..500:50 --html what-if.html"
 )]
 pub(crate) struct WhatIfArgs {
     /// The model (TOML, .jsimg or .jmva).
@@ -64,7 +64,7 @@ pub(crate) struct WhatIfArgs {
     events_max: u64,
     /// Second model with the same varied parameters, for comparison.
     #[arg(long, value_name = "FILE")]
-    beside: Option<PathBuf>,
+    compare: Option<PathBuf>,
     /// Also plot X and R over the first parameter.
     #[arg(long)]
     plot: bool,
@@ -78,7 +78,7 @@ pub(crate) struct WhatIfArgs {
 
 pub(crate) fn main(args: &WhatIfArgs) -> Exit {
     let mut all = Vec::new();
-    for path in std::iter::once(&args.model).chain(&args.beside) {
+    for path in std::iter::once(&args.model).chain(&args.compare) {
         let read = ModelFile::read(path).and_then(|model| {
             let points = points(args, &model, path)?;
             Ok(Varied { model, points })
@@ -354,7 +354,7 @@ fn json_of(args: &WhatIfArgs, all: &[Varied]) -> Value {
     let first = models.next().unwrap_or_default();
     if let (Some(told), Value::Object(first)) = (told.as_object_mut(), first) {
         told.extend(first);
-        told.extend(models.next().map(|second| ("beside".to_owned(), second)));
+        told.extend(models.next().map(|second| ("compared".to_owned(), second)));
     }
     told
 }

@@ -191,7 +191,7 @@ fn a_what_if_page_compares_two_models() {
         .replace("name = \"Web shop\"", "name = \"Planned\"")
         .replace("servers = 4", "servers = 8");
     room.file("planned.toml", text);
-    let line = "model what-if web-shop.toml --beside planned.toml --vary class.buyers.users=100,400 --html w.html --json w.json";
+    let line = "model what-if web-shop.toml --compare planned.toml --vary class.buyers.users=100,400 --html w.html --json w.json";
     let ended = room.type_in(line).expect(0);
     assert_eq!(ended.stderr, "wrote w.json\nwrote w.html\n");
     assert!(
@@ -201,13 +201,13 @@ fn a_what_if_page_compares_two_models() {
     );
     let json: Value = serde_json::from_str(&room.read("w.json")).unwrap();
     assert_eq!(
-        (json["model"].as_str(), json["beside"]["model"].as_str()),
+        (json["model"].as_str(), json["compared"]["model"].as_str()),
         (Some("Web shop"), Some("Planned"))
     );
     let u = |of: &Value| of["points"][1]["solution"]["stations"][0]["utilization"].as_f64().unwrap();
-    assert!(u(&json["beside"]) < u(&json), "with twice the servers the web is less busy");
+    assert!(u(&json["compared"]) < u(&json), "with twice the servers the web is less busy");
     let page = room.read("w.html");
-    for said in ["Web shop beside Planned: what if", "data-page=\"what-if\"", "web · Planned", "plot-u"] {
+    for said in ["Web shop and Planned: what if", "data-page=\"what-if\"", "web · Planned", "plot-u"] {
         assert!(page.contains(said), "{said}");
     }
 }

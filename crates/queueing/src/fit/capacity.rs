@@ -423,7 +423,7 @@ fn doubtful_model(fitted: &FittedModel, data: &FitData, usl: Option<&UslFit>) ->
 }
 
 fn compared(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec<ComparedPoint> {
-    let beside = |checked: &CheckedPoint| {
+    let compare = |checked: &CheckedPoint| {
         let found = model.predict(checked.users, checked.point.think_s.unwrap_or(think_s));
         ComparedPoint {
             checked: checked.clone(),
@@ -431,7 +431,7 @@ fn compared(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec
             model_response_s: found.response_s,
         }
     };
-    points.iter().filter(|point| point.left_out != Some(LeftOut::NotUsable)).map(beside).collect()
+    points.iter().filter(|point| point.left_out != Some(LeftOut::NotUsable)).map(compare).collect()
 }
 
 /// Points far from the curve, and beyond the capacity of the model.

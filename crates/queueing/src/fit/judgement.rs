@@ -53,7 +53,7 @@ pub struct ModelSays {
 
 /// A predicted and a measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Beside {
+pub struct MeasuredComparison {
     /// By the model.
     pub model: FittedValue,
     /// As measured.
@@ -71,9 +71,9 @@ pub struct JudgedPoint {
     #[serde(flatten)]
     pub checked: CheckedPoint,
     /// Throughput per second.
-    pub throughput: Beside,
+    pub throughput: MeasuredComparison,
     /// Response time in seconds; `None` when it was not measured.
-    pub response: Option<Beside>,
+    pub response: Option<MeasuredComparison>,
 }
 
 /// A test of all measurements together.
@@ -151,10 +151,10 @@ pub fn judge_model<E>(
         let says = predict(checked.users, checked.point.think_s)?;
         let point = &checked.point;
         let throughput =
-            beside(says.throughput_per_s, point.throughput_per_s, point.throughput_error, settings);
+            compared(says.throughput_per_s, point.throughput_per_s, point.throughput_error, settings);
         let response = point
             .response_s
-            .map(|measured| beside(says.response_s, measured, point.response_error_s, settings));
+            .map(|measured| compared(says.response_s, measured, point.response_error_s, settings));
         let noise = 3.0 * point.throughput_error.unwrap_or(0.0);
         if let Some(capacity_per_s) = capacity_per_s
             && checked.left_out.is_none()
@@ -200,7 +200,12 @@ pub fn judge_model<E>(
     })
 }
 
-fn beside(model: FittedValue, measured: f64, error: Option<f64>, settings: &JudgeSettings) -> Beside {
+fn compared(
+    model: FittedValue,
+    measured: f64,
+    error: Option<f64>,
+    settings: &JudgeSettings,
+) -> MeasuredComparison {
     let of_measurement = error.map(|error| error / measured).or(settings.measurement_error);
     // The half width of an interval is about two standard errors.
     let of_model = match (model.low, model.high) {
@@ -211,7 +216,7 @@ fn beside(model: FittedValue, measured: f64, error: Option<f64>, settings: &Judg
         let error = (of_measurement.powi(2) + of_model.powi(2) + settings.allowed.powi(2)).sqrt();
         (model.value.max(1e-12) / measured).ln() / error.max(1e-12)
     });
-    Beside { model, measured, off: model.value / measured - 1.0, errors_off }
+    MeasuredComparison { model, measured, off: model.value / measured - 1.0, errors_off }
 }
 
 /// The test of those that can be judged; `None` without any.
@@ -273,7 +278,7 @@ mod tests {
         let rejected = judge(&measured(0.6, true), &settings);
         assert_eq!(rejected.verdict, ModelVerdict::Rejected);
         assert!(rejected.p_value.is_some_and(|p| p < 1e-6));
-        let off = rejected.points[0].response.map(|beside| beside.off);
+        let off = rejected.points[0].response.map(|compared| compared.off);
         assert!(off.is_some_and(|off| (off - (1.0 / 1.6 - 1.0)).abs() < 1e-9), "{off:?}");
     }
 

@@ -261,7 +261,9 @@ fn open_queues(stations: &[Demands], open: &[Option<f64>], few: &[Vec<f64>], mea
                     let early = few.iter().enumerate();
                     linear(closed)
                         + early
-                            .map(|(n, probability)| probability * (stream.mean_beside(n) - linear(n as f64)))
+                            .map(|(n, probability)| {
+                                probability * (stream.mean_with_present(n) - linear(n as f64))
+                            })
                             .sum::<f64>()
                 }
             }

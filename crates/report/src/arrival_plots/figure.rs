@@ -1,4 +1,4 @@
-//! A plot of numbers over numbers, as an SVG that stands alone or in a page.
+//! A plot of numbers over numbers, as a separate SVG file or as part of a page.
 
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ pub(super) struct Layer {
 /// A plot. The y axis begins at 0.
 pub(super) struct Figure {
     pub(super) title: String,
-    /// The figures that the picture stands for, beside the title where no page tells them.
+    /// The key figures, shown in the title of a separate file.
     pub(super) measure: Option<String>,
     pub(super) x_title: &'static str,
     pub(super) y_title: &'static str,
@@ -61,7 +61,7 @@ const STYLE: &str = "text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,
     .dot.a{fill:#6ea3ff}.dot.b{fill:#ffb454}}";
 
 impl Figure {
-    /// A file of its own; `of` says what is drawn.
+    /// A separate file; `of` names the data.
     pub(super) fn svg(&self, of: &str) -> String {
         let measure = self.measure.iter().map(|measure| format!(" · {measure}")).collect::<String>();
         format!(
@@ -76,7 +76,7 @@ impl Figure {
         )
     }
 
-    /// For a page with a heading of its own.
+    /// For a page, which has a heading for the plot.
     pub(super) fn inline(&self) -> String {
         format!(
             "<svg viewBox=\"0 30 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
@@ -135,7 +135,7 @@ impl Figure {
                 tick(y, step)
             );
         }
-        // Twice as many ticks as on the y axis have room here.
+        // The x axis has space for twice as many ticks as the y axis.
         let (_, mut step) = scale((self.x_to - self.x_from) / 2.0);
         if self.x_whole && step.fract() != 0.0 {
             step = if step > 1.0 { step * 2.0 } else { 1.0 };
@@ -199,7 +199,7 @@ impl Layer {
         if let Mark::Bars(width) = self.mark {
             for (x, y) in &self.points {
                 let (left, right, top) = (x_at(x - width / 2.0), x_at(x + width / 2.0), y_at(*y));
-                // A hair between bars, when there is room for it.
+                // A narrow gap between bars, if there is space.
                 let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
                 let _ = writeln!(
                     out,

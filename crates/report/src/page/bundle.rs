@@ -10,11 +10,11 @@ pub(super) const STYLE: &str = include_str!("../../ui/dist/report.css");
 /// The script.
 pub(super) const SCRIPT: &str = include_str!("../../ui/dist/report.js");
 
-/// Tells the style sheet that plots will come, before anything is drawn: their places are kept free.
+/// Marks the page as one with scripts before anything is drawn, so that the style sheet reserves space for plots.
 pub(super) const HEAD_SCRIPT: &str = "document.documentElement.classList.add(\"js\")";
 
-/// What a page may do: run these two scripts and use this style sheet; load nothing, send nothing. The page of a run that
-/// goes on talks to the server it came from.
+/// Content security policy: these two scripts and this style sheet are allowed; nothing is loaded or sent. Only the live
+/// page connects to the server that it was loaded from.
 pub(super) fn content_security_policy(is_live: bool) -> String {
     let connect = if is_live { "connect-src 'self'; " } else { "" };
     format!(
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bundle_can_stand_inside_a_page() {
+    fn the_bundle_can_be_embedded_in_a_page() {
         let script = SCRIPT.to_ascii_lowercase();
         assert!(!script.contains("</script") && !script.contains("<!--"), "it would end its own element");
         assert!(!STYLE.to_ascii_lowercase().contains("</style"));

@@ -44,7 +44,7 @@ fn subtitle(fit: &CapacityFit) -> String {
     words
 }
 
-/// The whole in a sentence, and what is in doubt about it.
+/// The result in a sentence, and its caveats.
 fn opening(fit: &CapacityFit) -> String {
     let mut out = format!(
         "<section aria-label=\"Result\"><p class=\"headline\">{}</p></section>",

@@ -1,4 +1,4 @@
-//! What is to be said of a closed load: how its users, rate and times hang together, and where a capacity model comes from.
+//! Notes on a closed load: the relation of its users, rate and times, and how to obtain a capacity model.
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::arrivals::RequestedProcess;

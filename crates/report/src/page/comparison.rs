@@ -19,7 +19,7 @@ use crate::comparison_table::{change_cell, headline, interval_cell, judged, perc
 use crate::numbers::{counted, duration, percent, thousands};
 use crate::terminal_text::{Look, shown_label};
 
-/// With more rows than this, the rest are shown when somebody asks; the style sheet knows the number.
+/// Rows shown at first; a button shows the rest. The style sheet contains the same number.
 const ROWS_SHOWN: usize = 30;
 
 /// The page of a comparison.
@@ -73,7 +73,7 @@ fn subtitle(comparison: &Comparison) -> String {
     )
 }
 
-/// The whole in a sentence, and what is in doubt about it.
+/// The result in a sentence, and its caveats.
 fn opening(comparison: &Comparison) -> String {
     let mut out = format!(
         "<section aria-label=\"Result\"><p class=\"headline\">{}</p></section>",
@@ -332,7 +332,7 @@ fn method(comparison: &Comparison) -> String {
         (
             &[Verdict::Worse, Verdict::Better][..],
             "slower, faster; lower, higher; more, fewer",
-            format!("The whole interval lies beyond {margin}."),
+            format!("The whole interval is beyond {margin}."),
         ),
         (
             &[Verdict::PerhapsWorse, Verdict::PerhapsBetter],
@@ -342,7 +342,7 @@ fn method(comparison: &Comparison) -> String {
         (
             &[Verdict::Alike],
             "alike",
-            format!("The whole interval lies within {margin} (errors: {points} percentage points)."),
+            format!("The whole interval is within {margin} (errors: {points} percentage points)."),
         ),
         (
             &[Verdict::NotSeen],

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::bundle::{HEAD_SCRIPT, SCRIPT, STYLE, content_security_policy};
 use super::markup::{Section, escape, json_in_script};
 
-/// Which page it is; the script asks.
+/// Kind of page, read by the script.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// Of one run.
@@ -18,11 +18,11 @@ pub(super) enum Kind {
     Capacity,
     /// Of a model whose parameters vary.
     WhatIf,
-    /// Of a run that goes on: it hears of it at [`EVENTS_PATH`] of the server that it came from.
+    /// The live page, which receives events from [`EVENTS_PATH`] of the server that it was loaded from.
     Live,
 }
 
-/// Where the page of a run that goes on hears of it.
+/// Path of the event stream of the live page.
 pub const EVENTS_PATH: &str = "/events";
 
 impl Kind {

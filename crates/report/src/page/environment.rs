@@ -6,7 +6,7 @@ use busyhour_analysis::{RunFacts, Summary};
 
 use super::markup::{Section, escape};
 
-/// What stands where the system did not tell.
+/// Shown for values that the system does not provide.
 const UNAVAILABLE: &str = "unavailable";
 
 /// The section on the run's circumstances.
@@ -92,7 +92,7 @@ fn takes_seed(run: &RunFacts) -> bool {
 /// The command that makes the same run: the one that was given, with the seed that it drew.
 fn again(run: &RunFacts) -> Option<String> {
     let (program, arguments) = run.command_line.split_first()?;
-    // Where the program lies is this machine's business.
+    // The path of the program is specific to this machine.
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let mut words: Vec<String> =
         std::iter::once(program).chain(arguments.iter().map(String::as_str)).map(quoted).collect();

@@ -28,7 +28,7 @@ impl Extremes {
     }
 }
 
-/// What is to be said of all plots over time: the length of a slice, a second left out, a part left out.
+/// Notes on all plots over time: the length of a slice, an excluded second, an excluded part.
 fn about_slices(summary: &Summary, steps: &Steps, of_several: &str) -> String {
     let mut words = String::new();
     if steps.step_s > 1 {
@@ -106,7 +106,7 @@ pub(super) fn times(summary: &Summary, steps: Option<&Steps>) -> Section {
     Section { id: "times", title: "Response time over time", body }
 }
 
-/// Between which values median and p95 lay, from slice to slice; `begin_s` says where a slice begins.
+/// The ranges of median and p95 over the slices; `begin_s` gives the start of a slice.
 fn between(
     p50: impl IntoIterator<Item = Option<f64>>,
     p95: impl IntoIterator<Item = Option<f64>>,
@@ -129,7 +129,7 @@ fn between(
 fn times_body(summary: &Summary, steps: &Steps) -> String {
     let of_steps = || between(steps.p50.iter().copied(), steps.p95.iter().copied(), |at| steps.begin_s(at));
     let Some(heat) = &summary.heat else {
-        // A second's median would not be that of several: the worst is said to be that.
+        // The median of a slice of several seconds is the worst of its seconds' medians; the text says so.
         let each = if steps.step_s > 1 { "In the worst second of each point" } else { "Second by second" };
         return figure(
             "times",
@@ -142,7 +142,7 @@ fn times_body(summary: &Summary, steps: &Steps) -> String {
         );
     };
     let (length, slice, lines, of_each) = if heat.step_s > 1.0 {
-        // Of a slice that only the incomplete second is in, nothing is said.
+        // A slice that contains only the incomplete second is skipped.
         let end_s = steps.begin_s(steps.ended.len());
         let begin_s = |at: usize| heat.from_s + at as f64 * heat.step_s;
         let slices = |share: f64| {

@@ -6,7 +6,7 @@ const WIDTH: f64 = 220.0;
 const HEIGHT: f64 = 18.0;
 const MIDDLE: f64 = HEIGHT / 2.0;
 
-/// Room at both ends, for arrows of intervals that go on.
+/// Space at both ends for the arrows of intervals beyond the scale.
 const EDGE: f64 = 6.0;
 
 /// Changes beyond a factor of e² make the scale useless for all others.
@@ -16,7 +16,7 @@ const LOGARITHM_MOST: f64 = 2.0;
 pub(super) struct Mark {
     /// The estimate: a ratio, or a difference.
     pub(super) value: f64,
-    /// The ends; `None` where it goes on for ever.
+    /// The ends; `None` where it is unbounded.
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
     /// Class that gives its colour.
@@ -26,14 +26,14 @@ pub(super) struct Mark {
 /// A scale with zero in its middle, wide enough for the marks of a table.
 pub(super) struct Forest {
     by_ratio: bool,
-    /// What lies at the ends: logarithms for ratios.
+    /// Values at the ends; logarithms for ratios.
     most: f64,
     margin: f64,
 }
 
 impl Forest {
-    /// A scale for `marks`; `margin` is what counts as no change. Ratios stand at their logarithms, so that half and
-    /// twice are as far from one.
+    /// A scale for `marks`; changes within `margin` count as none. Ratios are placed by their logarithms, so that half
+    /// and twice have the same distance from one.
     pub(super) fn new(marks: impl Iterator<Item = Mark>, margin: f64, by_ratio: bool) -> Forest {
         let place = |value: f64| if by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let margin = if by_ratio { margin.ln_1p() } else { margin };
@@ -44,14 +44,14 @@ impl Forest {
         Forest { by_ratio, most: most.max(f64::MIN_POSITIVE), margin }
     }
 
-    /// Where a value stands; those beyond the scale stand at its ends.
+    /// Position of a value; values beyond the scale are placed at its ends.
     fn x(&self, value: f64) -> f64 {
         let place = if self.by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let share = (place / self.most).clamp(-1.0, 1.0);
         WIDTH / 2.0 + share * (WIDTH / 2.0 - EDGE)
     }
 
-    /// The bar. Its numbers stand beside it, so it says nothing to those who cannot see it.
+    /// The bar. It is hidden from screen readers, because its numbers are in the next cell.
     pub(super) fn svg(&self, mark: &Mark) -> String {
         let margin = self.margin / self.most * (WIDTH / 2.0 - EDGE);
         let mut out = format!(

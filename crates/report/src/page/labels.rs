@@ -11,7 +11,7 @@ use crate::row_columns::{RowColumn, page_columns};
 use crate::terminal_text::shown_label;
 use crate::times_table::{group_about, group_name};
 
-/// With more labels than this, the rest are shown when somebody asks; the style sheet knows the number.
+/// Labels shown at first; a button shows the rest. The style sheet contains the same number.
 const LABELS_SHOWN: usize = 30;
 
 /// The section of labels.
@@ -72,7 +72,7 @@ fn tools(count: usize, out: &mut String) {
     }
 }
 
-/// The results of each thread group; `None` where they are not told apart.
+/// The results of each thread group; `None` if they are not known separately.
 pub(super) fn groups(summary: &Summary) -> Option<Section> {
     if summary.groups.is_empty() {
         return None;
@@ -90,7 +90,7 @@ pub(super) fn groups(summary: &Summary) -> Option<Section> {
     Some(Section { id: "groups", title: "Thread groups", body })
 }
 
-/// A table of rows and their total; of more rows than `limit` the rest are shown when somebody asks.
+/// A table of rows and their total; a button shows the rows beyond `limit`.
 fn table(id: &str, rows: &[Row], total: Option<&Row>, limit: Option<usize>) -> String {
     // In the plan's order, until there are too many to see at once: then the busiest come first.
     let mut shown: Vec<(usize, &Row)> = rows.iter().enumerate().collect();

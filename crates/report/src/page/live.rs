@@ -1,6 +1,6 @@
-//! The page of a run that goes on: the places of what its server tells, and the buttons that change the run.
+//! The live page of a run: the elements for the values from the server, and the controls that change the run.
 //!
-//! Everything has its room before anything is known, so that nothing moves while numbers come in.
+//! All elements have their final size before the first values arrive, so that nothing moves later.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use super::figures::BANDS_TELL;
 use super::glossary::definitions;
 use super::markup::{Section, def, escape, figure, scrolling};
 
-/// What the page says before its first numbers.
+/// Texts of the page before the first values arrive.
 #[derive(Debug, Clone, Copy)]
 pub struct LivePage<'p> {
     /// The run's name.
     pub title: &'p str,
-    /// The load that was asked for, in words.
+    /// The requested load, in words.
     pub asked: &'p str,
     /// Why the rate cannot be changed; `None` when it can.
     pub fixed_rate: Option<&'p str>,
@@ -22,7 +22,7 @@ pub struct LivePage<'p> {
     pub report: &'p str,
 }
 
-/// Ids of the elements whose text the server tells.
+/// Ids of the elements whose text comes from the server.
 pub const LIVE_WORDS: [&str; 24] = [
     "live-when",
     "live-state",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_told_has_its_place() {
+    fn every_value_of_the_server_has_an_element() {
         let html = page(None);
         for id in LIVE_WORDS {
             assert_eq!(html.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_cannot_be_changed_says_why() {
+    fn the_page_shows_why_a_rate_cannot_be_changed() {
         let html = page(Some("users of the plan's own"));
         assert!(html.contains("users of the plan&#39;s own") && !html.contains("id=\"rate-form\""));
     }

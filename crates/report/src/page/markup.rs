@@ -12,7 +12,7 @@ pub(super) struct Section {
     pub(super) id: &'static str,
     /// Its heading.
     pub(super) title: &'static str,
-    /// What stands below it, as HTML.
+    /// The content below the heading, as HTML.
     pub(super) body: String,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn scrolling(name: &str, table: &str) -> String {
     format!("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"{name}\">{table}</div>")
 }
 
-/// A figure for a plot: the script draws it, the caption says it.
+/// A figure for a plot: the script draws it, the caption describes it.
 pub(super) fn figure(plot: &str, size: &str, caption: &str) -> String {
     let ramp = if plot == "heat" { "<p class=\"ramp\" aria-hidden=\"true\"></p>" } else { "" };
     format!(
@@ -127,7 +127,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// JSON that cannot end the element it stands in: what HTML reads in a script is written as JSON's own escapes.
+/// JSON that cannot end the surrounding element: characters with a meaning in HTML are written as JSON escapes.
 pub(super) fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }

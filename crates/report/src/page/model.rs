@@ -29,7 +29,7 @@ pub(super) struct PageModel<'s> {
     labels: Vec<LabelModel<'s>>,
 }
 
-/// A moment of the run at which somebody changed it, or at which the generator stalled.
+/// A time at which the run was changed, or at which the generator stalled.
 #[derive(Serialize)]
 pub(super) struct Mark {
     at_s: f64,
@@ -64,7 +64,7 @@ struct Part {
     to_s: f64,
 }
 
-/// A label beside its row in the table.
+/// Additional data of a label, besides its row in the table.
 #[derive(Serialize)]
 struct LabelModel<'s> {
     label: String,

@@ -85,7 +85,7 @@ fn much(amount: &str, rest: &str) -> String {
 fn requested_and_achieved(summary: &Summary, out: &mut String) {
     let (run, total) = (&summary.run, &summary.total);
     out.push_str("<table class=\"facts\"><tbody>");
-    row(out, "requested", "requested", &asked(summary));
+    row(out, "requested", "requested", &requested(summary));
     let changed = changes(run);
     if !changed.is_empty() {
         let items: Vec<String> = changed.iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
@@ -155,7 +155,7 @@ fn requested_and_achieved(summary: &Summary, out: &mut String) {
 }
 
 /// The requested load: the processes of open workloads, and users who wait for responses.
-fn asked(summary: &Summary) -> String {
+fn requested(summary: &Summary) -> String {
     let run = &summary.run;
     let mut parts: Vec<String> =
         run.open.iter().map(|open| format!("<code>{}</code>", escape(&open.process))).collect();
@@ -191,7 +191,7 @@ fn arrivals(summary: &Summary, out: &mut String) {
         out.push_str("<dd><span class=\"mark open\">not judged</span></dd>");
     }
     for verdict in &summary.arrivals {
-        // Of a closed load nobody asked for a process: it is compared with what independent users make.
+        // A closed load has no requested process: it is compared with independent users.
         let is_asked =
             !matches!(verdict.requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
         let word = match (verdict.decision, is_asked) {
@@ -219,7 +219,7 @@ fn arrivals(summary: &Summary, out: &mut String) {
     out.push_str("</div>");
 }
 
-/// The verdict's line without the word that stands before it here.
+/// The verdict's line without its first word, which is in the label here.
 fn plain_line(verdict: &ArrivalVerdict) -> &str {
     verdict.line.strip_prefix("Arrivals: ").unwrap_or(&verdict.line)
 }

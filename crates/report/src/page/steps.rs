@@ -21,10 +21,10 @@ pub(super) struct Steps {
     pub(super) from_s: u64,
     /// Length of a slice in s.
     pub(super) step_s: u64,
-    /// Arrivals of open workloads that were scheduled, per s; empty where there are none.
+    /// Scheduled arrivals of open workloads, per s; empty if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) offered: Vec<f64>,
-    /// Requests that started, per s; empty where nobody counted them.
+    /// Started requests, per s; empty if they were not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) started: Vec<f64>,
     /// Requests that ended, per s.

@@ -81,7 +81,7 @@ fn subtitle(page: &WhatIfPage) -> String {
     )
 }
 
-/// Where X is largest and R smallest, and what is in doubt.
+/// The parameters with the largest X and the smallest R, and the caveats.
 fn opening(page: &WhatIfPage) -> String {
     let mut out = String::new();
     for model in &page.models {

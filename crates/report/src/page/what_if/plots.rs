@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::super::markup::{def, escape};
 use super::points::{WhatIfClass, WhatIfFound, WhatIfPage, WhatIfStation, WhatIfValue};
 
-/// Lines of a plot; what is more stands in the tables only.
+/// Maximum number of lines in a plot; the tables contain the others.
 const LINES_MAX: usize = 9;
 
-/// Which parameter is the x axis: of those that are numbers the one with the most values, so that names, such as strategies,
-/// become lines beside each other; the first one where all are names.
+/// The parameter of the x axis: the numeric one with the most values, so that names, such as strategies, become separate
+/// lines; the first one if all are names.
 pub(super) fn axis(page: &WhatIfPage) -> usize {
     let values = |at: usize| numbers(&labels(page, at)).map_or(0, |(numbers, _)| numbers.len());
     // Of several alike the first.
@@ -116,7 +116,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
     .collect()
 }
 
-/// A plot with what is to be said below it; nothing where there is nothing to draw.
+/// A plot with its caption; empty if there is nothing to draw.
 fn sweep(
     plot: &'static str,
     unit: &'static str,
@@ -206,7 +206,7 @@ fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> 
             }
         }
     }
-    // A line is named by what tells it from others.
+    // A line is named by the values in which it differs from others.
     let several =
         |of: &dyn Fn(&(usize, Vec<String>, String)) -> String| keys.iter().any(|key| of(key) != of(&keys[0]));
     let [models, others, parts] =
@@ -215,7 +215,7 @@ fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> 
         let mut name = Vec::new();
         name.extend(parts.then(|| part.clone()));
         if others {
-            // The last name of a path says what it is: `servers 4`.
+            // The last part of a path is sufficient: `servers 4`.
             let parameters = (0..page.parameters.len()).filter(is_other).map(|at| &page.parameters[at]);
             name.extend(parameters.zip(values).map(|(parameter, value)| {
                 format!("{} {value}", parameter.rsplit('.').next().unwrap_or_default())
@@ -255,7 +255,7 @@ mod tests {
     fn strategies_are_lines_over_users() {
         let point = |strategy: &str, users: &str| super::super::WhatIfPoint {
             values: vec![strategy.to_owned(), users.to_owned()],
-            found: Err("not asked".into()),
+            found: Err("not computed".into()),
         };
         let points =
             vec![point("random", "50"), point("random", "100"), point("jsq", "50"), point("jsq", "100")];

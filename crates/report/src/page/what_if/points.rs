@@ -5,7 +5,7 @@
 pub struct WhatIfPage {
     /// The parameters that vary, by name.
     pub parameters: Vec<String>,
-    /// The models: one, or several beside each other.
+    /// The models: one, or several to compare.
     pub models: Vec<WhatIfModel>,
 }
 
@@ -16,7 +16,7 @@ pub struct WhatIfModel {
     pub name: String,
     /// How its points were found, in words.
     pub methods: Vec<String>,
-    /// What is in doubt about them, a sentence each without a full stop.
+    /// Caveats, one sentence each without a full stop.
     pub caveats: Vec<String>,
     /// The points.
     pub points: Vec<WhatIfPoint>,

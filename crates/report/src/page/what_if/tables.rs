@@ -7,7 +7,7 @@ use super::plots::{labels, numbers};
 use super::points::{WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, digits, shown};
 use crate::numbers::thousands;
 
-/// Rows that are shown before somebody asks for all.
+/// Rows shown at first; a button shows all.
 const ROWS_SHOWN: usize = 30;
 
 /// The head of a table: what the rows are of, then numbers with their terms.
@@ -31,7 +31,7 @@ fn sort_of(page: &WhatIfPage, parameter: usize) -> &'static str {
     if numbers(&labels(page, parameter)).is_some() { "number" } else { "text" }
 }
 
-/// The cells that say which point a row is of.
+/// The cells with the parameters of a row's point.
 fn row_head(page: &WhatIfPage, model: &WhatIfModel, point: &WhatIfPoint, of: &str) -> String {
     let mut row = String::from("<tr>");
     for (at, value) in point.values.iter().enumerate() {
