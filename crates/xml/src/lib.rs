@@ -3,7 +3,6 @@
 mod complaint;
 mod defaults;
 mod document;
-mod expression;
 mod query;
 mod schema;
 mod write;

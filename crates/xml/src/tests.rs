@@ -50,6 +50,33 @@ fn namespaces_known_or_not() {
     assert!(found(xml, false, "//t:b").starts_with("error "));
 }
 
+/// Values of Xalan 2.7.3 on the same document.
+#[test]
+fn values_agree_with_xalan() {
+    let xml = "<a><b>12</b><b> 7 </b><b c='x'>-0.5<![CDATA[6]]>t</b><div><mod>3</mod></div></a>";
+    for (expression, expected) in [
+        ("//text()", "12| 7 |-0.5|3"),
+        ("string(//b[3]/text())", "text -0.56t"),
+        ("number(//b[2])", "number 7"),
+        ("'1e3' + 1", "number NaN"),
+        ("-(1 div 0)", "number -Infinity"),
+        ("//div/mod mod 2", "number 1"),
+        ("substring('12345', 1.5, 2.6)", "text 234"),
+        ("substring-after('a=b', '=')", "text b"),
+        ("translate('bar', 'abc', 'AB')", "text BAr"),
+        ("round(-0.5)", "number 0"),
+        ("//b[. < 8]", "\u{20}7 "),
+        ("//b[3]/preceding-sibling::b[1]", " 7 "),
+        ("concat(true(), //b[not(@c)])", "text true12"),
+        ("normalize-space(//b[2])", "text 7"),
+        ("//b != //div", "bool true"),
+        ("sum(//b[position() < 3])", "number 19"),
+    ] {
+        assert_eq!(found(xml, false, expression), expected, "{expression}");
+    }
+    assert!(found(xml, false, ".[b]").starts_with("error "));
+}
+
 #[test]
 fn nodes_are_written() {
     let xml = "<a xmlns:s='u'><b z='1' a='&lt;&quot;&#10;'>t &amp; <i/><!--c--><?p d?></b></a>";
