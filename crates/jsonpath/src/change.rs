@@ -1,7 +1,8 @@
 //! Changing what a path leads to: `set`, `put`, `add` and `delete` of Jayway's document context.
 
-use crate::path::Step;
-use crate::{JsonPath, PathError, Value};
+use crate::error::PathError;
+use crate::syntax::{JsonPath, Step};
+use crate::value::Value;
 
 impl JsonPath {
     /// Lets `edit` change each value that the path leads to; what is not there stays so.

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::path::{Function, Step};
+use crate::compare::{Worth, compare};
+use crate::error::ReadError;
+use crate::functions::apply;
 use crate::steps::Steps;
+use crate::syntax::{Comparison, Filter, JsonPath, Operand, Step};
 use crate::value::Value;
-use crate::{JsonPath, ReadError};
 
 /// Why a path leads nowhere.
 enum Stop {
@@ -49,12 +51,7 @@ pub(crate) fn select<'v>(
 }
 
 /// The value of a path inside a filter: what a definite path finds, or the list of what another finds.
-pub(crate) fn single<'v>(
-    path: &JsonPath,
-    start: &'v Value,
-    root: &'v Value,
-    budget: &Steps,
-) -> Option<Cow<'v, Value>> {
+fn single<'v>(path: &JsonPath, start: &'v Value, root: &'v Value, budget: &Steps) -> Option<Cow<'v, Value>> {
     let mut found = select(path, start, root, budget).ok()?;
     if path.is_definite() {
         return found.pop();
@@ -176,7 +173,7 @@ impl<'v> Walk<'_, 'v> {
             },
             Step::Descend => self.descend(at + 1, value),
             Step::Function(function) => {
-                let result = apply(function, value)?;
+                let result = apply(function, value).map_err(Stop::Failed)?;
                 self.results.push(Cow::Owned(result));
                 Ok(())
             }
@@ -297,65 +294,49 @@ impl<'v> Walk<'_, 'v> {
     }
 }
 
-fn apply(function: &Function, value: &Value) -> Result<Value, Stop> {
-    let items = match value {
-        Value::Array(items) => Some(items.as_slice()),
-        _ => None,
-    };
-    let position = |index: i64| {
-        let items = items.unwrap_or_default();
-        let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
-        let wrapped = if index < 0 { length + index } else { index };
-        usize::try_from(wrapped)
-            .ok()
-            .and_then(|index| items.get(index))
-            .cloned()
-            .ok_or_else(|| Stop::Failed(format!("Index {wrapped} out of bounds for length {length}")))
-    };
-    match function {
-        Function::Length => Ok(match value {
-            Value::Array(items) => Value::Integer(i64::try_from(items.len()).unwrap_or(i64::MAX)),
-            Value::Object(members) => Value::Integer(i64::try_from(members.len()).unwrap_or(i64::MAX)),
-            _ => Value::Null,
-        }),
-        Function::First => position(0),
-        Function::Last => position(-1),
-        Function::Index(index) => position(*index),
-        Function::Unknown(name) => Err(Stop::Failed(format!("Function with name: {name} does not exist."))),
-        Function::Concat => {
-            let texts = items.unwrap_or_default().iter().filter_map(|item| match item {
-                Value::Text(text) => Some(text.as_str()),
-                _ => None,
-            });
-            Ok(Value::Text(texts.collect()))
-        }
-        Function::Min | Function::Max | Function::Avg | Function::Sum | Function::StdDev => {
-            let is_number = |item: &&Value| !matches!(item, Value::Text(_));
-            let numbers: Vec<f64> =
-                items.unwrap_or_default().iter().filter(is_number).filter_map(Value::as_f64).collect();
-            aggregate(function, &numbers).map(Value::Double).ok_or_else(|| {
-                Stop::Failed("Aggregation function attempted to calculate value using empty array".to_owned())
-            })
+impl Operand {
+    fn worth<'v>(&'v self, item: &'v Value, root: &'v Value, steps: &Steps) -> Worth<'v> {
+        let (path, start) = match self {
+            Self::Item(path) => (path, item),
+            Self::Root(path) => (path, root),
+            Self::Literal(value) => return Worth::Value(Cow::Borrowed(value)),
+            Self::Pattern(_) => return Worth::Undefined,
+        };
+        match single(path, start, root, steps) {
+            Some(value) => Worth::Value(value),
+            None => Worth::Undefined,
         }
     }
 }
 
-fn aggregate(function: &Function, numbers: &[f64]) -> Option<f64> {
-    if numbers.is_empty() {
-        return None;
-    }
-    #[allow(clippy::cast_precision_loss, reason = "no array is that long")]
-    let count = numbers.len() as f64;
-    let sum: f64 = numbers.iter().sum();
-    Some(match function {
-        Function::Min => numbers.iter().copied().fold(f64::MAX, f64::min),
-        Function::Max => numbers.iter().copied().fold(f64::MIN, f64::max),
-        Function::Avg => sum / count,
-        Function::StdDev => {
-            let squares: f64 = numbers.iter().map(|number| number * number).sum();
-            // Jayway's formula: the mean of the squares less the square of the mean.
-            (squares / count - sum * sum / count / count).sqrt()
+impl Filter {
+    /// Whether it holds for the item.
+    fn holds(&self, item: &Value, root: &Value, steps: &Steps) -> bool {
+        if !steps.spend(1) {
+            return false;
         }
-        _ => sum,
-    })
+        match self {
+            Self::And(parts) => parts.iter().all(|part| part.holds(item, root, steps)),
+            Self::Or(parts) => parts.iter().any(|part| part.holds(item, root, steps)),
+            Self::Not(part) => !part.holds(item, root, steps),
+            Self::Exists(operand) => matches!(operand.worth(item, root, steps), Worth::Value(_)),
+            Self::Compare(left, Comparison::Matches, Operand::Pattern(pattern)) => {
+                match left.worth(item, root, steps) {
+                    Worth::Value(value) if !steps.spend(value.size()) => false,
+                    Worth::Value(value) => match value.as_ref() {
+                        Value::Text(text) => pattern.is_match(text),
+                        Value::Integer(_) | Value::Double(_) | Value::Bool(_) => {
+                            pattern.is_match(&value.asserted())
+                        }
+                        _ => false,
+                    },
+                    Worth::Undefined => false,
+                }
+            }
+            Self::Compare(left, comparison, right) => {
+                let (left, right) = (left.worth(item, root, steps), right.worth(item, root, steps));
+                steps.spend(comparison.steps(&left, &right)) && compare(&left, *comparison, &right)
+            }
+        }
+    }
 }
