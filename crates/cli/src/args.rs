@@ -6,6 +6,7 @@ use std::time::Duration;
 use busyhour_demo::Stall;
 use clap::{Args, Parser, Subcommand};
 
+use crate::command_error::CommandError;
 use crate::exit::RUN_TABLE;
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
@@ -114,14 +115,15 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    pub(crate) fn into_request(self) -> Result<RunRequest, String> {
+    pub(crate) fn into_request(self) -> Result<RunRequest, CommandError> {
         let mut flags =
             FlagSettings { base: self.base, additional: self.additional, ..FlagSettings::default() };
         for text in self.jmeter_property {
             if !text.contains('=') {
                 return Err(format!(
                     "-J {text} has no value; write -J {text}=VALUE, or -J {text}= to remove the property"
-                ));
+                )
+                .into());
             }
             flags.jmeter.push(crate::settings::assignment("-J", &text)?);
         }

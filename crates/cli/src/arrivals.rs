@@ -12,6 +12,7 @@ use busyhour_report::{Look, arrival_plots, log_tables, log_tables_csv, log_table
 use busyhour_runs::{LogReport, LogTally, summarise};
 
 pub(crate) use self::args::ArrivalsArgs;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::progress::columns;
 use crate::reading::ReadingProgress;
@@ -177,7 +178,7 @@ fn caveats(log: &LogReport) -> Vec<Diagnostic> {
     caveats
 }
 
-fn plot(dir: &Path, logs: &[LogReport]) -> Result<(), String> {
+fn plot(dir: &Path, logs: &[LogReport]) -> Result<(), CommandError> {
     let failed =
         |path: &Path, error: &dyn std::fmt::Display| format!("cannot write {}: {error}", path.display());
     std::fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;

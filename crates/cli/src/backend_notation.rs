@@ -1,5 +1,6 @@
 //! The notation of the ticket shop's backend on the command line.
 
+use crate::command_error::CommandError;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use busyhour_queueing::network::TimeLaw;
 const CONNECTIONS_MAX: usize = 1000;
 
 /// A backend, its law as in model files: `constant(5ms)`, `exponential(5ms)`, `2 x exponential(5ms)`.
-pub(crate) fn backend(text: &str) -> Result<BackendOptions, String> {
+pub(crate) fn backend(text: &str) -> Result<BackendOptions, CommandError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     // exponential has an x, too.
     let several = text.split_once(['x', '×']).filter(|(number, _)| is_number(number.trim()));
@@ -22,12 +23,12 @@ pub(crate) fn backend(text: &str) -> Result<BackendOptions, String> {
     let time = match law.parse::<TimeLaw>()? {
         TimeLaw::Deterministic { mean_s } => BackendTime::Constant(time_of(mean_s)?),
         TimeLaw::Exponential { mean_s } => BackendTime::Exponential(time_of(mean_s)?),
-        _ => return Err(format!("a backend's times are constant or exponential, not {}", law.trim())),
+        _ => return Err(format!("a backend's times are constant or exponential, not {}", law.trim()).into()),
     };
     Ok(BackendOptions { connections, time })
 }
 
-fn time_of(mean_s: f64) -> Result<Duration, String> {
+fn time_of(mean_s: f64) -> Result<Duration, CommandError> {
     if !(1e-4..=60.0).contains(&mean_s) {
         return Err("it must be 0.1 ms to 60 s; shorter times cannot be slept accurately".into());
     }

@@ -10,6 +10,7 @@ use busyhour_http::TlsPolicy;
 use busyhour_program::run::Properties;
 
 use crate::args::CheckArgs;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print};
 use crate::settings;
 use crate::settings::FlagSettings;
@@ -43,7 +44,7 @@ pub(crate) fn main(args: &CheckArgs) -> Exit {
 }
 
 /// JMeter's properties, from files and flags.
-fn properties(args: &CheckArgs) -> Result<HashMap<String, String>, String> {
+fn properties(args: &CheckArgs) -> Result<HashMap<String, String>, CommandError> {
     let mut flags = FlagSettings { additional: args.additional.clone(), ..FlagSettings::default() };
     for text in &args.jmeter_property {
         flags.jmeter.push(settings::assignment("-J", text)?);

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use busyhour_demo::{DataSet, ShopOptions};
 
 use crate::args::{DemoArgs, ServerArgs};
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::run;
 use crate::run_request::RunRequest;
@@ -86,7 +87,7 @@ impl Drop for Shop {
     }
 }
 
-fn start_shop() -> Result<Shop, String> {
+fn start_shop() -> Result<Shop, CommandError> {
     let failed = |error: std::io::Error| format!("the ticket shop cannot be started: {error}");
     let program = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
@@ -158,7 +159,7 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
 /// Waits for the end of a probe.
 type Wait = Box<dyn FnOnce() + Send>;
 
-fn probe_end(args: &ServerArgs) -> Result<Wait, String> {
+fn probe_end(args: &ServerArgs) -> Result<Wait, CommandError> {
     if args.until_stdin_closes {
         return Ok(Box::new(wait_for_stdin));
     }

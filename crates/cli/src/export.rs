@@ -20,6 +20,7 @@ use busyhour_record::{
 use busyhour_runs::{record_reading, run_dir_hint};
 use clap::{Args, ValueEnum};
 
+use crate::command_error::CommandError;
 use crate::exit::{Exit, READ_TABLE, complain, hinted, say};
 use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
 use crate::io_hints::chain;
@@ -81,7 +82,7 @@ impl Exports {
         origin: Origin,
         now_ms: &NowMs,
         users: &UserCounts,
-    ) -> Result<(Exports, Vec<SnapshotSender>), String> {
+    ) -> Result<(Exports, Vec<SnapshotSender>), CommandError> {
         let (mut exports, mut senders) = (Exports::default(), Vec::new());
         let name = args.export_name.as_deref().unwrap_or(plan);
         if let Some(address) = &args.prometheus {
@@ -130,7 +131,7 @@ impl Exports {
         name: &str,
         mut exporter: BoxedExporter,
         senders: &mut Vec<SnapshotSender>,
-    ) -> Result<(), String> {
+    ) -> Result<(), CommandError> {
         let (sender, seconds) = snapshot_channel(BEHIND_MAX);
         let thread = std::thread::Builder::new()
             .name("export".into())
@@ -230,7 +231,7 @@ fn backend_listener(
     listener: &BackendListener,
     origin: Origin,
     users: &UserCounts,
-) -> Result<BoxedExporter, String> {
+) -> Result<BoxedExporter, CommandError> {
     let get = |name: &str| {
         listener.arguments.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.as_str())
     };
@@ -378,7 +379,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
             "--label is for --to hgrm only; the other formats contain all labels".into(),
         ));
     }
-    let options = args.results.options().map_err(|message| (Exit::Usage, message))?;
+    let options = args.results.options().map_err(|error| (Exit::Usage, error.into()))?;
     let inputs = Inputs::kept(&args.inputs)?;
     warn_about_unfinished_runs(&args.inputs, "exported");
     let name = match &args.export_name {
@@ -396,7 +397,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     let reading = RecordReading { read, ..reading };
     let origin = Origin { wall_anchor_ms };
     let target = args.output.clone().unwrap_or_else(|| "standard output".into());
-    let mut exporter = exporter(args, url, origin, &name).map_err(|message| (Exit::Internal, message))?;
+    let mut exporter = exporter(args, url, origin, &name).map_err(|error| (Exit::Internal, error.into()))?;
     let mut failure = None;
     let read = read_snapshots(&inputs.all, &reading, |snapshot: Snapshot| {
         if failure.is_none() {
@@ -515,7 +516,7 @@ fn exporter(
     url: Option<&str>,
     origin: Origin,
     name: &str,
-) -> Result<BoxedExporter, String> {
+) -> Result<BoxedExporter, CommandError> {
     let nobody: UserCounts = Arc::new(|| None);
     if let Some(url) = url {
         let sender: Box<dyn Sender + Send> = match url.strip_prefix("tcp://") {

@@ -7,6 +7,7 @@ use busyhour_compile::ProxyOption;
 use busyhour_record::ResultsInput;
 use clap::{CommandFactory as _, Parser};
 
+use crate::command_error::CommandError;
 use crate::exit::{Exit, RUN_TABLE, complain, print, say};
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
@@ -165,7 +166,7 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
     run::main(&parsed.request)
 }
 
-fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
+fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
     let mut parsed = Parsed::default();
     parsed.request.as_jmeter = true;
     parsed.request.flags.as_jmeter = true;
@@ -175,7 +176,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
     while let Some(argument) = rest.next() {
         let Some(text) = argument.to_str() else {
             // Only file names may be invalid UTF-8, and they follow their flag.
-            return Err(format!("the argument {} is not understood", argument.to_string_lossy()));
+            return Err(format!("the argument {} is not understood", argument.to_string_lossy()).into());
         };
         let long = text.strip_prefix("--").and_then(|long| long.split('=').next());
         if let Some(option) = long.and_then(|name| own_option(&options, name)) {
@@ -188,14 +189,14 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
         }
         let (flag, attached) = find(text)?;
         if !flag.refused.is_empty() {
-            return Err(format!("-{} (--{}): {}", flag.short, flag.long, flag.refused));
+            return Err(format!("-{} (--{}): {}", flag.short, flag.long, flag.refused).into());
         }
         let value = match (flag.takes, attached) {
             (Takes::Nothing, _) => OsString::new(),
             (_, Some(value)) => value.into(),
             (..) => match rest.next() {
                 Some(value) => value.clone(),
-                None => return Err(format!("-{} (--{}) needs a value", flag.short, flag.long)),
+                None => return Err(format!("-{} (--{}) needs a value", flag.short, flag.long).into()),
             },
         };
         if flag.ignored.is_empty() {
@@ -214,7 +215,8 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
         return Err(format!(
             "{} is for a run; -g only makes a report (`busyhour judge` judges results by thresholds)",
             own[1].to_string_lossy()
-        ));
+        )
+        .into());
     }
     let own = OwnOptions::try_parse_from(own).map_err(|error| {
         // Only the first paragraph, because the usage line that follows does not contain JMeter's flags.
@@ -227,7 +229,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
 }
 
 /// The flag in a text, and the value that is attached to it.
-fn find(text: &str) -> Result<(&'static Flag, Option<String>), String> {
+fn find(text: &str) -> Result<(&'static Flag, Option<String>), CommandError> {
     let unknown = || format!("the argument {text:?} is not understood (see busyhour --help)");
     if let Some(long) = text.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
@@ -238,20 +240,20 @@ fn find(text: &str) -> Result<(&'static Flag, Option<String>), String> {
             let (_, short) = SPELLINGS.iter().find(|(spelling, _)| *spelling == name)?;
             FLAGS.iter().find(|flag| flag.short == *short)
         });
-        return flag.map(|flag| (flag, value)).ok_or_else(unknown);
+        return flag.map(|flag| (flag, value)).ok_or_else(|| unknown().into());
     }
     let mut characters = text.strip_prefix('-').ok_or_else(unknown)?.chars();
     let short = characters.next().ok_or_else(unknown)?;
     let flag = FLAGS.iter().find(|flag| flag.short == short).ok_or_else(unknown)?;
     let attached = characters.as_str();
     if flag.takes == Takes::Nothing && !attached.is_empty() {
-        return Err(unknown());
+        return Err(unknown().into());
     }
     let attached = attached.strip_prefix('=').unwrap_or(attached);
     Ok((flag, (!attached.is_empty()).then(|| attached.to_owned())))
 }
 
-fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), String> {
+fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), CommandError> {
     let flags: &mut FlagSettings = &mut parsed.request.flags;
     let text = value.to_string_lossy();
     match short {
@@ -404,7 +406,7 @@ mod tests {
         assert_eq!((request.results, request.plan), (Some("y.jtl".into()), "x.jmx".into()));
         let criteria: Vec<_> = request.thresholds.criteria.iter().map(ToString::to_string).collect();
         assert_eq!(criteria, ["require p95 < 800ms", "fail if rc5?? > 20, continue as failed"]);
-        let message = parse(&arguments("-n -t x --seed y")).err().unwrap_or_default();
+        let message = parse(&arguments("-n -t x --seed y")).err().expect("an error");
         assert!(message.starts_with("invalid value 'y' for '--seed <SEED>'"), "{message}");
         assert!(help().contains("--threshold CRITERION"), "{}", help());
     }

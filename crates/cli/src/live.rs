@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_compile::Started;
-use busyhour_live::{Follower, LoadState, Order, PageServer, PageSettings, RunPhase, Steering, follow};
+use busyhour_live::{
+    Follower, LoadState, Order, OrderRefused, PageServer, PageSettings, RunPhase, Steering, follow,
+};
 use busyhour_program::run::{RunShared, Stop};
 use busyhour_record::{ChangedFrom, ControlEvent, LoadChange, Manifest, RunDir, SnapshotSender};
 use clap::{Args, ValueEnum};
 
+use crate::command_error::CommandError;
 use crate::exit::say;
 use crate::io_hints::chain;
 use crate::stop_signals::StopRequests;
@@ -135,7 +138,7 @@ impl Steered {
 }
 
 impl Steering for Steered {
-    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), String> {
+    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), OrderRefused> {
         // The lock executes commands one at a time.
         let mut manifest = lock(&self.manifest);
         if matches!(self.phase(), RunPhase::Stopping | RunPhase::Ended) {
@@ -147,7 +150,7 @@ impl Steering for Steered {
             Order::Resume => control.resume(now),
             Order::Rate { factor } => {
                 if let Some(why) = &self.fixed_rate {
-                    return Err(why.clone());
+                    return Err(why.clone().into());
                 }
                 control.set_rate_factor(now, factor).map(Some)
             }
@@ -203,7 +206,7 @@ impl Live {
         criteria: &[Criterion],
         started: &Started,
         steered: Steered,
-    ) -> Result<(Live, SnapshotSender), String> {
+    ) -> Result<(Live, SnapshotSender), CommandError> {
         let (follower, sender) =
             follow(criteria.to_vec()).map_err(|error| format!("cannot subscribe to the run: {error}"))?;
         let steered = Arc::new(steered);
@@ -235,7 +238,7 @@ impl Live {
     }
 
     /// Executes a command from the terminal, or returns why it cannot be executed.
-    pub(crate) fn order(&self, order: Order) -> Result<(), String> {
+    pub(crate) fn order(&self, order: Order) -> Result<(), OrderRefused> {
         self.steered.order(order, ChangedFrom::Terminal)?;
         self.publish_state();
         Ok(())
@@ -262,7 +265,7 @@ fn page(
     started: &Started,
     steered: &Arc<Steered>,
     follower: &Follower,
-) -> Result<PageServer, String> {
+) -> Result<PageServer, CommandError> {
     let manifest = lock(&steered.manifest);
     let report = steered.dir.report_path();
     let processes: Vec<String> =

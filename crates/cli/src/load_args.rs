@@ -7,6 +7,7 @@ use busyhour_compile::{OpenOptions, no_free_user, think_law};
 use busyhour_program::open::NoFreeUser;
 use clap::Args;
 
+use crate::command_error::CommandError;
 use crate::run_request::RunRequest;
 use crate::url_plan::{Closed, UrlPlan};
 
@@ -68,12 +69,12 @@ pub(crate) struct UrlArgs {
 
 impl LoadArgs {
     /// Applies these options to a request for a plan or a URL.
-    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
+    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), CommandError> {
         let target = request.plan.to_string_lossy().into_owned();
         let is_url = request.is_for_url();
         request.spin = self.spin;
         if !is_url && is_url_without_scheme(&target) && !request.plan.exists() {
-            return Err(format!("file {target} not found; for a URL, add the scheme: http://{target}"));
+            return Err(format!("file {target} not found; for a URL, add the scheme: http://{target}").into());
         }
         if !is_url {
             self.refuse_for_plan(&url)?;
@@ -115,7 +116,7 @@ impl LoadArgs {
     }
 
     /// Refuses options that a plan defines itself.
-    fn refuse_for_plan(&self, url: &UrlArgs) -> Result<(), String> {
+    fn refuse_for_plan(&self, url: &UrlArgs) -> Result<(), CommandError> {
         let given = [
             ("--think", self.think.is_some()),
             ("--for", self.length.is_some() && self.arrivals.is_none()),
@@ -127,12 +128,13 @@ impl LoadArgs {
         match given.iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(format!(
                 "{flag} is for a URL only; in a plan, change the element or its properties (-J NAME=VALUE)"
-            )),
+            )
+            .into()),
             None => Ok(()),
         }
     }
 
-    fn open(&self) -> Result<Option<OpenOptions>, String> {
+    fn open(&self) -> Result<Option<OpenOptions>, CommandError> {
         let Some(text) = &self.arrivals else {
             let given = [
                 ("--weight", !self.weights.is_empty()),
@@ -140,7 +142,7 @@ impl LoadArgs {
                 ("--ignore-rate-timers", self.ignore_rate_timers),
             ];
             return match given.iter().find(|(_, given)| *given) {
-                Some((flag, _)) => Err(format!("{flag} needs --arrivals")),
+                Some((flag, _)) => Err(format!("{flag} needs --arrivals").into()),
                 None => Ok(None),
             };
         };
@@ -190,7 +192,7 @@ fn is_url_without_scheme(text: &str) -> bool {
 }
 
 /// The body of `-d` options, with curl's rules.
-fn body(data: &[String]) -> Result<Option<String>, String> {
+fn body(data: &[String]) -> Result<Option<String>, CommandError> {
     let mut parts = Vec::new();
     for text in data {
         parts.push(match text.strip_prefix('@') {
@@ -203,23 +205,23 @@ fn body(data: &[String]) -> Result<Option<String>, String> {
     Ok((!parts.is_empty()).then(|| parts.join("&")))
 }
 
-fn weight(text: &str) -> Result<(String, f64), String> {
+fn weight(text: &str) -> Result<(String, f64), CommandError> {
     let parsed =
         text.rsplit_once('=').and_then(|(name, number)| Some((name.to_owned(), number.trim().parse().ok()?)));
     match parsed {
         Some((name, weight)) if f64::is_finite(weight) && weight >= 0.0 => Ok((name, weight)),
-        _ => Err(format!("--weight {text:?} does not have the form 'Name of the group=2'")),
+        _ => Err(format!("--weight {text:?} does not have the form 'Name of the group=2'").into()),
     }
 }
 
-fn time_of_for(text: &str) -> Result<u64, String> {
-    busyhour_arrivals::time_ns(text).map_err(|error| format!("--for: {}", error.render(text)))
+fn time_of_for(text: &str) -> Result<u64, CommandError> {
+    busyhour_arrivals::time_ns(text).map_err(|error| format!("--for: {}", error.render(text)).into())
 }
 
-fn whole_seconds(text: &str) -> Result<u64, String> {
+fn whole_seconds(text: &str) -> Result<u64, CommandError> {
     let ns = time_of_for(text)?;
     if ns < 1_000_000_000 || ns % 1_000_000_000 != 0 {
-        return Err(format!("--for {text:?}: not a whole number of seconds"));
+        return Err(format!("--for {text:?}: not a whole number of seconds").into());
     }
     Ok(ns / 1_000_000_000)
 }

@@ -5,6 +5,7 @@ mod arrivals;
 mod backend_notation;
 mod check;
 mod columns;
+mod command_error;
 mod compare;
 mod console;
 mod demo;

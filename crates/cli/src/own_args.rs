@@ -6,6 +6,7 @@ use std::time::Duration;
 use busyhour_report::RunShow;
 use clap::Args;
 
+use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
 use crate::live::LiveArgs;
 use crate::load_args::{LoadArgs, UrlArgs};
@@ -56,7 +57,7 @@ pub(crate) struct OwnArgs {
 
 impl OwnArgs {
     /// Applies these options to a request that has its plan or URL already.
-    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
+    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), CommandError> {
         if self.cores == Some(0) {
             return Err("--cores must be at least 1".into());
         }
@@ -88,11 +89,11 @@ impl OwnArgs {
 /// Default of `--request-deadline` for a URL.
 const URL_REQUEST_DEADLINE: Duration = Duration::from_secs(60);
 
-fn deadline(text: &str) -> Result<Duration, String> {
+fn deadline(text: &str) -> Result<Duration, CommandError> {
     let time = busyhour_arrivals::time_ns(text);
     let ns = time.map_err(|error| format!("--request-deadline: {}", error.render(text)))?;
     if ns < 1_000_000 {
-        return Err(format!("--request-deadline {text:?}: at least 1ms, or 'none' for no limit"));
+        return Err(format!("--request-deadline {text:?}: at least 1ms, or 'none' for no limit").into());
     }
     Ok(Duration::from_nanos(ns))
 }

@@ -1,5 +1,6 @@
 //! The mapping of objects in a log to pages, as a TOML file.
 
+use crate::command_error::CommandError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -33,41 +34,41 @@ pub(crate) struct Page {
 }
 
 impl PageMap {
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
         let name = path.display();
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("cannot read {name}: {}", crate::io_hints::with_hint(&error)))?;
-        Self::parse(&text).map_err(|problem| format!("{name}: {problem}"))
+        Self::parse(&text).map_err(|problem| format!("{name}: {problem}").into())
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, CommandError> {
         let map: Self = toml::from_str(text)
             .map_err(|error| format!("{}\nExample:\n\n{EXAMPLE}", error.to_string().trim_end()))?;
         map.check()?;
         Ok(map)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), CommandError> {
         if self.pages.is_empty() {
-            return Err(format!("it contains no pages; example:\n\n{EXAMPLE}"));
+            return Err(format!("it contains no pages; example:\n\n{EXAMPLE}").into());
         }
         let mut pages = BTreeMap::new();
         for page in &self.pages {
             if page.objects.is_empty() {
-                return Err(format!("page {:?} has no objects", page.name));
+                return Err(format!("page {:?} has no objects", page.name).into());
             }
             if page.visits == Some(0) {
-                return Err(format!("page {:?}: visits must be at least 1", page.name));
+                return Err(format!("page {:?}: visits must be at least 1", page.name).into());
             }
             for object in &page.objects {
                 if let Some(other) = pages.insert(object, &page.name) {
                     return Err(format!(
                         "object {object:?} is in page {other:?} and in page {:?}; its response times would count twice",
                         page.name
-                    ));
+                    ).into());
                 }
                 if self.ignore.contains(object) {
-                    return Err(format!("object {object:?} of page {:?} is ignored too", page.name));
+                    return Err(format!("object {object:?} of page {:?} is ignored too", page.name).into());
                 }
             }
         }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        PageMap::parse(text).unwrap_err()
+        PageMap::parse(text).unwrap_err().into()
     }
 
     #[test]

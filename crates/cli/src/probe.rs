@@ -9,6 +9,7 @@ use busyhour_demo::{Probe, ProbeOptions, ProbeRecord};
 use busyhour_stats::{DispersionCounter, GapStatistics};
 
 use crate::args::ServerArgs;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 
 /// Gaps below this are what timers that bunch make.
@@ -68,7 +69,7 @@ fn shown(args: &ServerArgs) -> String {
     args.stamps.as_deref().map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), String> {
+fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), CommandError> {
     let mut out = BufWriter::with_capacity(1 << 18, file);
     let failed = |error: std::io::Error| {
         format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))

@@ -1,5 +1,6 @@
 //! Parses times, rates and shares on the command line.
 
+use crate::command_error::CommandError;
 use std::time::Duration;
 
 use busyhour_analysis::LogWindow;
@@ -9,13 +10,13 @@ use busyhour_queueing::network::quantity::number;
 pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
 /// Parses a part of a log: `120,1320` is from 120 s to 1320 s after its first start.
-pub(crate) fn log_span(text: &str) -> Result<LogWindow, String> {
+pub(crate) fn log_span(text: &str) -> Result<LogWindow, CommandError> {
     let RunWindow { from_s, to_s } = span(text)?;
     Ok(LogWindow { before_s: from_s, duration_s: to_s - from_s })
 }
 
 /// Parses a part of a log with its length: `120,1200` begins 120 s after its first start and lasts 1200 s.
-pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
+pub(crate) fn window(text: &str) -> Result<LogWindow, CommandError> {
     let (before, duration) =
         text.split_once(',').ok_or("expected BEFORE,DURATION in seconds, such as 120,1200")?;
     let (before_s, duration_s) = (seconds(before)?, seconds(duration)?);
@@ -26,7 +27,7 @@ pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
 }
 
 /// Parses a part of a run: `120,1320` is from 120 s to 1320 s after its start.
-pub(crate) fn span(text: &str) -> Result<RunWindow, String> {
+pub(crate) fn span(text: &str) -> Result<RunWindow, CommandError> {
     let (from, to) = text.split_once(',').ok_or("expected FROM,TO in seconds, such as 120,1320")?;
     let (from_s, to_s) = (seconds(from)?, seconds(to)?);
     if to_s <= from_s {
@@ -36,25 +37,26 @@ pub(crate) fn span(text: &str) -> Result<RunWindow, String> {
 }
 
 /// Parses a share: `5%` or `0.05`.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
     match text.trim().strip_suffix('%') {
         Some(percent) => Ok(number(percent)? / 100.0),
-        None => number(text).and_then(|share| {
+        None => match number(text)? {
+            share if share < 1.0 => Ok(share),
             // Without a unit, 5 would be 500 %, but is probably a mistake for 5 %.
-            if share < 1.0 { Ok(share) } else { Err(format!("write {text}% for per cent")) }
-        }),
+            _ => Err(format!("write {text}% for per cent").into()),
+        },
     }
 }
 
 /// Parses a stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
-pub(crate) fn stall(text: &str) -> Result<Stall, String> {
+pub(crate) fn stall(text: &str) -> Result<Stall, CommandError> {
     let (length, after) = text.split_once('@').ok_or("expected LENGTH@AFTER, such as 2s@10s")?;
     Ok(Stall { after: duration(after)?, length: duration(length)? })
 }
 
 /// Parses a time with a unit.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long"))
+pub(crate) fn duration(text: &str) -> Result<Duration, CommandError> {
+    Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long").into())
 }
 
 #[cfg(test)]

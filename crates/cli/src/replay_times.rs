@@ -6,25 +6,26 @@ use std::path::Path;
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_record::{Log, LogError, RunDir, SampleFlags, SamplesReader};
 
+use crate::command_error::CommandError;
 use crate::exit::say;
 
 /// Reads the files of the `replay(…)` stages of a process.
 ///
 /// # Errors
 /// If a file cannot be read.
-pub(crate) fn resolved(mut process: ArrivalProcess) -> Result<ArrivalProcess, String> {
+pub(crate) fn resolved(mut process: ArrivalProcess) -> Result<ArrivalProcess, CommandError> {
     process.resolve(|file| read(Path::new(file)).map_err(|error| format!("replay({file}): {error}")))?;
     Ok(process)
 }
 
 /// Arrival times of a run directory, a JTL file or an access log in nanoseconds from an arbitrary origin.
-fn read(path: &Path) -> Result<Vec<u64>, String> {
+fn read(path: &Path) -> Result<Vec<u64>, CommandError> {
     let stamps = if path.is_dir() { of_run(path) } else { of_file(path) }?;
     if stamps.is_empty() { Err("the file contains no arrivals".into()) } else { Ok(stamps) }
 }
 
 /// The arrivals of an open run, or the requests of a closed one.
-fn of_run(path: &Path) -> Result<Vec<u64>, String> {
+fn of_run(path: &Path) -> Result<Vec<u64>, CommandError> {
     let reader = SamplesReader::open(&RunDir::open(path).samples_path())
         .map_err(|error| crate::io_hints::chain(&error))?;
     let (mut requests, mut arrivals) = (Vec::new(), Vec::new());
@@ -42,7 +43,7 @@ fn of_run(path: &Path) -> Result<Vec<u64>, String> {
     Ok(if arrivals.is_empty() { requests } else { arrivals })
 }
 
-fn of_file(path: &Path) -> Result<Vec<u64>, String> {
+fn of_file(path: &Path) -> Result<Vec<u64>, CommandError> {
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut lines = std::io::BufReader::new(file);
     let mut first = Vec::new();
@@ -80,7 +81,7 @@ fn in_brackets(line: &str) -> Option<i64> {
 
 /// Reads an access log, which has whole seconds. Requests are spread at random (with a fixed seed) within their second,
 /// because all at once would be a burst that did not happen.
-fn of_access_log(path: &Path) -> Result<Vec<u64>, String> {
+fn of_access_log(path: &Path) -> Result<Vec<u64>, CommandError> {
     use rand::{Rng as _, SeedableRng as _};
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(0);
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;

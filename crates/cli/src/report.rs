@@ -9,6 +9,7 @@ use busyhour_report::{Look, RunShow, end_of_run, html_report};
 use busyhour_runs::{LogLoad, ReadRunError, ResultsOptions, ResultsPart, summarise_results};
 use clap::Args;
 
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::inputs::{Inputs, is_stdin};
 use crate::io_hints::chain;
@@ -93,7 +94,7 @@ pub(crate) fn main(args: &ReportArgs) -> Exit {
 }
 
 impl ReportArgs {
-    fn options(&self) -> Result<ResultsOptions, String> {
+    fn options(&self) -> Result<ResultsOptions, CommandError> {
         let mut options = self.results.options()?;
         options.apdex = self.apdex.unwrap_or(options.apdex);
         options.load = if self.open { LogLoad::Open } else { LogLoad::Closed };
@@ -141,7 +142,7 @@ fn look() -> Look {
     Look { width: columns().filter(|_| on_terminal), colour }
 }
 
-fn apdex(text: &str) -> Result<ApdexLimits, String> {
+fn apdex(text: &str) -> Result<ApdexLimits, CommandError> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
     let two = text.split_once(',').and_then(|(from, to)| Some((number(from)?, number(to)?)));
     let (satisfied, tolerated) = two.filter(|(satisfied, tolerated)| tolerated > satisfied).ok_or(

@@ -6,6 +6,7 @@ use busyhour_analysis::comparison::{ComparedClock, RunWindow};
 use busyhour_runs::{ResultsOptions, ResultsPart, RunReading};
 use clap::{Args, ValueEnum};
 
+use crate::command_error::CommandError;
 use crate::quantities::span;
 use crate::results_options::results_options;
 use crate::settings;
@@ -58,7 +59,7 @@ impl ResultsArgs {
     }
 
     /// The options for reading, with those set by properties.
-    pub(crate) fn options(&self) -> Result<ResultsOptions, String> {
+    pub(crate) fn options(&self) -> Result<ResultsOptions, CommandError> {
         let mut flags = FlagSettings { additional: self.additional.clone(), ..FlagSettings::default() };
         for text in &self.jmeter_property {
             flags.jmeter.push(settings::assignment("-J", text)?);
@@ -99,7 +100,7 @@ impl ComparedArgs {
     }
 
     /// With `seed` for the bootstrap within runs, or without it.
-    pub(crate) fn reading(&self, seed: Option<u64>) -> Result<RunReading, String> {
+    pub(crate) fn reading(&self, seed: Option<u64>) -> Result<RunReading, CommandError> {
         let ResultsOptions { read, part, .. } = self.results.options()?;
         Ok(RunReading { clock: self.clock(), part, read, seed })
     }

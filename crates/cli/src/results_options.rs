@@ -1,5 +1,6 @@
 //! Options for reading results that JMeter's properties set.
 
+use crate::command_error::CommandError;
 use std::collections::HashMap;
 
 use busyhour_record::{ApdexLimits, ReadSettings, SaveConfig};
@@ -10,7 +11,7 @@ pub(crate) const APDEX_PROPERTIES: [&str; 2] =
     ["jmeter.reportgenerator.apdex_satisfied_threshold", "jmeter.reportgenerator.apdex_tolerated_threshold"];
 
 /// The options for reading results that JMeter's properties set.
-pub(crate) fn results_options(properties: &HashMap<String, String>) -> Result<ResultsOptions, String> {
+pub(crate) fn results_options(properties: &HashMap<String, String>) -> Result<ResultsOptions, CommandError> {
     let get = |name: &str| properties.get(name).map(String::as_str);
     let save = SaveConfig::from_properties(get).map_err(|error| error.to_string())?;
     // Without such properties, the default columns of several JMeter releases are tried.
@@ -27,7 +28,7 @@ pub(crate) fn results_options(properties: &HashMap<String, String>) -> Result<Re
 }
 
 /// The limits of the Application Performance Index that JMeter's properties set.
-pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<ApdexLimits, String> {
+pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<ApdexLimits, CommandError> {
     let mut limits = ApdexLimits::default();
     let [satisfied, tolerated] = APDEX_PROPERTIES.map(|name| {
         let Some(text) = properties.get(name) else { return Ok(None) };

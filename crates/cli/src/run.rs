@@ -22,6 +22,7 @@ use prepare::{Prepared, prepare};
 use refusal::Refusal;
 use tokio::sync::oneshot;
 
+use crate::command_error::CommandError;
 use crate::console;
 use crate::exit::{self, Exit, complain, say};
 use crate::forecast;
@@ -230,7 +231,7 @@ fn display(request: &RunRequest, prepared: &Prepared, length: Option<Duration>) 
     Display::new(request.as_jmeter, name, interval, length)
 }
 
-fn apdex_limits(settings: &Settings, properties: &Properties) -> Result<ApdexLimits, String> {
+fn apdex_limits(settings: &Settings, properties: &Properties) -> Result<ApdexLimits, CommandError> {
     for name in crate::results_options::APDEX_PROPERTIES {
         settings::used(settings, properties, name);
     }

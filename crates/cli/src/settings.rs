@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_program::run::Properties;
 
+use crate::command_error::CommandError;
 use crate::exit::say;
 use crate::java_properties;
 
@@ -26,10 +27,10 @@ pub(crate) struct FlagSettings {
 }
 
 /// Parses `name=value` after a flag; `name` alone sets the empty value, as in JMeter.
-pub(crate) fn assignment(flag: &str, text: &str) -> Result<(String, String), String> {
+pub(crate) fn assignment(flag: &str, text: &str) -> Result<(String, String), CommandError> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     if name.is_empty() {
-        return Err(format!("{flag}{text} sets a property without a name; write {flag}name=value"));
+        return Err(format!("{flag}{text} sets a property without a name; write {flag}name=value").into());
     }
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -46,7 +47,7 @@ pub(crate) struct Settings {
 }
 
 /// Reads the files and applies the flags.
-pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, String> {
+pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, CommandError> {
     let mut settings = Settings::default();
     if let Some(file) = &flags.base {
         settings.given.extend(read(file)?);
@@ -82,7 +83,7 @@ pub(crate) fn used<'s>(settings: &'s Settings, properties: &Properties, name: &s
 }
 
 /// Reads a file of `-q` or `-S`. If it is missing, JMeter logs a warning and starts the test anyway.
-fn read_additional(file: &Path, flags: &FlagSettings) -> Result<Vec<(String, String)>, String> {
+fn read_additional(file: &Path, flags: &FlagSettings) -> Result<Vec<(String, String)>, CommandError> {
     if flags.as_jmeter && !file.exists() {
         say(&format!(
             "warning: the properties file {} does not exist; like JMeter, the run starts without it",
@@ -93,7 +94,7 @@ fn read_additional(file: &Path, flags: &FlagSettings) -> Result<Vec<(String, Str
     read(file)
 }
 
-fn read(file: &Path) -> Result<Vec<(String, String)>, String> {
+fn read(file: &Path) -> Result<Vec<(String, String)>, CommandError> {
     match std::fs::read(file) {
         Ok(bytes) => {
             // Java reads these files as ISO-8859-1; most are ASCII, and many that are not are UTF-8.
@@ -103,7 +104,7 @@ fn read(file: &Path) -> Result<Vec<(String, String)>, String> {
         }
         Err(error) => {
             let why = crate::io_hints::with_hint(&error);
-            Err(format!("cannot read the properties file {}: {why}", file.display()))
+            Err(format!("cannot read the properties file {}: {why}", file.display()).into())
         }
     }
 }

@@ -16,6 +16,7 @@ use clap::Args;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::command_error::CommandError;
 use crate::io_hints::chain;
 
 /// Maximum seconds queued for the evaluation of thresholds, which takes microseconds per second.
@@ -59,7 +60,7 @@ pub(crate) struct Thresholds {
 
 impl ThresholdArgs {
     /// Reads the criteria, or returns all errors in them.
-    pub(crate) fn read(self) -> Result<Thresholds, String> {
+    pub(crate) fn read(self) -> Result<Thresholds, CommandError> {
         let (mut criteria, mut wrong) = (Vec::new(), Vec::new());
         for path in &self.thresholds {
             match std::fs::read_to_string(path) {
@@ -84,7 +85,7 @@ impl ThresholdArgs {
             }
         }
         if !wrong.is_empty() {
-            return Err(wrong.join("\n"));
+            return Err(wrong.join("\n").into());
         }
         let step = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty()).map(PathBuf::from);
         Ok(Thresholds {
@@ -219,7 +220,7 @@ impl Watch {
         dir: &RunDir,
         summary: &Summary,
         criteria: &[Criterion],
-    ) -> Result<Vec<ThresholdResult>, String> {
+    ) -> Result<Vec<ThresholdResult>, CommandError> {
         let judge = self.thread.join().ok();
         let lost = self.lost.load(std::sync::atomic::Ordering::Relaxed);
         match judge.filter(|_| lost == 0) {
@@ -227,7 +228,7 @@ impl Watch {
             None => {
                 let record = [ResultsInput::path(dir.path())];
                 judge_record(&record, &RecordReading::default(), summary, criteria.to_vec())
-                    .map_err(|error| format!("the thresholds could not be judged: {}", chain(&error)))
+                    .map_err(|error| format!("the thresholds could not be judged: {}", chain(&error)).into())
             }
         }
     }
@@ -238,12 +239,12 @@ impl Thresholds {
     pub(crate) fn write(&self, source: &str, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
         let report = ThresholdReport::new(source.to_owned(), summary.thresholds.clone());
         let (mut written, mut failed) = (Vec::new(), Vec::new());
-        let mut note = |path: &Path, result: Result<(), String>| match result {
-            Ok(()) => written.push(path.to_owned()),
-            Err(error) => failed.push(error),
+        let mut note = |path: &Path, error: Option<String>| match error {
+            None => written.push(path.to_owned()),
+            Some(error) => failed.push(error),
         };
         let whole = |path: &Path, text: String| {
-            RunDir::write_whole(path, text.as_bytes()).map_err(|error| chain(&error))
+            RunDir::write_whole(path, text.as_bytes()).err().map(|error| chain(&error))
         };
         if let Some(path) = &self.junit {
             note(path, whole(path, thresholds_junit(summary)));
@@ -260,7 +261,7 @@ impl Thresholds {
                 .and_then(|mut file| file.write_all(summary_markdown(summary).as_bytes()));
             note(
                 path,
-                appended.map_err(|error| {
+                appended.err().map(|error| {
                     format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))
                 }),
             );

@@ -1,5 +1,6 @@
 //! Generates the test plan of `busyhour run URL`. The plan is stored in the run directory and can be opened in JMeter.
 
+use crate::command_error::CommandError;
 use std::fmt::Write as _;
 
 /// Users of a closed load.
@@ -34,7 +35,7 @@ struct Pieces<'a> {
     path: &'a str,
 }
 
-fn pieces(url: &str) -> Result<Pieces<'_>, String> {
+fn pieces(url: &str) -> Result<Pieces<'_>, CommandError> {
     let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("{url:?} is not a URL"))?;
     let rest = rest.split('#').next().unwrap_or(rest);
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -47,14 +48,14 @@ fn pieces(url: &str) -> Result<Pieces<'_>, String> {
         _ => (authority, ""),
     };
     if host.is_empty() {
-        return Err(format!("{url:?} has no host"));
+        return Err(format!("{url:?} has no host").into());
     }
     if !port.is_empty() && port.parse::<u16>().is_err() {
-        return Err(format!("{port:?} in {url:?} is not a port number"));
+        return Err(format!("{port:?} in {url:?} is not a port number").into());
     }
     // Arguments of functions may contain white space.
     if !path.contains("${") && path.contains(|character: char| character.is_ascii_whitespace()) {
-        return Err(format!("{url:?} contains white space; write %20 for a space"));
+        return Err(format!("{url:?} contains white space; write %20 for a space").into());
     }
     Ok(Pieces { scheme: scheme.to_ascii_lowercase(), host, port, path })
 }
@@ -78,7 +79,7 @@ fn escaped(text: &str) -> String {
 
 impl UrlPlan<'_> {
     /// The names and values of the headers, with the default content type of data.
-    fn all_headers(&self) -> Result<Vec<(&str, &str)>, String> {
+    fn all_headers(&self) -> Result<Vec<(&str, &str)>, CommandError> {
         let mut headers = Vec::new();
         for header in self.headers {
             let (name, value) = header
@@ -93,7 +94,7 @@ impl UrlPlan<'_> {
     }
 
     /// The file name of the plan, and its text.
-    pub(crate) fn jmx(&self) -> Result<(String, String), String> {
+    pub(crate) fn jmx(&self) -> Result<(String, String), CommandError> {
         let Pieces { scheme, host, port, path } = pieces(self.url)?;
         let method =
             self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());

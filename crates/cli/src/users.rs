@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::columns::Columns;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::page_map::PageMap;
 use crate::quantities::{log_span, seconds, window};
@@ -79,7 +80,7 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
     Exit::Completed
 }
 
-fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, String> {
+fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, CommandError> {
     let log = Log::open(path).map_err(|error| crate::io_hints::chain(&error))?;
     let options = WebLogOptions { window: args.part(), ..WebLogOptions::default() };
     // Cached per label number: whether the label belongs to a page.
@@ -138,7 +139,7 @@ fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, Str
 }
 
 /// Refuses labels that are not mapped, and warns about rows that were skipped.
-fn complete(facts: &LogFacts, map: &PageMap, path: &Path) -> Result<(), String> {
+fn complete(facts: &LogFacts, map: &PageMap, path: &Path) -> Result<(), CommandError> {
     let unknown = map.unknown(&facts.labels);
     if !unknown.is_empty() {
         let some: Vec<String> = unknown.iter().take(8).map(|label| format!("{label:?}")).collect();
@@ -146,7 +147,7 @@ fn complete(facts: &LogFacts, map: &PageMap, path: &Path) -> Result<(), String> 
         return Err(format!(
             "these objects belong to no page of the mapping: {}{more}; add them to a page, or to ignore = […]",
             some.join(", ")
-        ));
+        ).into());
     }
     if facts.bad_rows > 0 {
         say(&format!("warning: {}: skipped {} rows that cannot be read", path.display(), facts.bad_rows));

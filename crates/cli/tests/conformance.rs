@@ -6,12 +6,13 @@
 //! everything else of these cases is compared. `CONFORMANCE_ONLY=part-of-a-name` runs only some cases.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use busyhour_standin::{Case, StandIn, cases, compare};
+use busyhour_standin::{Case, StandIn, cases, differences};
 
 /// Number of cases that run at the same time. Most cases wait for timers, not for the processor.
 const AT_ONCE: usize = 6;
@@ -45,7 +46,7 @@ fn plans_behave_as_in_jmeter() {
                         (Ok(()), None) => continue,
                         (Ok(()), Some(why)) => format!("agrees now; take it off the list ({why})"),
                         (Err(_), Some(_)) => continue,
-                        (Err(difference), None) => difference,
+                        (Err(difference), None) => difference.to_string(),
                     };
                     problems.lock().unwrap().push(format!("=== {}\n{problem}", case.name));
                 }
@@ -68,31 +69,30 @@ fn plans_behave_as_in_jmeter() {
 }
 
 /// Runs a case and compares it. `own_code` is the exit code if it differs from JMeter's on purpose.
-fn replay(case: &Case, own_code: Option<i32>) -> Result<(), String> {
-    let server = StandIn::start().map_err(|error| error.to_string())?;
-    let out = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let runs = tempfile::tempdir().map_err(|error| error.to_string())?;
+fn replay(case: &Case, own_code: Option<i32>) -> Result<(), Box<dyn Error>> {
+    let server = StandIn::start()?;
+    let out = tempfile::tempdir()?;
+    let runs = tempfile::tempdir()?;
     let ran = Command::new(env!("CARGO_BIN_EXE_busyhour"))
         .args(case.command_line(&server, out.path()))
         .current_dir(runs.path())
         .stdin(Stdio::null())
-        .output()
-        .map_err(|error| error.to_string())?;
-    let expected = case.expected().map_err(|error| error.to_string())?;
+        .output()?;
+    let expected = case.expected()?;
     let code = match (ran.status.code().unwrap_or(-1), own_code) {
         (code, Some(own)) if code == own => expected.exit_code,
-        (code, Some(own)) => return Err(format!("exit code {code} instead of {own}")),
+        (code, Some(own)) => return Err(format!("exit code {code} instead of {own}").into()),
         (code, None) => code,
     };
-    let actual = case.collect(&server, out.path(), code).map_err(|error| error.to_string())?;
-    compare(&expected, &actual).map_err(|difference| {
-        let said = String::from_utf8_lossy(&ran.stderr);
-        let log = std::fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
-        let problems: Vec<_> =
-            log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).take(5).collect();
-        format!(
-            "{difference}\nstderr:\n{}\nlog: {problems:?}",
-            said.lines().take(12).collect::<Vec<_>>().join("\n")
-        )
-    })
+    let actual = case.collect(&server, out.path(), code)?;
+    let Some(difference) = differences(&expected, &actual) else { return Ok(()) };
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    let log = std::fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
+    let problems: Vec<_> =
+        log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).take(5).collect();
+    Err(format!(
+        "{difference}\nstderr:\n{}\nlog: {problems:?}",
+        stderr.lines().take(12).collect::<Vec<_>>().join("\n")
+    )
+    .into())
 }

@@ -15,6 +15,7 @@
 //! assert_eq!(finding.location().as_deref(), Some("plan.jmx:12:5"));
 //! ```
 
+mod message_error;
 mod span;
 
 use std::borrow::Cow;

@@ -15,6 +15,7 @@ use crate::arguments::{Arguments, Made, Target, fail, with_text};
 use crate::problem::Problem;
 use crate::time::{now_nanoseconds, pattern_problem};
 use busyhour_java::trim;
+use busyhour_program::ElementError;
 
 /// Compiles a pattern for a locale, given as `en_US`; empty means English.
 fn localized(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
@@ -126,7 +127,7 @@ impl Function for Shift {
                 None => date
                     .parse::<i64>()
                     .map(|ms| (i128::from(ms) * 1_000_000, None))
-                    .map_err(|error| error.to_string()),
+                    .map_err(|error| error.to_string().into()),
             };
             match read {
                 Ok(read) => (instant, offset) = read,
@@ -175,10 +176,15 @@ fn year_of(nanoseconds: i128, zone: &TimeZone) -> i16 {
 }
 
 /// Reads a date for `__timeShift`: instant and offset.
-fn read(format: &DateFormat, text: &str, now: i128, zone: &TimeZone) -> Result<(i128, Option<i32>), String> {
+fn read(
+    format: &DateFormat,
+    text: &str,
+    now: i128,
+    zone: &TimeZone,
+) -> Result<(i128, Option<i32>), ElementError> {
     let here = Moment::of_instant(now, zone).offset_seconds.unwrap_or_default();
     let defaults = Defaults { date_in_year: Some(year_of(now, zone)), midnight_at_offset: Some(here) };
-    let moment = format.parse(text, defaults)?;
+    let moment = format.parse(text, defaults).map_err(String::from)?;
     let instant = moment.instant().ok_or("the text gives no date and time")?;
     Ok((instant, moment.offset_seconds))
 }
@@ -253,7 +259,7 @@ pub(crate) fn convert(arguments: &mut Arguments<'_, '_>) -> Made {
 }
 
 impl Convert {
-    fn convert(&self, user: &mut UserState, out: &mut String) -> Result<(), String> {
+    fn convert(&self, user: &mut UserState, out: &mut String) -> Result<(), ElementError> {
         let show =
             |(pattern, error): (String, PatternError)| format!("the date pattern {pattern:?}: {error}");
         let from = self.from.get(user, "", false).map_err(show)?;
@@ -271,7 +277,7 @@ impl Convert {
                 Ok::<_, String>(Moment::of_instant(i128::from(ms) * 1_000_000, &self.zone))
             }
         })?;
-        to.map_or(Ok(()), |to| to.format(&moment, out))
+        to.map_or(Ok(()), |to| to.format(&moment, out).map_err(|error| String::from(error).into()))
     }
 }
 
@@ -380,7 +386,7 @@ impl Function for RandomDate {
         let day = user.random.random_range(from..to);
         let date = jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(day));
         let printed = date
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string().into())
             .and_then(|date| format.format(&Moment::of_date(date), out));
         match printed {
             Ok(()) => self.target.store(user, &out[start..]),

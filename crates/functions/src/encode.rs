@@ -10,6 +10,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use crate::arguments::{Arguments, Made};
 use crate::entities;
 use crate::text::Mapped;
+use busyhour_program::ElementError;
 
 /// `${__urlencode(text)}`: form encoding in UTF-8.
 pub(crate) fn url_encode(arguments: &mut Arguments<'_, '_>) -> Made {
@@ -46,7 +47,9 @@ pub(crate) fn url_decode(arguments: &mut Arguments<'_, '_>) -> Made {
                     match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
                         Some(code) => bytes.push(code),
                         None => {
-                            return Err(format!("Illegal hex characters in escape (%) pattern of {text:?}"));
+                            return Err(
+                                format!("Illegal hex characters in escape (%) pattern of {text:?}").into()
+                            );
                         }
                     }
                     rest = after;
@@ -130,7 +133,7 @@ pub(crate) fn unescape(arguments: &mut Arguments<'_, '_>) -> Made {
 }
 
 /// Reads the escape after a backslash; returns the rest of the text.
-fn escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, String> {
+fn escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, ElementError> {
     let octal = text.bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
     let octal = if octal == 3 && !text.starts_with(['0', '1', '2', '3']) { 2 } else { octal };
     if octal > 0 {

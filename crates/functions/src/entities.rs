@@ -1,5 +1,6 @@
 //! The entities of HTML 4: names by code point, and texts without them.
 
+use busyhour_program::ElementError;
 use std::borrow::Cow;
 
 /// Code points and names, in order of the code points.
@@ -275,7 +276,7 @@ pub(crate) fn character(name: &str) -> Option<char> {
 ///
 /// # Errors
 /// Java's message for numbers beyond Unicode.
-pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, String> {
+pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, ElementError> {
     let Some(first) = text.find('&') else { return Ok(Cow::Borrowed(text)) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
@@ -299,7 +300,7 @@ pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, String> {
 }
 
 /// The character of the entity that a text begins with, and what is behind it.
-fn entity(text: &str) -> Result<Option<(char, &str)>, String> {
+fn entity(text: &str) -> Result<Option<(char, &str)>, ElementError> {
     if !text.starts_with("&#") {
         let name = text[1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
         let behind = text[1 + name..].strip_prefix(';');
@@ -310,7 +311,7 @@ fn entity(text: &str) -> Result<Option<(char, &str)>, String> {
         return Ok(Some((c, behind)));
     }
     if code > 0x10_ffff {
-        return Err(format!("Not a valid Unicode code point: 0x{code:X}"));
+        return Err(format!("Not a valid Unicode code point: 0x{code:X}").into());
     }
     if let Some((low @ 0xdc00..=0xdfff, behind)) = numeric(behind).filter(|_| code < 0xdc00) {
         let pair = 0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00);
@@ -347,6 +348,6 @@ mod tests {
             "&lt; & &nope; &amp &#; &#x; &#a; &#99999999999; &"
         );
         assert!(matches!(unescape_html("plain"), Ok(Cow::Borrowed("plain"))));
-        assert_eq!(unescape_html("&#x110000;"), Err("Not a valid Unicode code point: 0x110000".to_owned()));
+        assert_eq!(unescape_html("&#x110000;"), Err("Not a valid Unicode code point: 0x110000".into()));
     }
 }

@@ -14,6 +14,7 @@ use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target, with_text};
 use busyhour_java::{parse_boolean, trim};
+use busyhour_program::ElementError;
 
 /// JMeter's result for a file that cannot be read.
 const ERROR: &str = "**ERR**";
@@ -237,7 +238,7 @@ pub(crate) fn string_to_file(arguments: &mut Arguments<'_, '_>) -> Made {
 }
 
 impl StringToFile {
-    fn write(&self, user: &mut UserState) -> Result<(), String> {
+    fn write(&self, user: &mut UserState) -> Result<(), ElementError> {
         let file = self.file.text(user).into_owned();
         let file = trim(&file);
         let text = self.text.text(user).replace("\\n", "\n");
@@ -265,7 +266,9 @@ impl StringToFile {
         };
         let _writing = lock(&self.writing);
         let opened = File::options().create(true).write(true).append(append).truncate(!append).open(file);
-        opened.and_then(|mut opened| opened.write_all(&bytes)).map_err(|error| format!("{file}: {error}"))
+        opened
+            .and_then(|mut opened| opened.write_all(&bytes))
+            .map_err(|error| format!("{file}: {error}").into())
     }
 }
 

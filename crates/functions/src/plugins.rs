@@ -10,12 +10,13 @@ use busyhour_script::Value;
 use rand::Rng as _;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use busyhour_program::ElementError;
 
 /// A function of several texts.
 struct Texts {
     name: &'static str,
     texts: Vec<Template>,
-    of: fn(&[String]) -> Result<String, String>,
+    of: fn(&[String]) -> Result<String, ElementError>,
     target: Target,
 }
 
@@ -30,7 +31,7 @@ impl Texts {
         arguments: &mut Arguments<'_, '_>,
         count: usize,
         target: Target,
-        of: fn(&[String]) -> Result<String, String>,
+        of: fn(&[String]) -> Result<String, ElementError>,
     ) -> Made {
         let count = count.min(arguments.count);
         let texts = (0..count).map(|index| arguments.take(index)).collect();

@@ -12,6 +12,7 @@ use busyhour_program::user::UserState;
 use rand::{Rng as _, RngCore as _};
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use busyhour_program::ElementError;
 
 #[derive(Debug)]
 struct Random {
@@ -63,11 +64,11 @@ fn bound(arguments: &mut Arguments<'_, '_>, index: usize) -> Result<Bound, crate
 }
 
 /// Java draws below maximum + 1, which must not wrap around.
-fn check(minimum: i64, maximum: i64) -> Result<(), String> {
+fn check(minimum: i64, maximum: i64) -> Result<(), ElementError> {
     if maximum < minimum {
-        Err(format!("the maximum {maximum} is less than the minimum {minimum}"))
+        Err(format!("the maximum {maximum} is less than the minimum {minimum}").into())
     } else if maximum == i64::MAX {
-        Err(format!("the maximum must be less than {maximum}"))
+        Err(format!("the maximum must be less than {maximum}").into())
     } else {
         Ok(())
     }

@@ -11,6 +11,7 @@ use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use busyhour_program::ElementError;
 
 /// One match: its groups, the whole first; `None` for a group that took no part.
 type Match = Vec<Option<String>>;
@@ -109,14 +110,14 @@ impl Function for RegexFunction {
 }
 
 /// All matches of a pattern in a text.
-fn matches(pattern: &str, text: &str) -> Result<Vec<Match>, String> {
+fn matches(pattern: &str, text: &str) -> Result<Vec<Match>, ElementError> {
     let pattern = cached(pattern).map_err(|why| format!("Malformed cache pattern:{pattern}: {why}"))?;
     let mut found = Vec::new();
     let searched = pattern.each_match(text, |groups| {
         found.push((0..=pattern.groups()).map(|group| groups.get(group).map(str::to_owned)).collect());
         ControlFlow::Continue(())
     });
-    searched.map(|()| found).map_err(|limit| limit.to_string())
+    searched.map(|()| found).map_err(|limit| limit.to_string().into())
 }
 
 enum Chosen {
@@ -224,7 +225,7 @@ impl Function for ReplaceRegex {
 }
 
 /// `String.replaceAll`: in the replacement `$n` is a group and a backslash takes what follows as it is.
-fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, String> {
+fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, ElementError> {
     let pattern = cached(pattern).map_err(|why| why.to_string())?;
     let mut out = String::new();
     let mut problem = None;
@@ -256,7 +257,7 @@ fn append_replacement<'t>(
     replacement: &str,
     group: impl Fn(usize) -> Option<&'t str>,
     out: &mut String,
-) -> Result<(), String> {
+) -> Result<(), ElementError> {
     let mut rest = replacement.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
@@ -264,7 +265,7 @@ fn append_replacement<'t>(
             '$' => {
                 let digit = |c: &char| c.to_digit(10).map(|digit| digit as usize);
                 let Some(mut number) = rest.next().as_ref().and_then(digit) else {
-                    return Err("Illegal group reference".to_owned());
+                    return Err("Illegal group reference".into());
                 };
                 let mut found = group(number).ok_or_else(|| format!("No group {number}"))?;
                 // As many digits as still name a group.

@@ -18,6 +18,7 @@ use rand::RngCore as _;
 
 use crate::sub_result;
 use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
+use busyhour_program::ElementError;
 
 /// A user as the world of a script: `vars`, `props`, `log`, `ctx`, the clock, the random stream and the last
 /// result.
@@ -286,8 +287,8 @@ impl Scope for UserScope<'_> {
     }
 }
 
-fn date_format(pattern: &str) -> Result<DateFormat, String> {
-    DateFormat::new(pattern).map_err(|error| format!("the date format `{pattern}` ({error})"))
+fn date_format(pattern: &str) -> Result<DateFormat, ElementError> {
+    DateFormat::new(pattern).map_err(|error| format!("the date format `{pattern}` ({error})").into())
 }
 
 /// A result as scripts access it; it is moved out of the user while the script runs.

@@ -10,13 +10,14 @@ use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use busyhour_program::ElementError;
 
 /// A function of one text.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     name: &'static str,
     text: Template,
-    map: fn(&str, &mut String) -> Result<(), String>,
+    map: fn(&str, &mut String) -> Result<(), ElementError>,
     target: Target,
 }
 
@@ -24,7 +25,7 @@ impl Mapped {
     /// A function of the first argument; the second, if the function has one, names the variable to set.
     pub(crate) fn made(
         arguments: &mut Arguments<'_, '_>,
-        map: fn(&str, &mut String) -> Result<(), String>,
+        map: fn(&str, &mut String) -> Result<(), ElementError>,
     ) -> Made {
         let target = arguments.target(1);
         Ok(Arc::new(Self { name: arguments.name, text: arguments.take(0), map, target }))

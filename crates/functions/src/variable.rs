@@ -11,6 +11,7 @@ use rand::Rng as _;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
 use crate::context::RenderText;
+use busyhour_program::ElementError;
 
 #[derive(Debug)]
 struct Variable {
@@ -180,7 +181,7 @@ impl Function for FromMultiple {
 }
 
 /// The values of these variables; a variable with a `_matchNr` contributes all its matches.
-fn candidates(user: &UserState, names: &str) -> Result<Vec<String>, String> {
+fn candidates(user: &UserState, names: &str) -> Result<Vec<String>, ElementError> {
     let mut found = Vec::new();
     for name in names.split('|').filter(|name| !name.is_empty()) {
         let matches = match user.variables.get(&format!("{name}_matchNr")) {

@@ -9,6 +9,7 @@ use busyhour_program::user::UserState;
 use busyhour_xml::{Answer, Reading, decode, evaluate, first_value, read};
 
 use crate::arguments::{Arguments, Made};
+use busyhour_program::ElementError;
 
 /// Results of a run by file and expression; all users share the sequence of nodes.
 #[derive(Debug, Default)]
@@ -63,17 +64,17 @@ impl Function for XPath {
 }
 
 /// The text of each node; JMeter writes `null` for a node without text.
-fn values(file: &str, expression: &str) -> Result<Vec<String>, String> {
+fn values(file: &str, expression: &str) -> Result<Vec<String>, ElementError> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let text = decode(&bytes);
-    let document = read(&text, Reading { sorted: true, ..Reading::default() })?;
-    match evaluate(&document, expression, &document.declared)? {
+    let document = read(&text, Reading { sorted: true, ..Reading::default() }).map_err(String::from)?;
+    match evaluate(&document, expression, &document.declared).map_err(String::from)? {
         Answer::Nodes(nodes) => {
             let value = |node| first_value(&document.tree, node).unwrap_or("null").to_owned();
             Ok(nodes.into_iter().map(value).collect())
         }
         Answer::Bool(_) | Answer::Number(_) | Answer::Text(_) => {
-            Err(format!("{expression} selects no nodes"))
+            Err(format!("{expression} selects no nodes").into())
         }
     }
 }

@@ -15,6 +15,7 @@ use self::cookie::{Cookie, default_path};
 use crate::dates;
 use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 use crate::origin::Origin;
+use busyhour_program::ElementError;
 
 /// A cookie the plan gives every user to start with.
 #[derive(Debug, Clone)]
@@ -263,7 +264,7 @@ impl Jar {
         origin: &Origin,
         path: &str,
         now_ms: i64,
-    ) -> Result<(String, String), String> {
+    ) -> Result<(String, String), ElementError> {
         let none = Ok((String::new(), String::new()));
         let host = origin.bare_host().to_ascii_lowercase();
         let cookie = match self.manager.policy {
@@ -276,7 +277,7 @@ impl Jar {
                 "Not storing invalid cookie: <{header}> for URL {}{path} (Illegal 'domain' attribute \"{}\". Domain of \
                  origin: \"{host}\")",
                 origin.prefix, cookie.domain
-            ));
+            ).into());
         }
         Ok(self.take(cookie, now_ms))
     }
@@ -289,14 +290,14 @@ impl Jar {
         host: &str,
         path: &str,
         now_ms: i64,
-    ) -> Result<(String, String), String> {
+    ) -> Result<(String, String), ElementError> {
         let mut outcome = Ok((String::new(), String::new()));
         for cookie in rfc2109::parse(header, host, path, now_ms)? {
             let problem = if self.manager.check { rfc2109::problem(&cookie, host) } else { None };
             match problem {
                 Some(why) => {
                     let text = format!("Not storing invalid cookie: <{header}> for URL {host}{path} ({why})");
-                    outcome = outcome.and(Err(text));
+                    outcome = outcome.and(Err(text.into()));
                 }
                 None => outcome = Ok(self.take(cookie, now_ms)),
             }
@@ -359,15 +360,15 @@ fn path_fits(cookie: &str, path: &str) -> bool {
     path.strip_prefix(cookie).is_some_and(|rest| cookie == "/" || rest.is_empty() || rest.starts_with('/'))
 }
 
-fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, String> {
+fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, ElementError> {
     let mut parts = header.split(';');
     let pair = parts.next().unwrap_or_default();
     let Some((name, value)) = pair.split_once('=') else {
-        return Err(format!("Unable to add the cookie: Cookie value is invalid: '{header}'"));
+        return Err(format!("Unable to add the cookie: Cookie value is invalid: '{header}'").into());
     };
     let (name, value) = (name.trim(), value.trim());
     if name.is_empty() {
-        return Err(format!("Unable to add the cookie: Cookie name is invalid: '{header}'"));
+        return Err(format!("Unable to add the cookie: Cookie name is invalid: '{header}'").into());
     }
     let mut cookie = Cookie {
         name: name.into(),
@@ -394,7 +395,8 @@ fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, St
                 if value.is_empty() {
                     return Err(format!(
                         "Unable to add the cookie: Blank or null value for domain attribute: '{header}'"
-                    ));
+                    )
+                    .into());
                 }
                 cookie.domain = value.strip_prefix('.').unwrap_or(value).to_ascii_lowercase();
                 cookie.domain_specified = true;
@@ -422,7 +424,7 @@ mod tests {
 
     const NOW: i64 = 1_700_000_000_000;
 
-    fn kept(header: &str) -> Result<Cookie, String> {
+    fn kept(header: &str) -> Result<Cookie, ElementError> {
         parse(header, "shop.example.org", "/a/b/c", NOW)
     }
 

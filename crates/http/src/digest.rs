@@ -1,6 +1,7 @@
 //! Digest authorization (RFC 7616) as HttpClient 4.5 answers it: `auth`, `auth-int` and the old form without `qop`.
 
 use crate::charset::Charset;
+use busyhour_program::ElementError;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
@@ -112,7 +113,7 @@ pub(crate) fn answer(
     password: &str,
     cnonce: &str,
     count: u32,
-) -> Result<String, String> {
+) -> Result<String, ElementError> {
     let needed = |name: &str| challenge.parameter(name).ok_or_else(|| format!("missing {name} in challenge"));
     let (realm, nonce) = (needed("realm")?, needed("nonce")?);
     let algorithm = challenge.parameter("algorithm").unwrap_or("MD5");
@@ -125,7 +126,7 @@ pub(crate) fn answer(
             } else if offers("auth") {
                 Quality::Auth
             } else {
-                return Err(format!("None of the qop methods is supported: {list}"));
+                return Err(format!("None of the qop methods is supported: {list}").into());
             }
         }
     };

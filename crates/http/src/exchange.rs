@@ -22,6 +22,7 @@ use crate::settings::{HttpSampler, Redirects};
 use crate::sink::{Head, latin, look_for_encoding, reset_response};
 use crate::source::Source;
 use crate::wire_request::WireRequest;
+use busyhour_program::ElementError;
 
 /// One exchange; gives the `Location` when the response is a redirect that is to be followed.
 pub(crate) async fn one(
@@ -334,7 +335,7 @@ fn without_cookie_lines(headers: &[u8]) -> Vec<u8> {
 }
 
 fn take_cookie(
-    received: Result<(String, String), String>,
+    received: Result<(String, String), ElementError>,
     manager: &crate::cookies::CookieManager,
     user: &mut UserState,
 ) {

@@ -4,9 +4,11 @@ mod date_parse;
 mod date_pattern;
 mod date_print;
 mod decimal_format;
+mod error;
 mod moment;
 
-pub use date_parse::{Defaults, ParseError};
+pub use date_parse::Defaults;
 pub use date_pattern::{DateFormat, PatternError};
 pub use decimal_format::DecimalFormat;
+pub use error::FormatError;
 pub use moment::Moment;

@@ -70,10 +70,10 @@ pub(crate) fn parse(text: &str) -> Result<Element, (usize, String)> {
                 if open.len() >= DEPTH_MAX {
                     return Err((from, format!("more than {DEPTH_MAX} nested elements")));
                 }
-                open.push(element(&tag, from).map_err(|problem| (from, problem))?);
+                open.push(element(&tag, from).map_err(|problem| (from, problem.to_string()))?);
             }
             Event::Empty(tag) => {
-                let element = element(&tag, from).map_err(|problem| (from, problem))?;
+                let element = element(&tag, from).map_err(|problem| (from, problem.to_string()))?;
                 put(element, &mut open, &mut root);
             }
             Event::End(_) => {
@@ -116,17 +116,17 @@ fn put(element: Element, open: &mut [Element], root: &mut Option<Element>) {
     }
 }
 
-fn element(tag: &BytesStart<'_>, offset: usize) -> Result<Element, String> {
+fn element(tag: &BytesStart<'_>, offset: usize) -> Result<Element, quick_xml::Error> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let attributes = tag
         .attributes()
         .map(|attribute| {
-            let attribute = attribute.map_err(|error| error.to_string())?;
+            let attribute = attribute?;
             let value = text(&attribute.value);
-            let value = unescape(&value).map_err(|error| error.to_string())?.into_owned();
+            let value = unescape(&value)?.into_owned();
             Ok((text(attribute.key.as_ref()), value))
         })
-        .collect::<Result<_, String>>()?;
+        .collect::<Result<_, quick_xml::Error>>()?;
     Ok(Element {
         name: text(tag.name().as_ref()),
         attributes,

@@ -26,3 +26,6 @@ pub enum ReadError {
     #[error("the JSON path needs more than {STEPS_MAX} steps on this document")]
     Limit,
 }
+
+/// Why a function has no value; Jayway's message.
+pub(crate) struct FunctionFailure(pub String);

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::compare::{Worth, compare};
-use crate::error::ReadError;
+use crate::error::{FunctionFailure, ReadError};
 use crate::functions::apply;
 use crate::steps::Steps;
 use crate::syntax::{Comparison, Filter, JsonPath, Operand, Step};
 use crate::value::Value;
 
-/// Why a path leads nowhere.
+/// Why the evaluation of a path ends early.
 enum Stop {
     NotFound(String),
     Failed(String),
@@ -173,7 +173,8 @@ impl<'v> Walk<'_, 'v> {
             },
             Step::Descend => self.descend(at + 1, value),
             Step::Function(function) => {
-                let result = apply(function, value).map_err(Stop::Failed)?;
+                let result =
+                    apply(function, value).map_err(|FunctionFailure(message)| Stop::Failed(message))?;
                 self.results.push(Cow::Owned(result));
                 Ok(())
             }

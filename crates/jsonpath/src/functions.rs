@@ -1,13 +1,14 @@
 //! The functions at the end of a path.
 
+use crate::error::FunctionFailure;
 use crate::syntax::Function;
 use crate::value::Value;
 
 /// The value of a function.
 ///
 /// # Errors
-/// Jayway's message.
-pub(crate) fn apply(function: &Function, value: &Value) -> Result<Value, String> {
+/// With Jayway's message.
+pub(crate) fn apply(function: &Function, value: &Value) -> Result<Value, FunctionFailure> {
     let items = match value {
         Value::Array(items) => Some(items.as_slice()),
         _ => None,
@@ -20,7 +21,7 @@ pub(crate) fn apply(function: &Function, value: &Value) -> Result<Value, String>
             .ok()
             .and_then(|index| items.get(index))
             .cloned()
-            .ok_or_else(|| format!("Index {wrapped} out of bounds for length {length}"))
+            .ok_or_else(|| FunctionFailure(format!("Index {wrapped} out of bounds for length {length}")))
     };
     match function {
         Function::Length => Ok(match value {
@@ -31,7 +32,9 @@ pub(crate) fn apply(function: &Function, value: &Value) -> Result<Value, String>
         Function::First => position(0),
         Function::Last => position(-1),
         Function::Index(index) => position(*index),
-        Function::Unknown(name) => Err(format!("Function with name: {name} does not exist.")),
+        Function::Unknown(name) => {
+            Err(FunctionFailure(format!("Function with name: {name} does not exist.")))
+        }
         Function::Concat => {
             let texts = items.unwrap_or_default().iter().filter_map(|item| match item {
                 Value::Text(text) => Some(text.as_str()),
@@ -44,7 +47,9 @@ pub(crate) fn apply(function: &Function, value: &Value) -> Result<Value, String>
             let numbers: Vec<f64> =
                 items.unwrap_or_default().iter().filter(is_number).filter_map(Value::as_f64).collect();
             aggregate(function, &numbers).map(Value::Double).ok_or_else(|| {
-                "Aggregation function attempted to calculate value using empty array".to_owned()
+                FunctionFailure(
+                    "Aggregation function attempted to calculate value using empty array".to_owned(),
+                )
             })
         }
     }

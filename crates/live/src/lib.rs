@@ -20,5 +20,5 @@ pub use course::{Course, Figures, LabelCourse};
 pub use follow::{Follower, follow};
 pub use server::{PageServer, PageSettings, ServeError};
 pub use slices::{SLICES_MAX, Slice, Slices};
-pub use steering::{LoadState, Order, RunPhase, Steering};
+pub use steering::{LoadState, Order, OrderRefused, RunPhase, Steering};
 pub use words::{caveats, changes, completed, offered, started, threshold_lines};

@@ -210,7 +210,7 @@ fn answer(shared: &Shared, request: &Request) -> Response {
                 Err(error) => return text(StatusCode::BAD_REQUEST, format!("invalid order: {error}\n")),
             };
             if let Err(why) = shared.steering.order(order, ChangedFrom::Page) {
-                return text(StatusCode::CONFLICT, why);
+                return text(StatusCode::CONFLICT, why.into());
             }
             let course = lock(&shared.course);
             let event = events::tell("tell", &course, &shared.steering.state(), shared.unwritten());

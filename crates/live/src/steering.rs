@@ -66,13 +66,18 @@ pub struct LoadState {
     pub changes: Vec<ControlEvent>,
 }
 
+busyhour_diagnostic::message_error! {
+    /// Why an order was refused, for the person who gave it.
+    pub struct OrderRefused;
+}
+
 /// Executes orders.
 pub trait Steering: Send + Sync {
     /// Executes an order.
     ///
     /// # Errors
-    /// Why the order is refused, as text for the person who gave it.
-    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), String>;
+    /// When the order is refused.
+    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), OrderRefused>;
 
     /// The current state of the load.
     fn state(&self) -> LoadState;

@@ -15,6 +15,7 @@ use crate::matches::{MatchBudget, Matches, with_matches};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::{Field, Scope};
+use busyhour_program::ElementError;
 
 /// Settings of a boundary extractor.
 #[derive(Clone, Debug, Default)]
@@ -64,14 +65,14 @@ impl BoundaryExtractor {
         boundaries: (&str, &str),
         wanted: i32,
         matches: &mut Matches,
-    ) -> Result<(), String> {
+    ) -> Result<(), ElementError> {
         matches.clear(1);
         let (left, right) = boundaries;
         let mut budget = MatchBudget::default();
         let mut within = Ok(());
         let mut add = |found: &str| {
             matches.push(Some(found));
-            within = budget.spend(found.len()).map_err(|error| error.to_string());
+            within = budget.spend(found.len()).map_err(|error| error.to_string().into());
             if within.is_err() || matches.enough(wanted) {
                 ControlFlow::Break(())
             } else {

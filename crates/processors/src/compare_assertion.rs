@@ -9,6 +9,7 @@ use busyhour_program::user::{StateId, UserState};
 use crate::java;
 use crate::oro::{Groups, Pattern, PatternText};
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// Settings of a compare assertion. Its properties are those of the bean, without a prefix.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +54,7 @@ impl CompareAssertion {
         Ok(Self { settings, patterns, state: symbols.state() })
     }
 
-    fn filtered(&self, user: &mut UserState, result: &SampleResult) -> Result<String, String> {
+    fn filtered(&self, user: &mut UserState, result: &SampleResult) -> Result<String, ElementError> {
         let mut text = result.body_text().into_owned();
         for (pattern, by) in &self.patterns {
             let by = by.text(user).into_owned();
@@ -66,7 +67,7 @@ impl CompareAssertion {
 }
 
 /// The text with each match replaced.
-fn substitute(pattern: &Pattern, text: &str, by: &str) -> Result<String, String> {
+fn substitute(pattern: &Pattern, text: &str, by: &str) -> Result<String, ElementError> {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     pattern
@@ -93,7 +94,11 @@ impl Assertion for CompareAssertion {
             match self.filtered(user, result) {
                 Ok(content) => Some(content),
                 Err(message) => {
-                    return AssertionResult { error: true, message, ..AssertionResult::default() };
+                    return AssertionResult {
+                        error: true,
+                        message: message.into(),
+                        ..AssertionResult::default()
+                    };
                 }
             }
         } else {

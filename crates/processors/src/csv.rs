@@ -18,6 +18,7 @@ pub use random::{RandomCsvSettings, RandomCsvStep};
 use text::{Charset, Row, TextReader};
 
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// Settings of a CSV data set. The properties are those of the bean, without a prefix.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +107,7 @@ impl CsvFiles {
         charset: Charset,
         of_user: bool,
         has_header: bool,
-    ) -> Result<Arc<CsvFile>, String> {
+    ) -> Result<Arc<CsvFile>, ElementError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match open.get(&key) {
             Some(Kept::Shared(file)) => Some(Arc::clone(file)),
@@ -115,7 +116,7 @@ impl CsvFiles {
         };
         let header_missing = || format!("Could not read file header line for file {name}");
         if let Some(file) = known {
-            return if has_header && file.header.is_none() { Err(header_missing()) } else { Ok(file) };
+            return if has_header && file.header.is_none() { Err(header_missing().into()) } else { Ok(file) };
         }
         let mut file = CsvFile { path: self.resolve(name), charset, header: None, reader: Mutex::new(None) };
         if has_header {
@@ -124,9 +125,11 @@ impl CsvFiles {
             match reader.read_line(&mut header) {
                 Ok(true) => file.header = Some(header),
                 Ok(false) => {
-                    return Err(format!("{}: File is empty: {}", header_missing(), file.path.display()));
+                    return Err(
+                        format!("{}: File is empty: {}", header_missing(), file.path.display()).into()
+                    );
                 }
-                Err(error) => return Err(format!("{}: {error}", header_missing())),
+                Err(error) => return Err(format!("{}: {error}", header_missing()).into()),
             }
             file.reader = Mutex::new(Some(reader));
         }
@@ -147,10 +150,10 @@ enum NoRow {
 }
 
 impl CsvFile {
-    fn open(&self) -> Result<TextReader, String> {
+    fn open(&self) -> Result<TextReader, ElementError> {
         TextReader::open(&self.path, self.charset).map_err(|error| {
             let name = self.path.file_name().unwrap_or(self.path.as_os_str());
-            format!("File {} must exist and be readable ({error})", name.display())
+            format!("File {} must exist and be readable ({error})", name.display()).into()
         })
     }
 
@@ -169,10 +172,10 @@ impl CsvFile {
         let was_open = place.is_some();
         let reader = match &mut *place {
             Some(reader) => reader,
-            none => none.insert(self.open().map_err(NoRow::Missing)?),
+            none => none.insert(self.open().map_err(|error| NoRow::Missing(error.into()))?),
         };
         if was_open && settings.recycle && reader.peek().map_err(failed)?.is_none() {
-            *reader = self.open().map_err(NoRow::Missing)?;
+            *reader = self.open().map_err(|error| NoRow::Missing(error.into()))?;
             if skips_first_line {
                 reader.read_line(line).map_err(failed)?;
             }
@@ -252,7 +255,10 @@ impl CsvDataStep {
         let names = settings.variable_names.text(user);
         let names_in_file = names.is_empty();
         let skips_first_line = names_in_file || settings.ignore_first_line;
-        let file = self.files.reserve(key, name, charset, of_user, skips_first_line).map_err(StopUser)?;
+        let file = self
+            .files
+            .reserve(key, name, charset, of_user, skips_first_line)
+            .map_err(|error| StopUser(error.into()))?;
         let variables = if names_in_file {
             header_names(file.header.as_deref().unwrap_or_default(), delimiter)
                 .map_err(|why| StopUser(format!("Could not split CSV header line from file:{name}: {why}")))?

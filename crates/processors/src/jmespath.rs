@@ -1,6 +1,7 @@
 //! JMESPath with the behaviour of jmespath-java over Jackson, the libraries of JMeter's JMESPath elements. A library
 //! parses the paths; they are evaluated here, because objects keep the order of their members and numbers their type.
 
+mod error;
 mod eval;
 mod functions;
 mod json;
@@ -11,6 +12,7 @@ use jmespath::ast::Ast;
 use busyhour_limits::{Limit, exceeded};
 
 use crate::jsonpath::{Steps, Value};
+pub(crate) use error::JmesPathError;
 
 pub(crate) use json::{read, write};
 
@@ -32,8 +34,9 @@ impl JmesPath {
     ///
     /// # Errors
     /// If the syntax is wrong or the path calls an unknown function.
-    pub(crate) fn compile(text: &str) -> Result<Self, String> {
-        let unable = |why: &str| format!("Unable to compile expression \"{text}\": {why}");
+    pub(crate) fn compile(text: &str) -> Result<Self, JmesPathError> {
+        let unable =
+            |why: &str| JmesPathError::from(format!("Unable to compile expression \"{text}\": {why}"));
         if signs(text) > SIGNS_MAX {
             return Err(unable(&format!("it has more than {SIGNS_MAX} signs")));
         }
@@ -48,16 +51,18 @@ impl JmesPath {
     ///
     /// # Errors
     /// If an argument of a function has the wrong type, or the steps are used up.
-    pub(crate) fn search(&self, document: &Value) -> Result<Value, String> {
+    pub(crate) fn search(&self, document: &Value) -> Result<Value, JmesPathError> {
         self.search_within(document, STEPS_MAX)
     }
 
-    fn search_within(&self, document: &Value, most: u64) -> Result<Value, String> {
+    fn search_within(&self, document: &Value, most: u64) -> Result<Value, JmesPathError> {
         let steps = Steps::of(most);
         let found = eval::evaluate_own(&self.ast, document, &steps);
         if steps.are_used_up() {
             exceeded(Limit::JmesPathSteps);
-            return Err(format!("the JMESPath expression needs more than {most} steps on this document"));
+            return Err(
+                format!("the JMESPath expression needs more than {most} steps on this document").into()
+            );
         }
         found
     }

@@ -12,6 +12,7 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
+use crate::jmespath::JmesPathError;
 use crate::jmespath::{JmesPath, read, write};
 use crate::json_extractor::clear_old;
 use crate::json_verdict::{JsonAssertionSettings, failure, holds, no_response};
@@ -21,6 +22,7 @@ use crate::matches::MatchBudget;
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
 use crate::scope::Scope;
+use busyhour_program::ElementError;
 
 /// Settings of a JMESPath extractor.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +50,7 @@ pub struct JmesExtractor {
 /// Paths kept per thread.
 const KEPT_MAX: usize = 400;
 
-type KeptPath = Rc<Result<JmesPath, String>>;
+type KeptPath = Rc<Result<JmesPath, JmesPathError>>;
 
 thread_local! {
     static KEPT: RefCell<HashMap<String, KeptPath>> = RefCell::default();
@@ -70,7 +72,7 @@ fn kept_path(text: &str) -> KeptPath {
 
 /// Why JMeter would complain of this path at each sample, if it would.
 pub fn jmespath_problem(path: &Template) -> Option<String> {
-    JmesPath::compile(busyhour_java::trim(path.as_literal()?)).err()
+    JmesPath::compile(busyhour_java::trim(path.as_literal()?)).err().map(String::from)
 }
 
 impl JmesExtractor {
@@ -99,7 +101,7 @@ impl JmesExtractor {
 }
 
 /// All that a path finds in all documents; the items of a list one by one.
-fn extract(documents: &[String], path: &str) -> Result<Vec<String>, String> {
+fn extract(documents: &[String], path: &str) -> Result<Vec<String>, ElementError> {
     let path = kept_path(path);
     let path = path.as_ref().as_ref().map_err(Clone::clone)?;
     let mut found = Vec::new();
@@ -195,7 +197,13 @@ impl JmesAssertion {
         Ok(Self { settings, pattern })
     }
 
-    fn holds(&self, user: &mut UserState, text: &str, path: &str, expected: &str) -> Result<bool, String> {
+    fn holds(
+        &self,
+        user: &mut UserState,
+        text: &str,
+        path: &str,
+        expected: &str,
+    ) -> Result<bool, ElementError> {
         let settings = &self.settings;
         let document = read(text)?;
         let path = kept_path(path);
@@ -211,7 +219,7 @@ impl JmesAssertion {
         if let Some(pattern) = &self.pattern {
             let ready = pattern.get(user);
             let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
-            return pattern.matches(&text).map_err(|error| error.to_string());
+            return pattern.matches(&text).map_err(|error| error.to_string().into());
         }
         Ok(text == expected || read(expected)? == found)
     }
@@ -246,7 +254,7 @@ impl Assertion for JmesAssertion {
         match self.holds(user, &text, &path, &expected) {
             Ok(fits) if fits == self.settings.invert => failure(self.message(&path, &expected)),
             Err(message) if !self.settings.invert => {
-                AssertionResult { error: true, message, ..AssertionResult::default() }
+                AssertionResult { error: true, message: message.into(), ..AssertionResult::default() }
             }
             _ => holds(),
         }

@@ -9,6 +9,7 @@ use crate::json_verdict::{JsonAssertionSettings, no_response};
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, Ready, bad_expression};
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// The JSON assertion.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl JsonAssertion {
         text: &str,
         path_text: &str,
         expected: &str,
-    ) -> Result<(), String> {
+    ) -> Result<(), ElementError> {
         let document = jsonpath::read(text).map_err(|error| error.to_string())?;
         let kept;
         let path = match &self.path {
@@ -59,7 +60,7 @@ impl JsonAssertion {
                 return Err(format!(
                     "JSONPath '{path_text}' is indefinite and the extracted Value is an empty Array. Please use an \
                      assertion value, to be sure to get a correct result. Expected value was '{expected}'"
-                ));
+                ).into());
             }
             return Ok(());
         }
@@ -79,7 +80,7 @@ impl JsonAssertion {
         if fits {
             return Ok(());
         }
-        Err(if expect_null {
+        let message = if expect_null {
             format!("Value in json path '{path_text}' expected to be null, but found '{}'", value.java_text())
         } else if self.settings.is_regex {
             format!(
@@ -91,15 +92,16 @@ impl JsonAssertion {
                 "Value in json path '{path_text}' expected to be '{expected}', but found '{}'",
                 value.asserted()
             )
-        })
+        };
+        Err(message.into())
     }
 }
 
-fn equals(pattern: Option<&Ready<'_>>, expected: &str, value: &Value) -> Result<bool, String> {
+fn equals(pattern: Option<&Ready<'_>>, expected: &str, value: &Value) -> Result<bool, ElementError> {
     match pattern {
         Some(ready) => {
             let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
-            pattern.matches(&value.asserted()).map_err(|error| error.to_string())
+            pattern.matches(&value.asserted()).map_err(|error| error.to_string().into())
         }
         // What cannot be read is null, as json-smart's simple reader has it.
         None => Ok(jsonpath::read(expected).unwrap_or(Value::Null) == *value),

@@ -18,6 +18,7 @@ use crate::match_number;
 use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
+use busyhour_program::ElementError;
 
 /// Settings of a JSON extractor. Several variables, paths, defaults and numbers are separated by `;`.
 #[derive(Clone, Debug, Default)]
@@ -124,16 +125,16 @@ impl JsonExtractor {
     pub fn problem(&self) -> Option<String> {
         let text = self.settings.match_numbers.as_literal()?;
         let expected = busyhour_java::split(self.settings.defaults.as_literal()?, ';').len();
-        match_numbers(text, expected).err()
+        match_numbers(text, expected).err().map(String::from)
     }
 
     /// The documents to search: `Err` for a text that JSON cannot be read from.
-    fn documents(&self, user: &UserState, variable: Option<&str>) -> Vec<Result<Value, String>> {
+    fn documents(&self, user: &UserState, variable: Option<&str>) -> Vec<Result<Value, ElementError>> {
         let read = |text: &str| {
             if text.is_empty() {
-                return Err("json string can not be null or empty".to_owned());
+                return Err("json string can not be null or empty".into());
             }
-            jsonpath::read(text).map_err(|error| error.to_string())
+            jsonpath::read(text).map_err(|error| error.to_string().into())
         };
         if let Some(variable) = variable {
             return vec![read(user.variables.get(variable).unwrap_or_default())];
@@ -153,25 +154,28 @@ impl JsonExtractor {
 }
 
 /// One number per path; nothing means 0 for all.
-fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, String> {
+fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, ElementError> {
     if busyhour_java::is_blank(text) {
         return Ok(Vec::new());
     }
     let parts = busyhour_java::split(text, ';');
     if parts.len() > expected {
-        return Err(format!("Index {expected} out of bounds for length {expected}"));
+        return Err(format!("Index {expected} out of bounds for length {expected}").into());
     }
     parts
         .into_iter()
         .map(|part| {
             let part = busyhour_java::trim(part);
-            part.parse().map_err(|_| format!("For input string: \"{part}\""))
+            part.parse().map_err(|_| format!("For input string: \"{part}\"").into())
         })
         .collect()
 }
 
 /// All that a path finds in all documents, as text; `None` for null.
-fn extract(documents: &[Result<Value, String>], path: &FixedPath) -> Result<Vec<Option<String>>, String> {
+fn extract(
+    documents: &[Result<Value, ElementError>],
+    path: &FixedPath,
+) -> Result<Vec<Option<String>>, ElementError> {
     let path = path.as_ref().map_err(ToString::to_string)?;
     let mut found = Vec::new();
     let mut budget = MatchBudget::default();

@@ -5,6 +5,7 @@ use busyhour_program::template::Template;
 
 use crate::oro::PatternText;
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// Settings of an assertion about a JSON document: JMeter's two, and that of jmeter-plugins.
 #[derive(Clone, Debug)]
@@ -49,12 +50,12 @@ impl JsonAssertionSettings {
     /// What a comparison by JSON path comes to, in JMeter's words; `Err`: why the document is not as described.
     pub(crate) fn verdict(
         &self,
-        compared: Result<(), String>,
+        compared: Result<(), ElementError>,
         path: &str,
         expected: &str,
     ) -> AssertionResult {
         match (compared, self.invert) {
-            (Err(message), false) => failure(message),
+            (Err(message), false) => failure(message.into()),
             (Ok(()), true) if !self.validate => failure(format!("Failed that JSONPath not exists: {path}")),
             (Ok(()), true) if self.expect_null => {
                 failure(format!("Failed that JSONPath {path} not matches null"))

@@ -7,6 +7,7 @@ use busyhour_program::user::UserState;
 
 use crate::java;
 use crate::scope::Scope;
+use busyhour_program::ElementError;
 
 /// Settings of a duration assertion.
 #[derive(Clone, Debug, Default)]
@@ -120,11 +121,13 @@ impl SizeAssertion {
         Self { settings }
     }
 
-    fn size(&self, user: &mut UserState, result: &SampleResult) -> Result<i64, String> {
+    fn size(&self, user: &mut UserState, result: &SampleResult) -> Result<i64, ElementError> {
         if let Scope::Variable(name) = &self.settings.scope {
             let name = name.text(user);
             let value = user.variables.get(&name).unwrap_or("null");
-            return value.parse().map_err(|_| format!("Error parsing variable name: {name} value: {value}"));
+            return value
+                .parse()
+                .map_err(|_| format!("Error parsing variable name: {name} value: {value}").into());
         }
         let bytes = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let length = |text: &str| i64::try_from(busyhour_java::length(text)).unwrap_or(i64::MAX);
@@ -150,7 +153,7 @@ impl Assertion for SizeAssertion {
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let size = match self.size(user, result) {
             Ok(size) => size,
-            Err(message) => return failure(message),
+            Err(message) => return failure(message.into()),
         };
         let allowed = self.settings.size.text(user);
         let Ok(allowed) = allowed.parse::<i64>() else {

@@ -10,6 +10,7 @@ use crate::json_verdict::{JsonAssertionSettings, no_response};
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// Settings of the plugin's JSON path extractor.
 #[derive(Clone, Debug, Default)]
@@ -31,13 +32,13 @@ pub struct PluginJsonExtractor {
     path: Option<FixedPath>,
 }
 
-fn follow(text: &str, path: &FixedPath) -> Result<Value, String> {
+fn follow(text: &str, path: &FixedPath) -> Result<Value, ElementError> {
     if text.is_empty() {
-        return Err("json string can not be null or empty".to_owned());
+        return Err("json string can not be null or empty".into());
     }
     let path = path.as_ref().map_err(ToString::to_string)?;
     let document = jsonpath::read(text).map_err(|error| error.to_string())?;
-    path.find(&document).map(std::borrow::Cow::into_owned).map_err(|error| error.to_string())
+    path.find(&document).map(std::borrow::Cow::into_owned).map_err(|error| error.to_string().into())
 }
 
 /// A value as the plugin stores and compares it.
@@ -60,7 +61,7 @@ impl PluginJsonExtractor {
         self.path.as_ref()?.as_ref().err().map(ToString::to_string)
     }
 
-    fn find(&self, user: &mut UserState) -> Result<Value, String> {
+    fn find(&self, user: &mut UserState) -> Result<Value, ElementError> {
         let text = match &self.settings.source {
             Some(name) => {
                 let name = name.text(user).into_owned();
@@ -74,7 +75,7 @@ impl PluginJsonExtractor {
             None => follow(&text, kept_path(&self.settings.path.text(user)).as_ref())?,
         };
         match &value {
-            Value::Array(items) if items.is_empty() => Err("Extracted array is empty".to_owned()),
+            Value::Array(items) if items.is_empty() => Err("Extracted array is empty".into()),
             _ => Ok(value),
         }
     }
@@ -131,15 +132,21 @@ impl PluginJsonAssertion {
         Ok(Self { settings, path, pattern })
     }
 
-    fn equals(&self, user: &mut UserState, expected: &str, value: &Value) -> Result<bool, String> {
+    fn equals(&self, user: &mut UserState, expected: &str, value: &Value) -> Result<bool, ElementError> {
         let text = shown(value);
         let Some(pattern) = &self.pattern else { return Ok(text == expected) };
         let ready = pattern.get(user);
         let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
-        pattern.matches(&text).map_err(|error| error.to_string())
+        pattern.matches(&text).map_err(|error| error.to_string().into())
     }
 
-    fn compare(&self, user: &mut UserState, text: &str, path: &str, expected: &str) -> Result<(), String> {
+    fn compare(
+        &self,
+        user: &mut UserState,
+        text: &str,
+        path: &str,
+        expected: &str,
+    ) -> Result<(), ElementError> {
         let value = match &self.path {
             Some(path) => follow(text, path)?,
             None => follow(text, kept_path(path).as_ref())?,
@@ -158,13 +165,14 @@ impl PluginJsonAssertion {
         if fits || self.equals(user, expected, &value)? {
             return Ok(());
         }
-        Err(if expect_null {
+        let message = if expect_null {
             format!("Value expected to be null, but found '{}'", value.java_text())
         } else if self.settings.is_regex {
             format!("Value expected to match regexp '{expected}', but it did not match: '{}'", shown(&value))
         } else {
             format!("Value expected to be '{expected}', but found '{}'", shown(&value))
-        })
+        };
+        Err(message.into())
     }
 }
 

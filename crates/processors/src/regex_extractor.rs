@@ -110,7 +110,7 @@ impl RegexExtractor {
         self.settings.scope.visit(&user.result, |result| {
             outcome = match self.settings.field.text(result) {
                 Ok(text) => copy_matches(matches, pattern, &text, wanted),
-                Err(error) => Err(Failure::Text(error)),
+                Err(error) => Err(Failure::Text(error.into())),
             };
             if outcome.is_err() || matches.enough(wanted) {
                 ControlFlow::Break(())

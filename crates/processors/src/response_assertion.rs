@@ -10,6 +10,7 @@ use busyhour_program::user::UserState;
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
 use crate::scope::{Field, Scope};
+use busyhour_program::ElementError;
 
 /// Settings of a response assertion.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +82,7 @@ impl ResponseAssertion {
     }
 
     /// Whether the text matches test string number `index` (ignoring `not`), and that string.
-    fn found(&self, user: &mut UserState, index: usize, text: &str) -> Result<(bool, String), String> {
+    fn found(&self, user: &mut UserState, index: usize, text: &str) -> Result<(bool, String), ElementError> {
         if let Kind::Equals | Kind::Substring = self.kind {
             let wanted = self.settings.test_strings[index].text(user);
             let found =
@@ -171,7 +172,7 @@ impl Assertion for ResponseAssertion {
         for index in 0..self.settings.test_strings.len() {
             let (found, wanted) = match self.found(user, index, &text) {
                 Ok(found) => found,
-                Err(message) => return AssertionResult { error: true, message, ..outcome },
+                Err(message) => return AssertionResult { error: true, message: message.into(), ..outcome },
             };
             let pass = found != self.is(NOT);
             match (self.is(OR), pass) {

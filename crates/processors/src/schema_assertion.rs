@@ -12,6 +12,7 @@ use busyhour_program::user::UserState;
 use busyhour_xml::Schema;
 
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// Bytes of a schema's file.
 const SCHEMA_BYTES_MAX: u64 = 64 << 20;
@@ -20,7 +21,7 @@ const SCHEMA_BYTES_MAX: u64 = 64 << 20;
 const KEPT_MAX: usize = 100;
 
 /// A schema, or why there is none.
-type Kept = Rc<Result<Schema, String>>;
+type Kept = Rc<Result<Schema, ElementError>>;
 
 thread_local! {
     static KEPT: RefCell<HashMap<PathBuf, Kept>> = RefCell::default();
@@ -54,15 +55,15 @@ fn found(base: &Path, file: &str) -> PathBuf {
     if path.exists() { path.to_owned() } else { base.join(path) }
 }
 
-fn read(path: &Path) -> Result<Schema, String> {
+fn read(path: &Path) -> Result<Schema, ElementError> {
     let kind = std::fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?;
     // A variable can name any file: a device or a pipe could be without end.
     if !kind.is_file() || kind.len() > SCHEMA_BYTES_MAX {
-        return Err(format!("it is not a regular file of at most {} MiB", SCHEMA_BYTES_MAX >> 20));
+        return Err(format!("it is not a regular file of at most {} MiB", SCHEMA_BYTES_MAX >> 20).into());
     }
     let bytes = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Schema::read(&busyhour_xml::decode(&bytes), folder)
+    Schema::read(&busyhour_xml::decode(&bytes), folder).map_err(|error| String::from(error).into())
 }
 
 /// The schema in a file, read once by each thread.
@@ -103,7 +104,7 @@ impl Assertion for XmlSchemaAssertion {
             }
             Ok(schema) => match schema.check(&text) {
                 Ok(()) => AssertionResult::default(),
-                Err(message) => error(message),
+                Err(message) => error(message.into()),
             },
         }
     }

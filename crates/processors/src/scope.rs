@@ -8,6 +8,7 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// What an element looks at: JMeter's `Sample.scope` (extractors) or `Assertion.scope`, with `Scope.variable`.
 #[derive(Clone, Debug, Default)]
@@ -166,7 +167,7 @@ impl Field {
     ///
     /// # Errors
     /// In the body is an entity for what is no character, in Java's words.
-    pub(crate) fn text<'r>(&self, result: &'r SampleResult) -> Result<Cow<'r, str>, String> {
+    pub(crate) fn text<'r>(&self, result: &'r SampleResult) -> Result<Cow<'r, str>, ElementError> {
         Ok(match self {
             Self::Body => result.body_text(),
             Self::Unescaped => match result.body_text() {

@@ -35,9 +35,12 @@ impl Assertion for XmlAssertion {
         }
         match xml::read(&text, Reading { no_doctype: true, ..Reading::default() }) {
             Ok(_) => AssertionResult::default(),
-            Err(message) => {
-                AssertionResult { failure: true, error: true, message, ..AssertionResult::default() }
-            }
+            Err(message) => AssertionResult {
+                failure: true,
+                error: true,
+                message: message.into(),
+                ..AssertionResult::default()
+            },
         }
     }
 

@@ -141,7 +141,7 @@ impl XPathExtractor {
                     } else {
                         let text = xml::decode(text.as_bytes());
                         let reading = Reading { namespaces: *namespaces, no_doctype: false, sorted: true };
-                        let document = xml::read(&text, reading).map_err(Failed)?;
+                        let document = xml::read(&text, reading).map_err(|error| Failed(error.into()))?;
                         select(user, &document, query, wanted, fragment, matches)?;
                     }
                 }
@@ -154,7 +154,7 @@ impl XPathExtractor {
                         continue;
                     }
                     let reading = Reading { namespaces: true, ..Reading::default() };
-                    let document = xml::read(&text, reading).map_err(Failed)?;
+                    let document = xml::read(&text, reading).map_err(|error| Failed(error.into()))?;
                     select_second(user, &document, query, &prefixes, wanted, fragment, matches)?;
                 }
             }
@@ -171,17 +171,18 @@ fn select(
     fragment: bool,
     matches: &mut Vec<Option<String>>,
 ) -> Result<(), Failed> {
-    let nodes = match xml::evaluate(document, query, &document.declared).map_err(Failed)? {
-        Answer::Nodes(nodes) => nodes,
-        Answer::Bool(flag) => {
-            matches.push(Some(flag.to_string()));
-            return Ok(());
-        }
-        Answer::Number(text) | Answer::Text(text) => {
-            matches.push(Some(text));
-            return Ok(());
-        }
-    };
+    let nodes =
+        match xml::evaluate(document, query, &document.declared).map_err(|error| Failed(error.into()))? {
+            Answer::Nodes(nodes) => nodes,
+            Answer::Bool(flag) => {
+                matches.push(Some(flag.to_string()));
+                return Ok(());
+            }
+            Answer::Number(text) | Answer::Text(text) => {
+                matches.push(Some(text));
+                return Ok(());
+            }
+        };
     let chosen = match usize::try_from(wanted) {
         Err(_) => None,
         Ok(0) if !nodes.is_empty() => Some(user.random.random_range(0..nodes.len())),
@@ -216,22 +217,23 @@ fn select_second(
     matches: &mut Vec<Option<String>>,
 ) -> Result<(), Failed> {
     let mut budget = MatchBudget::default();
-    let items: Vec<String> = match xml::evaluate(document, query, prefixes).map_err(Failed)? {
-        Answer::Nodes(nodes) => nodes
-            .into_iter()
-            .map(|node| {
-                let text = if fragment {
-                    xml::write_item(document, node)
-                } else {
-                    xml::string_value(&document.tree, node)
-                };
-                budget.spend(text.len()).map_err(|error| Failed(error.to_string()))?;
-                Ok(text)
-            })
-            .collect::<Result<_, Failed>>()?,
-        Answer::Bool(flag) => vec![flag.to_string()],
-        Answer::Number(text) | Answer::Text(text) => vec![text],
-    };
+    let items: Vec<String> =
+        match xml::evaluate(document, query, prefixes).map_err(|error| Failed(error.into()))? {
+            Answer::Nodes(nodes) => nodes
+                .into_iter()
+                .map(|node| {
+                    let text = if fragment {
+                        xml::write_item(document, node)
+                    } else {
+                        xml::string_value(&document.tree, node)
+                    };
+                    budget.spend(text.len()).map_err(|error| Failed(error.to_string()))?;
+                    Ok(text)
+                })
+                .collect::<Result<_, Failed>>()?,
+            Answer::Bool(flag) => vec![flag.to_string()],
+            Answer::Number(text) | Answer::Text(text) => vec![text],
+        };
     match usize::try_from(wanted) {
         Err(_) => matches.extend(items.into_iter().map(Some)),
         Ok(0) if items.is_empty() => return Err(Failed("-1".to_owned())),

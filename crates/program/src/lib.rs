@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod controller;
 pub mod element;
+mod error;
 pub mod group;
 pub mod ids;
 pub mod locks;
@@ -26,4 +27,5 @@ pub mod testing;
 pub mod user;
 pub mod variables;
 
+pub use error::ElementError;
 pub use program::Program;

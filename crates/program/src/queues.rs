@@ -38,19 +38,16 @@ impl Queue {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a text at the end if the queue has fewer than `capacity`; otherwise returns it.
-    ///
-    /// # Errors
-    /// The queue is full.
-    pub fn put(&self, text: String, capacity: usize) -> Result<(), String> {
+    /// Adds a text at the end if the queue has fewer than `capacity`, and tells whether it had.
+    pub fn put(&self, text: String, capacity: usize) -> bool {
         let mut texts = self.texts();
-        if texts.len() >= capacity {
-            return Err(text);
+        let has_room = texts.len() < capacity;
+        if has_room {
+            texts.push_back(text);
+            drop(texts);
+            self.changed.notify_waiters();
         }
-        texts.push_back(text);
-        drop(texts);
-        self.changed.notify_waiters();
-        Ok(())
+        has_room
     }
 
     /// Waits until a text is added or removed.

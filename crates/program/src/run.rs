@@ -357,7 +357,7 @@ impl RunShared {
     /// Adds a text to the queue with this name. If the queue is full, the text is dropped, with a line in the log.
     pub fn put_into_queue(&self, name: &str, value: String) {
         let capacity = self.properties.number(CAPACITY_PROPERTY, usize::MAX);
-        if self.queues.named(name).put(value, capacity).is_err() {
+        if !self.queues.named(name).put(value, capacity) {
             self.log(Level::Warn, &format!("the queue {name} is full; the value is lost"));
         }
     }

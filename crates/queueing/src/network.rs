@@ -10,6 +10,7 @@
 
 mod class;
 mod class_file;
+mod error;
 mod law;
 mod law_notation;
 mod per_class;
@@ -29,6 +30,8 @@ pub use per_class::PerClass;
 pub use routing::{LoadRange, OUTSIDE, Place, Route, Strategy};
 pub use station::{Capacity, Queue, Scheduling, Station, StationKind, WhenFull};
 pub use validate::Finding;
+
+pub use error::NotationError;
 
 /// The version of the notation.
 pub const VERSION: u32 = 1;

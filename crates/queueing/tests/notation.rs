@@ -3,8 +3,12 @@
 use busyhour_queueing::network::{Place, QueueingNetwork, StationKind, Strategy};
 use serde_json::{Value, json};
 
-fn read(value: Value) -> Result<QueueingNetwork, String> {
-    serde_json::from_value(value).map_err(|error| error.to_string())
+fn read(value: Value) -> serde_json::Result<QueueingNetwork> {
+    serde_json::from_value(value)
+}
+
+fn refused(value: Value) -> String {
+    read(value).unwrap_err().to_string()
 }
 
 fn everything() -> Value {
@@ -57,8 +61,7 @@ fn what_is_read_is_written_and_read_again() {
 #[test]
 fn a_key_that_is_for_another_kind_is_refused() {
     let station = |station: Value| {
-        read(json!({ "version": 1, "class": [{ "name": "c", "users": 1 }], "station": [station] }))
-            .unwrap_err()
+        refused(json!({ "version": 1, "class": [{ "name": "c", "users": 1 }], "station": [station] }))
     };
     assert_eq!(
         station(json!({ "name": "d", "kind": "delay", "service": 1, "servers": 2 })),
@@ -71,11 +74,11 @@ fn a_key_that_is_for_another_kind_is_refused() {
     assert!(station(json!({ "name": "q", "service": 1, "when-full": "drop" })).contains("no `capacity`"));
     assert!(station(json!({ "name": "q", "service": 1, "weights": { "c": 1 } })).contains("is not \"dps\""));
     assert!(station(json!({ "name": "q", "service": "5 apples" })).contains("no unit of time"));
-    let class = |class: Value| read(json!({ "version": 1, "class": [class] })).unwrap_err();
+    let class = |class: Value| refused(json!({ "version": 1, "class": [class] }));
     assert!(class(json!({ "name": "c" })).contains("makes no load"));
     assert!(class(json!({ "name": "c", "rate": 1, "think": 1 })).contains("only closed classes think"));
     assert!(class(json!({ "name": "c", "rate": 1, "users": 1 })).contains("users and a rate"));
-    let route = |route: Value| read(json!({ "version": 1, "route": [route] })).unwrap_err();
+    let route = |route: Value| refused(json!({ "version": 1, "route": [route] }));
     assert!(
         route(json!({ "from": "a", "strategy": "probabilities", "to": ["b"] })).contains("needs a table")
     );

@@ -1,5 +1,7 @@
 //! Hexadecimal digits as JMeter reads and writes them.
 
+use busyhour_program::ElementError;
+
 /// Bytes as hexadecimal digits, as JMeter writes them.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -11,7 +13,7 @@ pub fn hex(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// The message of JMeter's exception.
-pub fn from_hex(text: &str) -> Result<Vec<u8>, String> {
+pub fn from_hex(text: &str) -> Result<Vec<u8>, ElementError> {
     let digits: Vec<char> = text.chars().collect();
     if !digits.len().is_multiple_of(2) {
         return Err("Hex-encoded binary string contains an uneven no. of digits".into());
@@ -23,7 +25,8 @@ pub fn from_hex(text: &str) -> Result<Vec<u8>, String> {
             _ => Err(format!(
                 "Hex-encoded binary string contains an invalid hex digit in '{}{}'",
                 pair[0], pair[1]
-            )),
+            )
+            .into()),
         })
         .collect()
 }

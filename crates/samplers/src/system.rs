@@ -15,6 +15,7 @@ use tokio::net::unix::pipe;
 use tokio::process::Command;
 
 use crate::other::{OtherSampler, Sampling, Visit};
+use busyhour_program::ElementError;
 
 /// The OS Process Sampler.
 #[derive(Debug)]
@@ -143,13 +144,13 @@ impl System {
 }
 
 /// A file of the call, or nothing if its name is blank; errors as Java prints them.
-fn file(name: &str, open: impl Fn(&Path) -> io::Result<File>) -> Result<Option<File>, String> {
+fn file(name: &str, open: impl Fn(&Path) -> io::Result<File>) -> Result<Option<File>, ElementError> {
     if name.trim().is_empty() {
         return Ok(None);
     }
     open(Path::new(name))
         .map(Some)
-        .map_err(|error| format!("java.io.FileNotFoundException: {name} ({})", reason(&error)))
+        .map_err(|error| format!("java.io.FileNotFoundException: {name} ({})", reason(&error)).into())
 }
 
 /// The system's message for an error, without the number after it.

@@ -9,12 +9,9 @@ const CONTEXT_LINES: usize = 2;
 /// Lines shown of either side from the first difference on.
 const SHOWN_LINES: usize = 6;
 
-/// Compares what was done with what JMeter did.
-///
-/// # Errors
-/// The text shows, for each part of the recording that differs, the first difference with its surroundings:
-/// lines that begin with `-` are JMeter's, with `+` those of the run.
-pub fn compare(expected: &Recording, actual: &Recording) -> Result<(), String> {
+/// Compares a run with the recording of JMeter. For each part that differs, the text contains the first difference
+/// with its context: lines of JMeter begin with `-`, those of the run with `+`.
+pub fn differences(expected: &Recording, actual: &Recording) -> Option<String> {
     let mut diff = String::new();
     if expected.exit_code != actual.exit_code {
         writeln!(diff, "exit code:\n- {}\n+ {}", expected.exit_code, actual.exit_code).expect("a string");
@@ -30,7 +27,7 @@ pub fn compare(expected: &Recording, actual: &Recording) -> Result<(), String> {
             |recording: &'_ Recording| recording.files.get(name).cloned().unwrap_or_else(|| none.clone());
         lines(&mut diff, &format!("file {name}"), &of(expected), &of(actual));
     }
-    if diff.is_empty() { Ok(()) } else { Err(diff) }
+    (!diff.is_empty()).then_some(diff)
 }
 
 fn request_lines(requests: &[RequestRecord]) -> Vec<String> {
@@ -71,8 +68,8 @@ mod tests {
             results: rows.iter().map(|&row| row.to_owned()).collect(),
             ..Recording::default()
         };
-        assert_eq!(compare(&rows(&["a", "b"]), &rows(&["a", "b"])), Ok(()));
-        let diff = compare(&rows(&["a", "b", "c"]), &rows(&["a", "b", "d", "e"])).unwrap_err();
+        assert_eq!(differences(&rows(&["a", "b"]), &rows(&["a", "b"])), None);
+        let diff = differences(&rows(&["a", "b", "c"]), &rows(&["a", "b", "d", "e"])).unwrap();
         assert_eq!(diff, "@ results: 3 lines expected, 4 found, line 3\n  a\n  b\n- c\n+ d\n+ e\n");
     }
 
@@ -83,7 +80,7 @@ mod tests {
             requests: vec![RequestRecord { connection: 1, body: body.into(), ..RequestRecord::default() }],
             ..Recording::default()
         };
-        let diff = compare(&with("x", 0), &with("y", 1)).unwrap_err();
+        let diff = differences(&with("x", 0), &with("y", 1)).unwrap();
         assert!(diff.contains("- 0\n+ 1\n") && diff.contains("-     | \"x\"\n+     | \"y\"\n"), "{diff}");
     }
 }

@@ -2,7 +2,7 @@
 //! of Apache JMeter), and the comparison of such a recording with the behaviour of another load generator.
 //!
 //! A replay has five steps: [`cases`] finds the plans, [`StandIn::start`] starts the server, the generator runs with
-//! [`Case::command_line`], [`Case::collect`] gathers its recording, and [`compare`] returns the differences from
+//! [`Case::command_line`], [`Case::collect`] gathers its recording, and [`differences`] returns the differences from
 //! [`Case::expected`].
 //!
 //! [`LivePage`] is a client of the live page of a run, for the tests of its server.
@@ -29,7 +29,7 @@ mod tls;
 mod websocket;
 
 pub use case::{Case, CaseError, cases};
-pub use compare::compare;
+pub use compare::differences;
 pub use live_page::{LiveEvents, LivePage};
 pub use peer::{LinesEqual, PEER_PLANS, PeerOutcome, PeerPlan, peer_files};
 pub use recording::{Recording, RequestRecord};

@@ -6,6 +6,7 @@ use busyhour_program::user::UserState;
 
 use crate::binary;
 use crate::frame::{Frame, Kind};
+use busyhour_program::ElementError;
 
 /// Which control frames a filter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +100,7 @@ impl FrameFilter {
     ///
     /// # Errors
     /// Java's exception for an invalid regular expression.
-    pub(crate) fn prepare(&self, user: &mut UserState) -> Result<Prepared, String> {
+    pub(crate) fn prepare(&self, user: &mut UserState) -> Result<Prepared, ElementError> {
         let test = match self {
             Self::Ping { kind, replies } => Test::Ping(*kind, *replies),
             Self::Data { binary: false, comparison, inverted, value, .. } => {

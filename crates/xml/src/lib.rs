@@ -3,6 +3,7 @@
 mod complaint;
 mod defaults;
 mod document;
+mod error;
 mod query;
 mod schema;
 mod write;
@@ -16,6 +17,7 @@ use uppsala::{Document, NodeKind, Parser, QName};
 pub use complaint::complaint;
 use document::elements;
 pub use document::{Reading, XmlDocument, is_element};
+pub use error::XmlError;
 pub use query::{Answer, evaluate, problem};
 pub use schema::Schema;
 pub use write::{write_item, write_node};
@@ -52,12 +54,12 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 ///
 /// # Errors
 /// With the words of Java's parser when it is not well-formed.
-pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
+pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, XmlError> {
     away(text.len(), || read_at_once(text, reading)).map_err(|problem| match problem {
-        Problem::Words(words) => words,
+        Problem::Words(words) => words.into(),
         Problem::TooDeep => {
             exceeded(Limit::XmlDepth);
-            format!("the document nests elements deeper than {DEPTH_MAX}")
+            format!("the document nests elements deeper than {DEPTH_MAX}").into()
         }
     })
 }

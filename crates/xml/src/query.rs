@@ -1,5 +1,6 @@
 //! XPath 1.0: evaluation over a document.
 
+use crate::error::XmlError;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -32,7 +33,7 @@ const DEPTH_MAX: u32 = 50;
 /// Compiled expressions that one thread keeps.
 const CACHED_MAX: usize = 400;
 
-type Compiled = Rc<Result<CompiledXPath, String>>;
+type Compiled = Rc<Result<CompiledXPath, XmlError>>;
 
 thread_local! {
     static COMPILED: RefCell<HashMap<String, Compiled>> = RefCell::default();
@@ -48,9 +49,9 @@ fn compiled(text: &str) -> Compiled {
             cache.clear();
         }
         let expression = if text.trim().is_empty() {
-            Err("the expression is empty".to_owned())
+            Err(XmlError::from("the expression is empty"))
         } else {
-            CompiledXPath::compile(text, DEPTH_MAX).map_err(|error| error.to_string())
+            CompiledXPath::compile(text, DEPTH_MAX).map_err(|error| error.to_string().into())
         };
         let expression = Rc::new(expression);
         cache.insert(text.to_owned(), Rc::clone(&expression));
@@ -66,7 +67,7 @@ pub fn evaluate(
     document: &XmlDocument<'_>,
     expression: &str,
     prefixes: &[(String, String)],
-) -> Result<Answer, String> {
+) -> Result<Answer, XmlError> {
     evaluate_within(document, expression, prefixes, STEPS_MAX)
 }
 
@@ -76,21 +77,21 @@ pub(super) fn evaluate_within(
     expression: &str,
     prefixes: &[(String, String)],
     steps: u64,
-) -> Result<Answer, String> {
+) -> Result<Answer, XmlError> {
     let compiled = compiled(expression);
     let compiled = compiled.as_ref().as_ref().map_err(Clone::clone)?;
     let mut namespaces: HashMap<String, String> =
         prefixes.iter().filter(|(prefix, _)| !prefix.is_empty()).cloned().collect();
     namespaces.insert("xml".to_owned(), "http://www.w3.org/XML/1998/namespace".to_owned());
     if let Some(unknown) = compiled.prefixes().iter().find(|&prefix| !namespaces.contains_key(prefix)) {
-        return Err(format!("Prefix must resolve to a namespace: {unknown}"));
+        return Err(format!("Prefix must resolve to a namespace: {unknown}").into());
     }
     let tree = &document.tree;
     let (value, is_used_up) =
         budget::with_steps(steps, tick, || compiled.evaluate(tree, tree.root(), &namespaces));
     if is_used_up {
         exceeded(Limit::XPathSteps);
-        return Err(format!("the XPath expression needs more than {steps} steps on this document"));
+        return Err(format!("the XPath expression needs more than {steps} steps on this document").into());
     }
     Ok(match value.map_err(|error| error.to_string())? {
         XPathValue::NodeSet(nodes) => Answer::Nodes(nodes),
@@ -107,8 +108,8 @@ pub fn problem(expression: &str) -> Option<String> {
         Ok(compiled) => {
             compiled.prefixes().iter().cloned().map(|name| (name, "urn:unknown".to_owned())).collect()
         }
-        Err(mistake) => return Some(mistake.clone()),
+        Err(mistake) => return Some(mistake.to_string()),
     };
     let empty = XmlDocument { tree: Document::new(), declared: Vec::new() };
-    evaluate(&empty, expression, &prefixes).err()
+    evaluate(&empty, expression, &prefixes).err().map(|error| error.to_string())
 }

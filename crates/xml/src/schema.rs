@@ -13,6 +13,7 @@ use uppsala::{Document, NodeId, ValidationError, XsdValidator, budget};
 
 use crate::complaint::complaint;
 use crate::document::{Reading, is_element};
+use crate::error::XmlError;
 
 /// Steps of reading one schema, and of validating one document. An element takes ten, a comparison with a part of the
 /// schema or 64 bytes of text one.
@@ -25,14 +26,16 @@ const MISTAKES_MAX: usize = 100_000;
 ///
 /// # Errors
 /// The budget is used up.
-fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, XmlError> {
     budget::set(STEPS_MAX);
     let done = work();
     let is_used_up = budget::is_used_up();
     budget::set(u64::MAX);
     if is_used_up {
         exceeded(Limit::SchemaSteps);
-        return Err(format!("the XML Schema takes more than {STEPS_MAX} steps or is nested too deeply"));
+        return Err(
+            format!("the XML Schema takes more than {STEPS_MAX} steps or is nested too deeply").into()
+        );
     }
     Ok(done)
 }
@@ -53,7 +56,7 @@ impl Schema {
     ///
     /// # Errors
     /// When it, or one that it includes, is no schema.
-    pub fn read(text: &str, base: &Path) -> Result<Self, String> {
+    pub fn read(text: &str, base: &Path) -> Result<Self, XmlError> {
         let document = uppsala::parse(text).map_err(|error| error.to_string())?;
         let root = document.document_element().and_then(|root| document.element(root));
         let is_schema = root.is_some_and(|root| {
@@ -61,7 +64,7 @@ impl Schema {
                 && root.name.namespace_uri.as_deref() == Some("http://www.w3.org/2001/XMLSchema")
         });
         if !is_schema {
-            return Err("its root is no <schema> of XML Schema".to_owned());
+            return Err("its root is no <schema> of XML Schema".into());
         }
         let validator = within_budget(|| XsdValidator::from_schema_with_base_path(&document, Some(base)))?
             .map_err(|error| error.to_string())?;
@@ -72,24 +75,26 @@ impl Schema {
     ///
     /// # Errors
     /// What JMeter's XML Schema Assertion says of the first mistake.
-    pub fn check(&self, text: &str) -> Result<(), String> {
+    pub fn check(&self, text: &str) -> Result<(), XmlError> {
         // Another thread has counts of its own.
         let (outcome, counts) = away(text.len(), || (self.check_at_once(text), busyhour_limits::take()));
         busyhour_limits::add(&counts);
         outcome
     }
 
-    fn check_at_once(&self, text: &str) -> Result<(), String> {
+    fn check_at_once(&self, text: &str) -> Result<(), XmlError> {
         let document = match uppsala::parse(text) {
             Ok(document) => document,
             // The library tells its limit from other errors by its words only.
             Err(error) if error.to_string().contains("maximum depth") => {
                 exceeded(Limit::XmlDepth);
-                return Err(format!("fatal: the document nests elements deeper than {DEFAULT_MAX_DEPTH}"));
+                return Err(
+                    format!("fatal: the document nests elements deeper than {DEFAULT_MAX_DEPTH}").into()
+                );
             }
             Err(error) => {
                 let words = complaint(text, Reading { namespaces: true, ..Reading::default() });
-                return Err(format!("fatal: {}", words.unwrap_or_else(|| error.to_string())));
+                return Err(format!("fatal: {}", words.unwrap_or_else(|| error.to_string())).into());
             }
         };
         let errors = within_budget(|| self.validator.validate(&document))
@@ -103,7 +108,7 @@ impl Schema {
             None => Ok(()),
             Some(Told { at, words }) => {
                 let (line, column) = place(text, at);
-                Err(format!("error: line={line} col={column} {words}"))
+                Err(format!("error: line={line} col={column} {words}").into())
             }
         }
     }
@@ -279,7 +284,7 @@ mod tests {
         let mut wrong = Vec::new();
         for line in RECORDED.lines() {
             let (document, theirs) = line.split_once('\t').unwrap();
-            let ours = schema.check(document).err().unwrap_or_else(|| "ok".to_owned());
+            let ours = schema.check(document).map_or_else(|error| error.to_string(), |()| "ok".to_owned());
             let (kind, their_kind) = (ours.split(' ').next(), theirs.split(' ').next());
             let known = WORDS.iter().any(|word| theirs.contains(&format!("{word}:")));
             if kind != their_kind || (known && ours != theirs) {
@@ -297,7 +302,7 @@ mod tests {
     }
 
     /// A schema around a content model of the element `a`, which may contain itself.
-    fn schema_of_a(model: &str) -> Result<Schema, String> {
+    fn schema_of_a(model: &str) -> Result<Schema, XmlError> {
         let text = format!(
             r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
             <xs:element name="a"><xs:complexType>{model}</xs:complexType></xs:element></xs:schema>"#

@@ -5,15 +5,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
 use xtask_common::jmeter::cache_directory;
 
 /// The plugin jars of this machine.
 #[derive(Debug, Default)]
 pub struct JMeterPlugins {
-    /// By coordinate: the jar, or why there is none.
-    had: BTreeMap<String, Result<PathBuf, String>>,
+    /// By coordinate.
+    jars: BTreeMap<String, PathBuf>,
+    /// By coordinate: the message.
+    failed: BTreeMap<String, String>,
 }
 
 impl JMeterPlugins {
@@ -21,17 +23,23 @@ impl JMeterPlugins {
     /// dependencies are not fetched: most of them are JMeter itself.
     ///
     /// # Errors
-    /// Says which jar cannot be had, and why; what failed once is not tried again.
+    /// When a jar cannot be obtained; what failed once is not tried again.
     pub fn obtain(&mut self, coordinates: &[String]) -> Result<Vec<PathBuf>> {
         let mut jars = Vec::new();
         for coordinate in coordinates {
-            let had = self.had.entry(coordinate.clone()).or_insert_with(|| {
-                fetch(coordinate).map_err(|error| format!("{coordinate} cannot be had: {error:#}"))
-            });
-            match had {
-                Ok(jar) => jars.push(jar.clone()),
-                Err(why) => bail!("{why}"),
+            if let Some(message) = self.failed.get(coordinate) {
+                bail!("{message}");
             }
+            let jar = match self.jars.get(coordinate) {
+                Some(jar) => jar.clone(),
+                None => fetch(coordinate).map_err(|error| {
+                    let message = format!("{coordinate} cannot be obtained: {error:#}");
+                    self.failed.insert(coordinate.clone(), message.clone());
+                    anyhow!(message)
+                })?,
+            };
+            self.jars.insert(coordinate.clone(), jar.clone());
+            jars.push(jar);
         }
         Ok(jars)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use busyhour_standin::{Case, StandIn, cases, compare};
+use busyhour_standin::{Case, StandIn, cases, differences};
 
 use crate::jmeter_plugins::JMeterPlugins;
 use crate::{launch, workers};
@@ -98,9 +98,9 @@ fn run_one(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) 
     let status = launch::to_end(command, TIME_MAX)?;
     let recording = case.collect(&server, out.path(), status.code().unwrap_or(-1))?;
     if purpose == Purpose::Verify {
-        return match compare(&case.expected()?, &recording) {
-            Ok(()) => Ok(String::new()),
-            Err(difference) => bail!("differs from its recording:\n{difference}"),
+        return match differences(&case.expected()?, &recording) {
+            None => Ok(String::new()),
+            Some(difference) => bail!("differs from its recording:\n{difference}"),
         };
     }
     let mut text = serde_json::to_string_pretty(&recording)?;

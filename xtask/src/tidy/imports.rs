@@ -3,6 +3,7 @@
 //! An import counts for the file that defines the imported name: re-exports are followed. A re-export by itself is not an
 //! import, unless the file that re-exports a name also uses it. Code for tests only is not read.
 
+use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr as _;
 
@@ -26,7 +27,7 @@ pub type Arrows = BTreeMap<String, BTreeSet<String>>;
 ///
 /// # Errors
 /// Fails if a source is not a sequence of Rust tokens.
-pub fn arrows(files: &[File], directory: &str) -> Result<Arrows, String> {
+pub fn arrows(files: &[File], directory: &str) -> anyhow::Result<Arrows> {
     let mut modules = BTreeMap::new();
     let root = format!("{directory}/src/");
     let is_library = files.iter().any(|file| file.path == format!("{root}lib.rs"));
@@ -34,7 +35,7 @@ pub fn arrows(files: &[File], directory: &str) -> Result<Arrows, String> {
         let Some(path) = file.path.strip_prefix(&root).and_then(|path| module_path(path, is_library)) else {
             continue;
         };
-        let source = Source::read(file, &path).map_err(|error| format!("{}: {error}", file.path))?;
+        let source = Source::read(file, &path).map_err(|error| anyhow!("{}: {error}", file.path))?;
         modules.insert(path, source);
     }
     let only_for_tests: BTreeSet<ModulePath> =

@@ -22,18 +22,18 @@ const HOUSE: &[Place] = &[
     place("slices", &[]),
     place("record", &["diagnostic"]),
     place("stats", &[]),
-    place("java", &[]),
+    place("java", &["diagnostic"]),
     place("jsonpath", &["java", "limits", "slices"]),
     Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
-    place("program", &["record", "arrivals", "limits", "slices"]),
+    place("program", &["diagnostic", "record", "arrivals", "limits", "slices"]),
     place("engine", &["program", "record", "arrivals", "limits", "slices"]),
     place("oro", &["limits", "slices"]),
-    place("xml", &["limits", "slices"]),
+    place("xml", &["diagnostic", "limits", "slices"]),
     place("script", &["java", "jsonpath", "program", "oro", "xml", "slices"]),
     place("analysis", &["record", "stats", "arrivals"]),
-    place("queueing", &["stats"]),
+    place("queueing", &["diagnostic", "stats"]),
     place("simulation", &["queueing", "stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
     place(
@@ -89,7 +89,11 @@ const HOUSE: &[Place] = &[
     },
     place("server", &[]),
     place("export", &["record", "server"]),
-    Place { name: "live", may_use: &["record", "analysis", "report", "server"], tests_may_use: &["standin"] },
+    Place {
+        name: "live",
+        may_use: &["diagnostic", "record", "analysis", "report", "server"],
+        tests_may_use: &["standin"],
+    },
     // Beside the house.
     place("demo", &[]),
     place("xtask-common", &[]),

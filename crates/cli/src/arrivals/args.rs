@@ -7,6 +7,7 @@ use busyhour_report::LogTablesShow;
 use busyhour_runs::LogLoad;
 use clap::Args;
 
+use crate::command_error::CommandError;
 use crate::quantities::{log_span, window};
 
 /// Maximum number of thread-group sizes.
@@ -103,12 +104,12 @@ impl ArrivalsArgs {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sizes(Vec<u32>);
 
-fn cell(text: &str) -> Result<f64, String> {
+fn cell(text: &str) -> Result<f64, CommandError> {
     let cell: Option<f64> = text.parse().ok();
     cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "expected a positive number of ms".into())
 }
 
-fn sizes(text: &str) -> Result<Sizes, String> {
+fn sizes(text: &str) -> Result<Sizes, CommandError> {
     let mut sizes: Vec<u32> = Vec::new();
     let mut items = text.split(',').map(str::trim);
     while let Some(item) = items.next() {
@@ -127,11 +128,11 @@ fn sizes(text: &str) -> Result<Sizes, String> {
             let step = step.ok_or("the sizes before the dots must increase")?;
             sizes.extend((last..=to).skip(step as usize).step_by(step as usize).take(SIZES_MAX));
             if sizes.last() != Some(&to) {
-                return Err(format!("steps of {step} from {last} do not reach {to}"));
+                return Err(format!("steps of {step} from {last} do not reach {to}").into());
             }
         }
         if sizes.len() > SIZES_MAX {
-            return Err(format!("more than {SIZES_MAX} sizes"));
+            return Err(format!("more than {SIZES_MAX} sizes").into());
         }
     }
     Ok(Sizes(sizes))

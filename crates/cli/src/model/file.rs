@@ -6,6 +6,7 @@ use busyhour_diagnostic::{Diagnostic, Span};
 use busyhour_queueing::network::{Finding, QueueingNetwork, nearest, quantity};
 use toml::de::{DeTable, DeValue};
 
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, say};
 
 /// The hint that refers to the documentation of the notation.
@@ -134,12 +135,12 @@ fn complete(
 }
 
 /// Parses the times in a file: one per line; empty lines and lines that begin with # are ignored.
-fn times(path: &Path) -> Result<Vec<f64>, String> {
+fn times(path: &Path) -> Result<Vec<f64>, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     text.lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
-        .map(|(at, line)| quantity::seconds(line).map_err(|error| format!("line {}: {error}", at + 1)))
+        .map(|(at, line)| quantity::seconds(line).map_err(|error| format!("line {}: {error}", at + 1).into()))
         .collect()
 }
 

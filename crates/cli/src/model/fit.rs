@@ -16,6 +16,7 @@ use serde_json::json;
 use super::measurements::{MeasurementArgs, Measurements};
 use super::numbers::figure;
 use crate::arrivals::look;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::io_hints::chain;
 use crate::quantities::seconds;
@@ -100,7 +101,7 @@ enum Output {
     Json,
 }
 
-fn output(path: &Path) -> Result<Output, String> {
+fn output(path: &Path) -> Result<Output, CommandError> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("toml") => Ok(Output::Model),
         Some("html") => Ok(Output::Page),
@@ -108,16 +109,16 @@ fn output(path: &Path) -> Result<Output, String> {
         _ => Err(format!(
             "-o {}: the file name must end in .toml (model), .html (page) or .json",
             path.display()
-        )),
+        )
+        .into()),
     }
 }
 
 /// Parses a coefficient of variation in the supported range.
-fn coefficient(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|cv| (0.0..=100.0).contains(cv))
-        .ok_or_else(|| format!("{text:?} is not a coefficient of variation: 0 is constant, 1 exponential"))
+fn coefficient(text: &str) -> Result<f64, CommandError> {
+    text.parse().ok().filter(|cv| (0.0..=100.0).contains(cv)).ok_or_else(|| {
+        format!("{text:?} is not a coefficient of variation: 0 is constant, 1 exponential").into()
+    })
 }
 
 pub(super) fn main(args: &FitArgs) -> Exit {
@@ -212,7 +213,7 @@ fn as_json(fit: &CapacityFit, law: Option<&(String, ServiceLawFit)>) -> String {
 }
 
 /// The model as a file for `model solve`, `simulate` and `what-if`, with estimates and findings as comments.
-fn model_text(fit: &CapacityFit, title: &str) -> Result<String, String> {
+fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
     let last = fit.headroom.users.round().max(1.0) as u64;
     let mut network = fit
         .fitted

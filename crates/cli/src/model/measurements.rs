@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::points_file::PointsFile;
 use super::probes::Probes;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
 use crate::quantities::{seconds, share, span};
 use crate::reading::ReadingProgress;
@@ -90,7 +91,7 @@ impl MeasurementArgs {
 
     /// Reads all measurements. Prints errors and returns the exit code.
     pub(super) fn read(&self) -> Result<Measurements, Exit> {
-        let usage = |message: String| complain(Exit::Usage, &message);
+        let usage = |error: CommandError| complain(Exit::Usage, &error);
         let options = self.options().map_err(usage)?;
         let probes = self
             .cpu
@@ -117,7 +118,7 @@ impl MeasurementArgs {
                 "--cpu is given {} times for {} runs: give it once for each run, or once for all with seconds since 1970",
                 probes.len(),
                 runs
-            )));
+            ).into()));
         }
         for (run, at) in found.runs.iter_mut().zip(probes_of) {
             found.findings.extend(run.findings.iter().cloned().map(ReportedFinding::from));
@@ -145,7 +146,7 @@ impl MeasurementArgs {
         Ok(found)
     }
 
-    fn options(&self) -> Result<ResultsOptions, String> {
+    fn options(&self) -> Result<ResultsOptions, CommandError> {
         let mut flags = FlagSettings { additional: self.additional.clone(), ..FlagSettings::default() };
         for text in &self.jmeter_property {
             flags.jmeter.push(settings::assignment("-J", text)?);

@@ -1,5 +1,6 @@
 //! Reads tables of measurements in CSV or TOML.
 
+use crate::command_error::CommandError;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -53,7 +54,7 @@ pub(super) enum PointsFile {
 
 impl PointsFile {
     /// Reads the file if it is a table of measurements. Returns an error if it is invalid.
-    pub(super) fn read(path: &Path) -> Result<PointsFile, String> {
+    pub(super) fn read(path: &Path) -> Result<PointsFile, CommandError> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if path.is_dir() || !["csv", "toml", "txt"].contains(&ending) {
             return Ok(PointsFile::Other);
@@ -106,19 +107,21 @@ fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The measurements in a CSV table, each with its line number.
-fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, String> {
+fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, CommandError> {
     let mut lines = lines(text);
     let (head_line, head) = lines.next().unwrap_or((1, ""));
     let columns: Vec<&str> = cells(head).map(|(_, name)| name).collect();
     if let Some(missing) = ["users", "throughput_per_s"].iter().find(|wanted| !columns.contains(wanted)) {
-        return Err(format!("{head_line}:1: there is no column {missing}; example:\n\n{EXAMPLE}"));
+        return Err(format!("{head_line}:1: there is no column {missing}; example:\n\n{EXAMPLE}").into());
     }
     let mut points = Vec::new();
     for (number, line) in lines {
         let row: Vec<(usize, &str)> = cells(line).collect();
         if row.len() != columns.len() {
             let found = row.len();
-            return Err(format!("{number}:1: {found} columns, but the first line has {}", columns.len()));
+            return Err(
+                format!("{number}:1: {found} columns, but the first line has {}", columns.len()).into()
+            );
         }
         let mut point = LoadPoint::default();
         for (name, (at, cell)) in columns.iter().zip(row) {
@@ -128,13 +131,13 @@ fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, String> {
         points.push((number, point));
     }
     if points.is_empty() {
-        return Err(format!("{head_line}:1: there is no measurement after the first line"));
+        return Err(format!("{head_line}:1: there is no measurement after the first line").into());
     }
     Ok(points)
 }
 
 /// Sets the value of a cell in a measurement. An empty cell means that the value is unknown.
-fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), String> {
+fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), CommandError> {
     let field = FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| *field);
     if field == Some(Field::Name) {
         cell.clone_into(&mut point.name);
@@ -148,12 +151,12 @@ fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), String> {
     }
     let value: f64 = cell.parse().map_err(|_| format!("{cell:?} is not a number"))?;
     if !value.is_finite() || value < 0.0 {
-        return Err(format!("{cell} must be a number, at least 0"));
+        return Err(format!("{cell} must be a number, at least 0").into());
     }
     put(point, field, name, value)
 }
 
-fn put(point: &mut LoadPoint, field: Option<Field>, name: &str, value: f64) -> Result<(), String> {
+fn put(point: &mut LoadPoint, field: Option<Field>, name: &str, value: f64) -> Result<(), CommandError> {
     match field {
         Some(Field::Name) => {}
         Some(Field::Users) => point.users = value,
@@ -167,7 +170,8 @@ fn put(point: &mut LoadPoint, field: Option<Field>, name: &str, value: f64) -> R
         Some(Field::ErrorShare) if value > 1.0 => {
             return Err(format!(
                 "{value} is not a share from 0 to 1; for per cent, use the column error_percent"
-            ));
+            )
+            .into());
         }
         Some(Field::ErrorShare) => point.error_share = Some(value),
         Some(Field::ErrorPercent) => point.error_share = Some(value / 100.0),
@@ -179,18 +183,18 @@ fn put(point: &mut LoadPoint, field: Option<Field>, name: &str, value: f64) -> R
 }
 
 /// An unknown column is the utilization of a resource.
-pub(super) fn utilization(name: &str, value: f64) -> Result<Utilization, String> {
+pub(super) fn utilization(name: &str, value: f64) -> Result<Utilization, CommandError> {
     let percent = name.strip_suffix("_percent");
     let share = if percent.is_some() { value / 100.0 } else { value };
     // A value slightly above 1 is a finding; a much larger one is in another unit or not a utilization.
     if share > 2.0 {
         let known = FIELDS.iter().map(|(known, _)| *known).find(|known| is_near(known, name));
         return Err(match known {
-            Some(known) => format!("{name} is not a column of measurements; did you mean {known}?"),
+            Some(known) => format!("{name} is not a column of measurements; did you mean {known}?").into(),
             None => format!(
                 "{value} is no utilization from 0 to 1; for per cent name the column {name}_percent (columns that are not \
                  known otherwise are utilizations of resources)"
-            ),
+            ).into(),
         });
     }
     Ok(Utilization { resource: percent.unwrap_or(name).to_owned(), share })
@@ -233,7 +237,7 @@ struct TomlPoint {
 }
 
 /// The measurements in a TOML file, each with its line number.
-fn from_toml(text: &str) -> Result<Vec<(usize, LoadPoint)>, String> {
+fn from_toml(text: &str) -> Result<Vec<(usize, LoadPoint)>, CommandError> {
     let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let file: TomlFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);

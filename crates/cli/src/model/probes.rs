@@ -1,5 +1,6 @@
 //! Reads utilization recorded during a run: a CSV file with a column of seconds and one for each resource.
 
+use crate::command_error::CommandError;
 use std::path::Path;
 
 use busyhour_queueing::fit::Utilization;
@@ -19,13 +20,13 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    pub(super) fn read(path: &Path) -> Result<Probes, String> {
+    pub(super) fn read(path: &Path) -> Result<Probes, CommandError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
-        Probes::parse(&text, &name).map_err(|problem| format!("{name}:{problem}"))
+        Probes::parse(&text, &name).map_err(|problem| format!("{name}:{problem}").into())
     }
 
-    fn parse(text: &str, name: &str) -> Result<Probes, String> {
+    fn parse(text: &str, name: &str) -> Result<Probes, CommandError> {
         let mut lines =
             (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
         let (_, head) = lines.next().ok_or("1:1: the file is empty")?;
@@ -44,9 +45,10 @@ impl Probes {
                     "{number}:1: {} columns, but the first line has {}",
                     cells.len(),
                     columns.len()
-                ));
+                )
+                .into());
             }
-            let value = |column: usize| -> Result<f64, String> {
+            let value = |column: usize| -> Result<f64, CommandError> {
                 let value: Option<f64> =
                     cells[column].parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
                 value.ok_or_else(|| {
@@ -54,6 +56,7 @@ impl Probes {
                         "{number}:1: column {}: {:?} is not a non-negative number",
                         columns[column], cells[column]
                     )
+                    .into()
                 })
             };
             let mut shares = Vec::new();
@@ -87,7 +90,11 @@ impl Probes {
 
     /// The mean utilization from `window_s.0` to `window_s.1` seconds after the start of a run that began `wall_anchor_ms` after
     /// 1970.
-    pub(super) fn mean(&self, window_s: (f64, f64), wall_anchor_ms: i64) -> Result<Vec<Utilization>, String> {
+    pub(super) fn mean(
+        &self,
+        window_s: (f64, f64),
+        wall_anchor_ms: i64,
+    ) -> Result<Vec<Utilization>, CommandError> {
         let origin_s = if self.is_of_the_clock() { wall_anchor_ms as f64 / 1e3 } else { 0.0 };
         let inside = |moment: f64| (window_s.0..=window_s.1).contains(&(moment - origin_s));
         let mut found = Vec::new();
@@ -103,7 +110,7 @@ impl Probes {
                     "{}: there is no value of {resource} from {:.0} s to {:.0} s after the start of the run; seconds count from \
                      there, or from 1970",
                     self.name, window_s.0, window_s.1
-                ));
+                ).into());
             }
             let share = known.iter().sum::<f64>() / known.len() as f64;
             found.push(Utilization { resource: resource.clone(), share });

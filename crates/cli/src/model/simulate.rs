@@ -17,6 +17,7 @@ use serde_json::json;
 use super::file::ModelFile;
 use super::numbers::{figure, two_digits};
 use crate::columns::Columns;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::share;
 use crate::stop_signals::Signals;
@@ -63,7 +64,7 @@ pub(crate) struct SimulateArgs {
 }
 
 /// Parses a count such as 5000000, 500k or 20M.
-fn count(text: &str) -> Result<u64, String> {
+fn count(text: &str) -> Result<u64, CommandError> {
     let text = text.trim();
     let (digits, factor) = match text.chars().last() {
         Some('k') => (&text[..text.len() - 1], 1_000),
@@ -73,7 +74,7 @@ fn count(text: &str) -> Result<u64, String> {
     };
     let number: u64 =
         digits.trim().parse().map_err(|_| format!("{text:?} is not a count such as 500k or 20M"))?;
-    number.checked_mul(factor).ok_or_else(|| format!("{text} is too large"))
+    number.checked_mul(factor).ok_or_else(|| format!("{text} is too large").into())
 }
 
 impl SimulateArgs {

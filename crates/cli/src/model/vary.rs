@@ -1,5 +1,6 @@
 //! Varied parameters of a model: `class.web.users=10..500:20`.
 
+use crate::command_error::CommandError;
 use busyhour_queueing::network::{TimeLaw, nearest};
 use toml::{Table, Value};
 
@@ -23,12 +24,12 @@ impl Vary {
 }
 
 /// Parses `PATH=VALUES`: values separated by commas, or `FROM..TO:STEP` with one unit.
-pub(crate) fn vary(text: &str) -> Result<Vary, String> {
+pub(crate) fn vary(text: &str) -> Result<Vary, CommandError> {
     let (path, values) =
         text.split_once('=').ok_or("expected PATH=VALUES, such as class.web.users=10..500:20")?;
     let path = path.trim();
     if path.split('.').count() < 2 || path.split('.').any(|step| step.trim().is_empty()) {
-        return Err(format!("{path:?} is not a path such as class.web.users or station.db.servers"));
+        return Err(format!("{path:?} is not a path such as class.web.users or station.db.servers").into());
     }
     let values = parts(values).into_iter().map(range).collect::<Result<Vec<_>, _>>()?.concat();
     Ok(Vary { path: path.to_owned(), values })
@@ -53,7 +54,7 @@ fn parts(text: &str) -> Vec<&str> {
 }
 
 /// Parses one value or range.
-fn range(text: &str) -> Result<Vec<String>, String> {
+fn range(text: &str) -> Result<Vec<String>, CommandError> {
     if text.is_empty() {
         return Err("a value is missing".into());
     }
@@ -65,16 +66,17 @@ fn range(text: &str) -> Result<Vec<String>, String> {
     // A unit may be omitted if another of the three numbers has one.
     let unit = [unit, to_unit, step_unit].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
     if [to_unit, step_unit].iter().any(|other| !other.is_empty() && *other != unit) {
-        return Err(format!("the units in {text:?} differ"));
+        return Err(format!("the units in {text:?} differ").into());
     }
     if step <= 0.0 || to < from {
         return Err(format!(
             "{text:?} must increase: FROM..TO:STEP with FROM ≤ TO and a step greater than 0"
-        ));
+        )
+        .into());
     }
     let steps = ((to - from) / step + 1e-9).floor();
     if steps >= VALUES_MAX {
-        return Err(format!("{text:?} has too many values"));
+        return Err(format!("{text:?} has too many values").into());
     }
     Ok((0..=steps as u32)
         .map(|at| {
@@ -87,7 +89,7 @@ fn range(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// Splits a number and its unit.
-fn number(text: &str) -> Result<(f64, &str), String> {
+fn number(text: &str) -> Result<(f64, &str), CommandError> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '/' || c == 'µ');
     let value: f64 = digits.trim().parse().map_err(|_| format!("{text:?} is not a number"))?;
@@ -95,7 +97,7 @@ fn number(text: &str) -> Result<(f64, &str), String> {
 }
 
 /// Sets the parameter at `path` to a value.
-pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), String> {
+pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), CommandError> {
     let mut steps: Vec<&str> = path.split('.').map(str::trim).collect();
     let last = steps.pop().unwrap_or_default();
     let names = element_paths(model);
@@ -125,7 +127,8 @@ pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), Stri
             return Err(format!(
                 "{path} is not a parameter: {:?} has no parts of that name",
                 steps.join(".")
-            ));
+            )
+            .into());
         }
     };
     let new = new_value(table.get(last), value)?;
@@ -168,7 +171,7 @@ fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) ->
 }
 
 /// The new value in TOML. If the parameter is a law and the value is a time, the mean of the law is changed.
-fn new_value(old: Option<&Value>, text: &str) -> Result<Value, String> {
+fn new_value(old: Option<&Value>, text: &str) -> Result<Value, CommandError> {
     if let Some(Value::String(old)) = old
         && old.contains('(')
         && !text.contains('(')
@@ -176,7 +179,9 @@ fn new_value(old: Option<&Value>, text: &str) -> Result<Value, String> {
             (old.parse::<TimeLaw>(), text.parse::<TimeLaw>())
     {
         if matches!(law, TimeLaw::Replay { .. }) || law.mean_s() <= 0.0 {
-            return Err(format!("{old} has no mean to change; give a law, such as exponential({text})"));
+            return Err(
+                format!("{old} has no mean to change; give a law, such as exponential({text})").into()
+            );
         }
         return Ok(Value::String(law.scaled(mean_s / law.mean_s()).to_string()));
     }

@@ -88,7 +88,7 @@ pub(crate) fn plan_lifetimes(
     lifetimes: &Lifetimes,
 ) -> Result<GroupStart, InvalidGroup> {
     let mut user = UserState::new(Arc::clone(shared), None, index, 0);
-    let mut all = lifetimes.of(&mut user).map_err(InvalidGroup)?;
+    let mut all = lifetimes.of(&mut user).map_err(|error| InvalidGroup(error.into()))?;
     all.sort_by_key(|lifetime| lifetime.begin_ms);
     let users = u32::try_from(all.len()).unwrap_or(u32::MAX);
     let first = shared.clock.now();

@@ -1,13 +1,14 @@
 //! Cookies as RFC 2109 has them and HttpClient 4.5 reads, checks and writes them: the policy `rfc2109`.
 
 use super::cookie::{Cookie, default_path};
+use busyhour_program::ElementError;
 
 /// The cookies of a header. HttpClient takes each comma for the beginning of another cookie, that in a date too, and does not
 /// read `expires`.
 ///
 /// # Errors
 /// A value that an attribute cannot have; none of the header's cookies is taken then.
-pub(super) fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Vec<Cookie>, String> {
+pub(super) fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Vec<Cookie>, ElementError> {
     let mut cookies = Vec::new();
     for element in split(header, b',') {
         let mut pairs = split(element, b';').into_iter().map(pair);
@@ -33,7 +34,7 @@ pub(super) fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result
     Ok(cookies)
 }
 
-fn set(cookie: &mut Cookie, name: &str, value: Option<&str>, now_ms: i64) -> Result<(), String> {
+fn set(cookie: &mut Cookie, name: &str, value: Option<&str>, now_ms: i64) -> Result<(), ElementError> {
     let needed = || match value {
         None => Err(format!("Missing value for {name} attribute")),
         Some(value) if value.trim().is_empty() => Err(format!("Blank value for {name} attribute")),
@@ -57,7 +58,7 @@ fn set(cookie: &mut Cookie, name: &str, value: Option<&str>, now_ms: i64) -> Res
             let value = value.ok_or("Missing value for 'max-age' attribute")?;
             let age_s: i32 = value.parse().map_err(|_| format!("Invalid 'max-age' attribute: {value}"))?;
             if age_s < 0 {
-                return Err(format!("Negative 'max-age' attribute: {value}"));
+                return Err(format!("Negative 'max-age' attribute: {value}").into());
             }
             // An age of nothing is over at once.
             cookie.expires_ms = (now_ms + i64::from(age_s) * 1000 - i64::from(age_s == 0)).max(1);

@@ -8,16 +8,17 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::limits::BodyLimit;
+use busyhour_program::ElementError;
 
 /// Unpacks `body` in pieces of so many bytes; gives the text and how it ended.
-fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), String>) {
+fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), ElementError>) {
     let mut decoding = Decoding::named(encoding.as_bytes()).unwrap().unwrap();
     let mut plain = Vec::new();
     let mut kept = Kept { body: &mut plain, limit: BodyLimit::Unlimited, room: None, md5: None };
     for piece in body.chunks(piece) {
         decoding.feed(piece, Some(&mut kept)).unwrap();
     }
-    let end = decoding.end().map_err(|failure| format!("{}: {}", failure.class, failure.message));
+    let end = decoding.end().map_err(|failure| format!("{}: {}", failure.class, failure.message).into());
     (plain, end)
 }
 
@@ -138,7 +139,7 @@ fn brotli_in_pieces_of_any_size() {
     }
     let twice = gzip(GzBuilder::new(), BROTLI_HELLO);
     assert_eq!(unpack("gzip, br", &twice, 5), (b"hello\n".to_vec(), Ok(())));
-    let failed = Err("java.io.IOException: Brotli stream decoding failed".to_owned());
+    let failed = Err("java.io.IOException: Brotli stream decoding failed".into());
     for body in [
         &BROTLI_HELLO[..5],
         b"",
@@ -196,8 +197,8 @@ proptest! {
             body.truncate(cut.index(body.len()) + 1);
             let (some, all) = (unpack(encoding, &body, piece).1, unpack(encoding, &body, usize::MAX).1);
             // What exactly was wrong is not always known.
-            let broken = |end: &Result<(), String>| matches!(end, Err(why) if why.starts_with("java.util.zip"));
-            let unknown = |end: &Result<(), String>| matches!(end, Err(why) if why.ends_with(UNKNOWN));
+            let broken = |end: &Result<(), ElementError>| matches!(end, Err(why) if why.starts_with("java.util.zip"));
+            let unknown = |end: &Result<(), ElementError>| matches!(end, Err(why) if why.ends_with(UNKNOWN));
             prop_assert!(some == all || (broken(&some) && unknown(&all)), "{:?}, {:?}", some, all);
         }
     }

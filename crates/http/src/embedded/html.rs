@@ -7,6 +7,7 @@ use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 use super::conditional;
 use super::css;
 use crate::url_parts;
+use busyhour_program::ElementError;
 
 /// Internet Explorer obeyed conditional comments up to the version before this one.
 const FIRST_WITHOUT_CONDITIONS: f32 = 10.0;
@@ -41,7 +42,7 @@ pub(super) fn absolute(reference: &str, base: &str) -> Option<String> {
 ///
 /// # Errors
 /// The `href` of a `base` tag is not a URL; JMeter stops parsing the page then.
-pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Vec<String>, String> {
+pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Vec<String>, ElementError> {
     let explorer = conditional::explorer_version(user_agent);
     let mut walk = Walk {
         found: Found::default(),
@@ -69,7 +70,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn through(&mut self, html: &str) -> Result<(), String> {
+    fn through(&mut self, html: &str) -> Result<(), ElementError> {
         let mut emitter = DefaultEmitter::<()>::default();
         emitter.naively_switch_states(true);
         for token in Tokenizer::new_with_emitter(html, emitter) {
@@ -90,7 +91,7 @@ impl Walk {
     }
 
     /// `<!--[if IE 8]>…<![endif]-->` comes as one comment, `<![if !IE 8]>` and `<![endif]>` as two.
-    fn comment(&mut self, text: &str) -> Result<(), String> {
+    fn comment(&mut self, text: &str) -> Result<(), ElementError> {
         let Some(explorer) = self.explorer else { return Ok(()) };
         if let Some(after) = text.strip_prefix("[if ") {
             let (condition, rest) = after.split_once(']').unwrap_or((after, ""));
@@ -116,7 +117,7 @@ impl Walk {
         }
     }
 
-    fn tag(&mut self, tag: &StartTag<()>) -> Result<(), String> {
+    fn tag(&mut self, tag: &StartTag<()>) -> Result<(), ElementError> {
         let attribute = |name: &str| attribute(tag, name);
         match &**tag.name {
             b"img" | b"frame" | b"iframe" | b"embed" | b"bgsound" => self.add(attribute("src")),
@@ -157,7 +158,7 @@ impl Walk {
         }
     }
 
-    fn rebase(&mut self, href: Option<String>) -> Result<(), String> {
+    fn rebase(&mut self, href: Option<String>) -> Result<(), ElementError> {
         if let Some(href) = href.filter(|href| !href.is_empty()) {
             self.base = url_parts::java_url(&self.base, &href).ok_or(href)?;
         }

@@ -1,13 +1,11 @@
 //! Reading with a date format: Java's strict matching of the text and smart resolving of the fields.
 
+use super::error::FormatError;
 use jiff::civil::{Date, Time};
 
 use super::date_pattern::{DateFormat, Field, Item, OffsetShape, Sign};
 use super::date_print::names;
 use super::moment::Moment;
-
-/// Why a text is no date.
-pub type ParseError = String;
 
 /// What fields have when the text does not give them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,11 +21,13 @@ impl DateFormat {
     ///
     /// # Errors
     /// When the text does not match, or its fields contradict each other or `defaults`.
-    pub fn parse(&self, text: &str, defaults: Defaults) -> Result<Moment, ParseError> {
+    pub fn parse(&self, text: &str, defaults: Defaults) -> Result<Moment, FormatError> {
         let mut fields = Fields::default();
         let (end, _) = self.read(text, 0, 0, &mut fields)?;
         if end < text.len() {
-            return Err(format!("Text '{text}' could not be parsed, unparsed text found at index {end}"));
+            return Err(
+                format!("Text '{text}' could not be parsed, unparsed text found at index {end}").into()
+            );
         }
         if let Some(offset) = defaults.midnight_at_offset {
             let midnight =
@@ -42,7 +42,7 @@ impl DateFormat {
             fields.fill(Field::Month, 1);
             fields.fill(Field::YearOfEra, i64::from(year));
         }
-        fields.resolve().map_err(|reason| format!("Text '{text}' could not be parsed: {reason}"))
+        fields.resolve().map_err(|reason| format!("Text '{text}' could not be parsed: {reason}").into())
     }
 
     /// Reads items from `index` on, up to the end of the section; gives the place in the text and the next item.
@@ -52,7 +52,7 @@ impl DateFormat {
         mut at: usize,
         mut index: usize,
         fields: &mut Fields,
-    ) -> Result<(usize, usize), ParseError> {
+    ) -> Result<(usize, usize), FormatError> {
         while let Some(item) = self.items.get(index) {
             index += 1;
             match item {
@@ -218,11 +218,11 @@ impl Fields {
         }
     }
 
-    fn derive(&mut self, field: Field, value: i64) -> Result<(), String> {
-        self.put(field, value).ok_or_else(|| format!("Conflict found: {field:?} differs from {value}"))
+    fn derive(&mut self, field: Field, value: i64) -> Result<(), FormatError> {
+        self.put(field, value).ok_or_else(|| format!("Conflict found: {field:?} differs from {value}").into())
     }
 
-    fn resolve(mut self) -> Result<Moment, String> {
+    fn resolve(mut self) -> Result<Moment, FormatError> {
         let date = self.date()?;
         let (time, excess) = self.time()?;
         let date = match (date, excess) {
@@ -234,13 +234,13 @@ impl Fields {
         // What was read beyond what makes up date and time must agree with them.
         for (field, value) in &self.values {
             if let Some(known) = moment.field(*field).filter(|known| known != value) {
-                return Err(format!("Conflict found: {field:?} {known} differs from {value}"));
+                return Err(format!("Conflict found: {field:?} {known} differs from {value}").into());
             }
         }
         Ok(moment)
     }
 
-    fn date(&mut self) -> Result<Option<Date>, String> {
+    fn date(&mut self) -> Result<Option<Date>, FormatError> {
         if let Some(of_era) = self.take(Field::YearOfEra) {
             in_range::<i64>(Field::YearOfEra, of_era, 1, 999_999_999)?;
             let year = match (self.take(Field::Era), self.get(Field::Year)) {
@@ -266,7 +266,7 @@ impl Fields {
         if let Some(day) = self.get(Field::DayOfYear) {
             let first = Date::new(year, 1, 1).map_err(|error| error.to_string())?;
             if day < 1 || day > i64::from(first.days_in_year()) {
-                return Err(format!("Invalid date: the year {year} has no day {day}"));
+                return Err(format!("Invalid date: the year {year} has no day {day}").into());
             }
             let date =
                 first.checked_add(jiff::Span::new().days(day - 1)).map_err(|error| error.to_string())?;
@@ -276,7 +276,7 @@ impl Fields {
     }
 
     /// The time of day, and whether it is midnight at the day's end.
-    fn time(&mut self) -> Result<(Option<Time>, bool), String> {
+    fn time(&mut self) -> Result<(Option<Time>, bool), FormatError> {
         if let Some(hour) = self.take(Field::ClockHourOfDay) {
             if hour != 0 {
                 in_range::<i64>(Field::ClockHourOfDay, hour, 1, 24)?;
@@ -320,13 +320,18 @@ impl Fields {
         let nano = i32::try_from(nano).unwrap_or(-1);
         Time::new(hour, minute, second, nano)
             .map(|time| (Some(time), false))
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string().into())
     }
 }
 
-fn in_range<T: TryFrom<i64> + Default>(field: Field, value: i64, min: i64, max: i64) -> Result<T, String> {
+fn in_range<T: TryFrom<i64> + Default>(
+    field: Field,
+    value: i64,
+    min: i64,
+    max: i64,
+) -> Result<T, FormatError> {
     if value < min || value > max {
-        return Err(format!("Invalid value for {field:?} (valid values {min} - {max}): {value}"));
+        return Err(format!("Invalid value for {field:?} (valid values {min} - {max}): {value}").into());
     }
     Ok(T::try_from(value).unwrap_or_default())
 }

@@ -1,5 +1,6 @@
 //! Printing with a date format.
 
+use super::error::FormatError;
 use std::fmt::Write as _;
 
 use super::date_pattern::{DateFormat, Field, Item, OffsetShape, Sign, Style};
@@ -49,7 +50,7 @@ impl DateFormat {
     ///
     /// # Errors
     /// When the pattern asks, outside of an optional section, for what the moment does not know.
-    pub fn format(&self, moment: &Moment, out: &mut String) -> Result<(), String> {
+    pub fn format(&self, moment: &Moment, out: &mut String) -> Result<(), FormatError> {
         let start = out.len();
         let mut sections: Vec<usize> = Vec::new();
         let mut index = 0;
@@ -94,18 +95,18 @@ impl DateFormat {
     }
 }
 
-fn known(moment: &Moment, field: Field) -> Result<i64, String> {
-    moment.field(field).ok_or_else(|| format!("Unsupported field: {field:?}"))
+fn known(moment: &Moment, field: Field) -> Result<i64, FormatError> {
+    moment.field(field).ok_or_else(|| format!("Unsupported field: {field:?}").into())
 }
 
-fn print(item: &Item, moment: &Moment, out: &mut String) -> Result<(), String> {
+fn print(item: &Item, moment: &Moment, out: &mut String) -> Result<(), FormatError> {
     match item {
         Item::Text(text) => out.push_str(text),
         Item::Number { field, min, max, sign, .. } => {
             let value = known(moment, *field)?;
             let digits = value.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
             if digits > u32::from(*max) || (value < 0 && *sign == Sign::Never) {
-                return Err(format!("{field:?} cannot be printed as the value {value} does not fit"));
+                return Err(format!("{field:?} cannot be printed as the value {value} does not fit").into());
             }
             if value < 0 {
                 out.push('-');

@@ -1,6 +1,8 @@
 //! Patterns of `java.text.DecimalFormat` for whole numbers, as in `000`, `#,##0.00` and `user_000`, with English
 //! symbols.
 
+use super::error::FormatError;
+
 /// A compiled pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecimalFormat {
@@ -26,7 +28,7 @@ impl DecimalFormat {
     ///
     /// # Errors
     /// For a pattern that Java refuses, and for scientific notation and currencies.
-    pub fn new(pattern: &str) -> Result<Self, String> {
+    pub fn new(pattern: &str) -> Result<Self, FormatError> {
         if pattern.is_empty() {
             let digits = Digits { integer_min: 0, fraction_min: 0, group: Some(3), point: false };
             return Ok(Self {
@@ -45,7 +47,7 @@ impl DecimalFormat {
             None => usual,
             Some(rest) => match sub_pattern(rest, &mut factor)? {
                 (_, _, Some(_)) => {
-                    return Err(format!("Unquoted special character ';' in pattern \"{pattern}\""));
+                    return Err(format!("Unquoted special character ';' in pattern \"{pattern}\"").into());
                 }
                 (around, ..) if around == positive => usual,
                 (around, ..) => around,
@@ -98,7 +100,7 @@ fn malformed(pattern: &str) -> String {
 /// What stands around the digits, the digits themselves, and what follows a `;`.
 type SubPattern<'p> = ((String, String), String, Option<&'p str>);
 
-fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>, String> {
+fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>, FormatError> {
     let (mut prefix, mut suffix, mut digits) = (String::new(), String::new(), String::new());
     let mut characters = pattern.char_indices().peekable();
     let mut quoted = false;
@@ -116,13 +118,13 @@ fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>,
             }
             ';' => return Ok(((prefix, suffix), digits, Some(&pattern[at + 1..]))),
             'E' if !digits.is_empty() => {
-                return Err(format!("scientific notation is not supported: \"{pattern}\""));
+                return Err(format!("scientific notation is not supported: \"{pattern}\"").into());
             }
-            '\u{a4}' => return Err(format!("currencies are not supported: \"{pattern}\"")),
+            '\u{a4}' => return Err(format!("currencies are not supported: \"{pattern}\"").into()),
             _ => around.push(c),
         }
     }
-    if quoted { Err(malformed(pattern)) } else { Ok(((prefix, suffix), digits, None)) }
+    if quoted { Err(malformed(pattern).into()) } else { Ok(((prefix, suffix), digits, None)) }
 }
 
 impl Digits {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::*;
 use crate::course::tests::snapshot;
 use crate::follow::follow;
-use crate::steering::{LoadState, RunPhase};
+use crate::steering::{LoadState, OrderRefused, RunPhase};
 
 #[derive(Default)]
 struct Run {
@@ -18,7 +18,7 @@ struct Run {
 }
 
 impl Steering for Run {
-    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), String> {
+    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), OrderRefused> {
         assert_eq!(from, ChangedFrom::Page);
         if matches!(order, Order::Rate { factor } if factor > 100.0) {
             return Err("too fast".into());

@@ -11,6 +11,7 @@ use rand::Rng as _;
 use super::text::{Charset, Row, TextReader};
 use super::{CsvFiles, header_names};
 use crate::refusal::Refusal;
+use busyhour_program::ElementError;
 
 /// Settings of a Random CSV Data Set.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +37,7 @@ pub struct RandomCsvSettings {
 pub struct RandomCsvStep {
     settings: RandomCsvSettings,
     files: Arc<CsvFiles>,
-    rows: Mutex<Option<Result<Rows, String>>>,
+    rows: Mutex<Option<Result<Rows, ElementError>>>,
 }
 
 /// The rows of a file, and which have been given.
@@ -96,7 +97,7 @@ impl RandomCsvStep {
         &self.settings.filename
     }
 
-    fn load(&self, user: &mut UserState) -> Result<Rows, String> {
+    fn load(&self, user: &mut UserState) -> Result<Rows, ElementError> {
         let settings = &self.settings;
         let path = self.files.resolve(&settings.filename.text(user));
         let encoding = settings.encoding.text(user);
@@ -195,7 +196,7 @@ impl IterationStep for RandomCsvStep {
             Some(Ok(rows)) => rows,
             Some(Err(why)) => {
                 user.run.note_error(why.clone());
-                return Err(StopUser(why.clone()));
+                return Err(StopUser(why.to_string()));
             }
             None => return Ok(()),
         };

@@ -5,12 +5,13 @@ use std::cmp::Ordering;
 
 use jmespath::ast::{Ast, Comparator};
 
+use super::error::JmesPathError;
 use super::values::{equal, is_truthy, spend, steps_to_compare};
 use super::{functions, json};
 use crate::jsonpath::{Steps, Value};
 
 /// The owned value; a copy takes as many steps as there are values in it.
-pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, String> {
+pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, JmesPathError> {
     if let Cow::Borrowed(value) = &value {
         spend(steps, value.size())?;
     }
@@ -18,12 +19,16 @@ pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, String>
 }
 
 /// The owned value of a node of the path over a value.
-pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &Steps) -> Result<Value, String> {
+pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &Steps) -> Result<Value, JmesPathError> {
     own(evaluate(ast, data, steps)?, steps)
 }
 
 /// The value of a node of the path over a value.
-pub(super) fn evaluate<'v>(ast: &Ast, data: &'v Value, steps: &Steps) -> Result<Cow<'v, Value>, String> {
+pub(super) fn evaluate<'v>(
+    ast: &Ast,
+    data: &'v Value,
+    steps: &Steps,
+) -> Result<Cow<'v, Value>, JmesPathError> {
     spend(steps, 1)?;
     let null = || Cow::Owned(Value::Null);
     Ok(Cow::Owned(match ast {
@@ -126,7 +131,12 @@ pub(super) fn evaluate<'v>(ast: &Ast, data: &'v Value, steps: &Steps) -> Result<
     }))
 }
 
-fn compare(comparator: &Comparator, left: &Value, right: &Value, steps: &Steps) -> Result<Value, String> {
+fn compare(
+    comparator: &Comparator,
+    left: &Value,
+    right: &Value,
+    steps: &Steps,
+) -> Result<Value, JmesPathError> {
     if matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
         spend(steps, steps_to_compare(left).min(steps_to_compare(right)))?;
     }
@@ -145,9 +155,14 @@ fn compare(comparator: &Comparator, left: &Value, right: &Value, steps: &Steps) 
     })
 }
 
-fn slice(items: &[Value], start: Option<i32>, stop: Option<i32>, step: i32) -> Result<Vec<Value>, String> {
+fn slice(
+    items: &[Value],
+    start: Option<i32>,
+    stop: Option<i32>,
+    step: i32,
+) -> Result<Vec<Value>, JmesPathError> {
     if step == 0 {
-        return Err("invalid value 0 for step size".to_owned());
+        return Err("invalid value 0 for step size".into());
     }
     let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let step = i64::from(step);

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use jmespath::ast::Ast;
 
+use super::error::JmesPathError;
 use super::json;
 use super::values::{equal, spend, steps_to_compare};
 use crate::jsonpath::{Steps, Value};
@@ -42,7 +43,7 @@ pub(super) fn is_known(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-type Called = Result<Value, String>;
+type Called = Result<Value, JmesPathError>;
 
 /// Evaluates a node of the path over a value.
 pub(super) type Evaluate = fn(&Ast, &Value, &Steps) -> Called;
@@ -72,15 +73,16 @@ pub(super) fn call(name: &str, arguments: &[Ast], data: &Value, steps: &Steps, e
 }
 
 impl Call<'_> {
-    fn wrong<T>(&self, expected: &str, value: &Value) -> Result<T, String> {
+    fn wrong<T>(&self, expected: &str, value: &Value) -> Result<T, JmesPathError> {
         Err(format!(
             "Invalid argument type calling \"{}\": expected {expected} but was {}",
             self.name,
             type_of(value)
-        ))
+        )
+        .into())
     }
 
-    fn count(&self, wanted: usize) -> Result<(), String> {
+    fn count(&self, wanted: usize) -> Result<(), JmesPathError> {
         if self.arguments.len() == wanted {
             return Ok(());
         }
@@ -89,31 +91,32 @@ impl Call<'_> {
             "Invalid arity calling \"{}\": expected {wanted} argument{plural} but was {}",
             self.name,
             self.arguments.len()
-        ))
+        )
+        .into())
     }
 
     fn argument(&self, at: usize) -> Called {
         match self.arguments.get(at) {
             Some(ast) => (self.evaluate)(ast, self.data, self.steps),
-            None => Err(format!("Invalid arity calling \"{}\"", self.name)),
+            None => Err(format!("Invalid arity calling \"{}\"", self.name).into()),
         }
     }
 
-    fn array(&self, at: usize) -> Result<Vec<Value>, String> {
+    fn array(&self, at: usize) -> Result<Vec<Value>, JmesPathError> {
         match self.argument(at)? {
             Value::Array(items) => Ok(items),
             other => self.wrong("array", &other),
         }
     }
 
-    fn object(&self, at: usize) -> Result<Vec<(String, Value)>, String> {
+    fn object(&self, at: usize) -> Result<Vec<(String, Value)>, JmesPathError> {
         match self.argument(at)? {
             Value::Object(members) => Ok(members),
             other => self.wrong("object", &other),
         }
     }
 
-    fn numbers(&self) -> Result<Vec<(f64, Value)>, String> {
+    fn numbers(&self) -> Result<Vec<(f64, Value)>, JmesPathError> {
         let mut numbers = Vec::new();
         for item in self.array(0)? {
             match item.as_f64() {
@@ -124,7 +127,7 @@ impl Call<'_> {
         Ok(numbers)
     }
 
-    fn number(&self) -> Result<f64, String> {
+    fn number(&self) -> Result<f64, JmesPathError> {
         let value = self.argument(0)?;
         match value.as_f64() {
             Some(number) => Ok(number),
@@ -132,7 +135,7 @@ impl Call<'_> {
         }
     }
 
-    fn text(&self, at: usize) -> Result<String, String> {
+    fn text(&self, at: usize) -> Result<String, JmesPathError> {
         match self.argument(at)? {
             Value::Text(text) => Ok(text),
             other => self.wrong("string", &other),
@@ -140,10 +143,10 @@ impl Call<'_> {
     }
 
     /// The expression that follows `&`.
-    fn expression(&self, at: usize) -> Result<&Ast, String> {
+    fn expression(&self, at: usize) -> Result<&Ast, JmesPathError> {
         match self.arguments.get(at) {
             Some(Ast::Expref { ast, .. }) => Ok(ast),
-            _ => Err(format!("Invalid argument type calling \"{}\": expected expression", self.name)),
+            _ => Err(format!("Invalid argument type calling \"{}\": expected expression", self.name).into()),
         }
     }
 
@@ -194,7 +197,7 @@ impl Call<'_> {
                 _ => Value::Null,
             },
             "type" => Value::Text(type_of(&self.argument(0)?).to_owned()),
-            other => return Err(format!("unknown function {other}")),
+            other => return Err(format!("unknown function {other}").into()),
         })
     }
 
@@ -208,7 +211,7 @@ impl Call<'_> {
         Ok(Value::Double(numbers.iter().map(|(number, _)| number).sum::<f64>() / count))
     }
 
-    fn contains(&self) -> Result<bool, String> {
+    fn contains(&self) -> Result<bool, JmesPathError> {
         let wanted = self.argument(1)?;
         match self.argument(0)? {
             Value::Array(items) => {
@@ -220,7 +223,7 @@ impl Call<'_> {
         }
     }
 
-    fn join(&self) -> Result<String, String> {
+    fn join(&self) -> Result<String, JmesPathError> {
         let glue = self.text(0)?;
         let mut parts = Vec::new();
         for item in self.array(1)? {
@@ -242,12 +245,12 @@ impl Call<'_> {
         Ok(Value::Integer(i64::try_from(length).unwrap_or(i64::MAX)))
     }
 
-    fn map(&self) -> Result<Vec<Value>, String> {
+    fn map(&self) -> Result<Vec<Value>, JmesPathError> {
         let expression = self.expression(0)?;
         self.array(1)?.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect()
     }
 
-    fn sort_by(&self) -> Result<Vec<Value>, String> {
+    fn sort_by(&self) -> Result<Vec<Value>, JmesPathError> {
         let keys = self.keys(&self.array(0)?)?;
         self.comparable(&keys)?;
         let mut pairs: Vec<_> = keys.into_iter().zip(self.array(0)?).collect();
@@ -255,7 +258,7 @@ impl Call<'_> {
         Ok(pairs.into_iter().map(|(_, item)| item).collect())
     }
 
-    fn merge(&self) -> Result<Vec<(String, Value)>, String> {
+    fn merge(&self) -> Result<Vec<(String, Value)>, JmesPathError> {
         let mut members: Vec<(String, Value)> = Vec::new();
         for at in 0..self.arguments.len() {
             for (key, value) in self.object(at)? {
@@ -290,7 +293,7 @@ impl Call<'_> {
         }
     }
 
-    fn to_text(&self) -> Result<String, String> {
+    fn to_text(&self) -> Result<String, JmesPathError> {
         match self.argument(0)? {
             Value::Text(text) => Ok(text),
             other => {
@@ -302,13 +305,13 @@ impl Call<'_> {
         }
     }
 
-    fn keys(&self, items: &[Value]) -> Result<Vec<Value>, String> {
+    fn keys(&self, items: &[Value]) -> Result<Vec<Value>, JmesPathError> {
         let expression = self.expression(1)?;
         items.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect()
     }
 
     /// All numbers, or all texts.
-    fn comparable(&self, items: &[Value]) -> Result<(), String> {
+    fn comparable(&self, items: &[Value]) -> Result<(), JmesPathError> {
         let kind = |value: &Value| type_of(value);
         match items
             .iter()

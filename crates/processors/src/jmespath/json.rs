@@ -4,25 +4,26 @@ use std::fmt::Write as _;
 
 use serde::de::IgnoredAny;
 
+use super::error::JmesPathError;
 use crate::jsonpath::{self, Value};
 
 /// Reads a document; what follows the first value is not looked at.
 ///
 /// # Errors
 /// For what is not JSON, in Jackson's words where they are known.
-pub(crate) fn read(text: &str) -> Result<Value, String> {
+pub(crate) fn read(text: &str) -> Result<Value, JmesPathError> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next() {
         None => {
             return Err(
                 "No content to map due to end-of-input\n at [Source: (String)\"\"; line: 1, column: 0]"
-                    .to_owned(),
+                    .into(),
             );
         }
-        Some(Err(error)) => return Err(complaint(text, &error)),
+        Some(Err(error)) => return Err(complaint(text, &error).into()),
         Some(Ok(_)) => {}
     }
-    jsonpath::read(text.trim_start()).map(doubles).map_err(|error| error.to_string())
+    jsonpath::read(text.trim_start()).map(doubles).map_err(|error| error.to_string().into())
 }
 
 /// Jackson's words for a wrong character where a value should be; else what is known of the place.

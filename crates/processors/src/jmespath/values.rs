@@ -1,5 +1,6 @@
 //! Operations on values that both the evaluation of a path and its functions use.
 
+use super::error::JmesPathError;
 use crate::jsonpath::{Steps, Value};
 
 /// Whether a value counts as true: not null, not false, not empty.
@@ -32,8 +33,8 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
 }
 
 /// Fails if the steps are used up; [`super::JmesPath::search`] then reports it.
-pub(super) fn spend(steps: &Steps, count: usize) -> Result<(), String> {
-    if steps.spend(count) { Ok(()) } else { Err("too many steps".to_owned()) }
+pub(super) fn spend(steps: &Steps, count: usize) -> Result<(), JmesPathError> {
+    if steps.spend(count) { Ok(()) } else { Err("too many steps".into()) }
 }
 
 /// Maximum number of values visited to compare a value with another: members are looked up one by one.

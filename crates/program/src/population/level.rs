@@ -1,5 +1,6 @@
 //! A group with a constant number of users: the Concurrency Thread Group of jmeter-plugins.
 
+use crate::error::ElementError;
 use crate::template::Template;
 use crate::user::UserState;
 
@@ -36,7 +37,7 @@ impl Level {
     ///
     /// # Errors
     /// A text that is not a number where the plugin requires one.
-    pub fn now(&self, user: &mut UserState) -> Result<LevelNow, String> {
+    pub fn now(&self, user: &mut UserState) -> Result<LevelNow, ElementError> {
         Ok(LevelNow {
             target: self.target.integer(user, 0),
             ramp_up_s: seconds(&self.ramp_up.text(user), self.unit_s)?,
@@ -50,7 +51,7 @@ impl Level {
 }
 
 /// Whole seconds of a number of units; an empty text is 0.
-fn seconds(text: &str, unit_s: u32) -> Result<i64, String> {
+fn seconds(text: &str, unit_s: u32) -> Result<i64, ElementError> {
     if text.is_empty() {
         return Ok(0);
     }

@@ -1,5 +1,6 @@
 //! Users with individual start and end times: the Ultimate and the Stepping Thread Group of jmeter-plugins.
 
+use crate::error::ElementError;
 use crate::template::Template;
 use crate::user::UserState;
 
@@ -69,7 +70,7 @@ impl Lifetimes {
     ///
     /// # Errors
     /// The settings cannot be computed; the group does not start.
-    pub fn of(&self, user: &mut UserState) -> Result<Vec<Lifetime>, String> {
+    pub fn of(&self, user: &mut UserState) -> Result<Vec<Lifetime>, ElementError> {
         let mut number = |text: &Template| i32::try_from(text.integer(user, 0)).unwrap_or(0);
         match self {
             Lifetimes::Ultimate(rows) => {
@@ -97,10 +98,10 @@ impl Lifetimes {
     }
 }
 
-fn refuse_too_many(users: i32) -> Result<(), String> {
+fn refuse_too_many(users: i32) -> Result<(), ElementError> {
     match i64::from(users) {
         users if users > USERS_MAX => {
-            Err(format!("a thread group of {users} users is too large: {USERS_MAX} may be"))
+            Err(format!("a thread group of {users} users is too large: {USERS_MAX} may be").into())
         }
         _ => Ok(()),
     }
@@ -114,7 +115,7 @@ fn part_ms(over_s: i32, nth: i32, count: i32) -> i64 {
 
 /// Rows of users, delay, startup, hold and shutdown. Within a row the last user is the first to start and to end; a row
 /// without users takes one from the others.
-fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, String> {
+fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, ElementError> {
     let users = rows.iter().fold(0_i32, |sum, row| sum.wrapping_add(row[0]));
     refuse_too_many(users)?;
     let mut rest = rows.iter();
@@ -153,7 +154,7 @@ struct Numbers {
 }
 
 /// A burst, then steps; after the hold time users end in the order of their starts.
-fn stepping(numbers: &Numbers) -> Result<Vec<Lifetime>, String> {
+fn stepping(numbers: &Numbers) -> Result<Vec<Lifetime>, ElementError> {
     refuse_too_many(numbers.users)?;
     let users = i64::from(numbers.users.max(0));
     if users == 0 {

@@ -1,5 +1,6 @@
 //! A class as the file has it.
 
+use super::error::NotationError;
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -60,9 +61,9 @@ impl JsonSchema for CustomerClass {
 }
 
 impl TryFrom<ClassFile> for CustomerClass {
-    type Error = String;
+    type Error = NotationError;
 
-    fn try_from(file: ClassFile) -> Result<Self, String> {
+    fn try_from(file: ClassFile) -> Result<Self, NotationError> {
         let name = &file.name;
         let open = file.rate.is_some() || file.interarrival.is_some();
         let load = match (file.users, open) {
@@ -71,31 +72,35 @@ impl TryFrom<ClassFile> for CustomerClass {
                 think: file.think.unwrap_or(TimeLaw::Deterministic { mean_s: 0.0 }),
             },
             (None, true) if file.think.is_some() => {
-                return Err(format!("the open class {name:?} has a think time; only closed classes think"));
+                return Err(
+                    format!("the open class {name:?} has a think time; only closed classes think").into()
+                );
             }
             (None, true) => match (file.rate, file.interarrival) {
                 (Some(PerSecond(rate)), None) if rate > 0.0 => {
                     ClassLoad::Open { interarrival: TimeLaw::Exponential { mean_s: 1.0 / rate } }
                 }
                 (Some(_), None) => {
-                    return Err(format!("the rate of the class {name:?} must be greater than 0"));
+                    return Err(format!("the rate of the class {name:?} must be greater than 0").into());
                 }
                 (None, Some(interarrival)) => ClassLoad::Open { interarrival },
                 _ => {
                     return Err(format!(
                         "the class {name:?} has a rate and an interarrival law; give only one of them"
-                    ));
+                    )
+                    .into());
                 }
             },
             (Some(_), true) => {
                 return Err(format!(
                     "the class {name:?} has users and a rate: a closed class has `users`, an open one has `rate`"
-                ));
+                ).into());
             }
             (None, false) => {
                 return Err(format!(
                     "the class {name:?} makes no load: it needs `users` (closed) or `rate` (open)"
-                ));
+                )
+                .into());
             }
         };
         Ok(Self { name: file.name, load, priority: file.priority })

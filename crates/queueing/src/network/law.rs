@@ -1,5 +1,6 @@
 //! Laws of times: service, think and interarrival times.
 
+use super::error::NotationError;
 use libm::{erfc, tgamma};
 
 /// How a time varies. Its moments come from the standard texts (Johnson, Kotz & Balakrishnan, *Continuous Univariate
@@ -260,19 +261,19 @@ impl TimeLaw {
     }
 
     /// What is wrong with its numbers, in words.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), NotationError> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value.is_finite() {
                 Ok(())
             } else {
-                Err(format!("{name} must be greater than 0, not {value}"))
+                Err(format!("{name} must be greater than 0, not {value}").into())
             }
         };
         let time = |name: &str, value: f64| {
             if value >= 0.0 && value.is_finite() {
                 Ok(())
             } else {
-                Err(format!("{name} must be a time of at least 0, not {value}"))
+                Err(format!("{name} must be a time of at least 0, not {value}").into())
             }
         };
         let share = |name: &str, value: f64| {
@@ -313,7 +314,7 @@ impl TimeLaw {
                 } else {
                     Err(format!(
                         "the shape of a Pareto law must be greater than 1, not {shape}: its mean would be infinite"
-                    ))
+                    ).into())
                 }
             }
             Self::Uniform { from_s, to_s } => {
@@ -337,7 +338,7 @@ impl TimeLaw {
             }
             Self::Replay { file, values_s } => {
                 if values_s.is_empty() {
-                    return Err(format!("there are no values from {file}"));
+                    return Err(format!("there are no values from {file}").into());
                 }
                 values_s.iter().try_for_each(|value| time(&format!("a value in {file}"), *value))
             }

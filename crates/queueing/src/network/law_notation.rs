@@ -1,5 +1,6 @@
 //! Laws as text: `exponential(50ms)`, `erlang(50ms, phases=4)`, or a bare time for the exponential law of that mean.
 
+use super::error::NotationError;
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -53,16 +54,17 @@ fn usage(name: &str) -> String {
 }
 
 impl FromStr for TimeLaw {
-    type Err = String;
+    type Err = NotationError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, NotationError> {
         let text = text.trim();
         let Some((name, rest)) = text.split_once('(') else {
             return match seconds(text) {
                 Ok(mean_s) => Ok(Self::Exponential { mean_s }),
                 Err(_) if text.starts_with(char::is_alphabetic) => Err(format!(
                     "{text:?} is neither a time nor a law; a law is written such as exponential(50ms)"
-                )),
+                )
+                .into()),
                 Err(error) => Err(error),
             };
         };
@@ -95,16 +97,16 @@ impl FromStr for TimeLaw {
 fn form(
     name: &str,
     arguments: &[(Option<&str>, &str)],
-) -> Result<(&'static str, &'static [(&'static str, Kind)]), String> {
+) -> Result<(&'static str, &'static [(&'static str, Kind)]), NotationError> {
     let mut forms = FORMS.iter().filter(|(form, _)| *form == name).peekable();
     if forms.peek().is_none() {
         let known = FORMS.iter().map(|(form, _)| *form).chain(["replay"]);
         return Err(match nearest(name, known.clone()) {
-            Some(near) => format!("{name:?} is not a known law; did you mean {near:?}?"),
+            Some(near) => format!("{name:?} is not a known law; did you mean {near:?}?").into(),
             None => {
                 let mut names: Vec<&str> = known.collect();
                 names.dedup();
-                format!("{name:?} is not a known law; the known ones are {}", names.join(", "))
+                format!("{name:?} is not a known law; the known ones are {}", names.join(", ")).into()
             }
         });
     }
@@ -120,7 +122,7 @@ fn form(
         Some((name, parameters)) => Ok((name, parameters)),
         None => {
             let keys: Vec<&str> = arguments.iter().filter_map(|(key, _)| *key).collect();
-            Err(format!("{name} has no parameters {}; it is written {}", keys.join(", "), usage(name)))
+            Err(format!("{name} has no parameters {}; it is written {}", keys.join(", "), usage(name)).into())
         }
     }
 }
@@ -130,7 +132,7 @@ fn fill(
     name: &str,
     parameters: &[(&str, Kind)],
     arguments: &[(Option<&str>, &str)],
-) -> Result<Vec<f64>, String> {
+) -> Result<Vec<f64>, NotationError> {
     let mut values: Vec<Option<f64>> = vec![None; parameters.len()];
     for (key, text) in arguments {
         let at = match key {
@@ -138,7 +140,7 @@ fn fill(
             None => values.iter().position(Option::is_none),
         };
         let Some(at) = at else {
-            return Err(format!("{name} has too many parameters; it is written {}", usage(name)));
+            return Err(format!("{name} has too many parameters; it is written {}", usage(name)).into());
         };
         let (parameter, kind) = parameters[at];
         let value = match kind {
@@ -149,23 +151,25 @@ fn fill(
                 if value.fract() == 0.0 && (1.0..=1e6).contains(&value) {
                     Ok(value)
                 } else {
-                    Err(format!("{text} is not a whole number from 1 to 1000000"))
+                    Err(format!("{text} is not a whole number from 1 to 1000000").into())
                 }
             }),
         };
         let value = value.map_err(|error| format!("{parameter} of {name}: {error}"))?;
         if values[at].replace(value).is_some() {
-            return Err(format!("{parameter} of {name} is given twice"));
+            return Err(format!("{parameter} of {name} is given twice").into());
         }
     }
     match values.iter().position(Option::is_none) {
-        Some(at) => Err(format!("{} of {name} is missing; it is written {}", parameters[at].0, usage(name))),
+        Some(at) => {
+            Err(format!("{} of {name} is missing; it is written {}", parameters[at].0, usage(name)).into())
+        }
         None => Ok(values.into_iter().flatten().collect()),
     }
 }
 
 /// The law of that name with the values of its form.
-fn build(name: &str, values: &[f64]) -> Result<TimeLaw, String> {
+fn build(name: &str, values: &[f64]) -> Result<TimeLaw, NotationError> {
     Ok(match (name, values) {
         ("exponential", &[mean_s]) => TimeLaw::Exponential { mean_s },
         ("constant" | "deterministic", &[mean_s]) => TimeLaw::Deterministic { mean_s },
@@ -174,7 +178,8 @@ fn build(name: &str, values: &[f64]) -> Result<TimeLaw, String> {
         ("hyperexponential", &[_, cv]) => {
             return Err(format!(
                 "the coefficient of variation of a hyperexponential law is at least 1, not {cv}"
-            ));
+            )
+            .into());
         }
         ("hyperexponential", &[first_probability, first_mean_s, second_mean_s]) => {
             TimeLaw::Hyperexponential { first_probability, first_mean_s, second_mean_s }
@@ -191,7 +196,7 @@ fn build(name: &str, values: &[f64]) -> Result<TimeLaw, String> {
         ("uniform", &[from_s, to_s]) => TimeLaw::Uniform { from_s, to_s },
         ("weibull", &[mean_s, shape]) => TimeLaw::Weibull { mean_s, shape },
         ("mmpp2", &[r0, r1, l0, l1]) => TimeLaw::Mmpp2 { rates_per_s: [r0, r1], leave_per_s: [l0, l1] },
-        _ => return Err(format!("{name} is written {}", usage(name))),
+        _ => return Err(format!("{name} is written {}", usage(name)).into()),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Times and rates in text form: `"50ms"`, `"20/s"`.
 
+use super::error::NotationError;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -22,14 +23,14 @@ const UNITS: [(&str, f64, f64); 6] = [
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, NotationError> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
     let unit = text[digits.len()..].replace('µ', "u");
     let (times, over) = match UNITS.iter().find(|(name, ..)| *name == unit) {
         Some((_, times, over)) => (*times, *over),
         None if unit.is_empty() => (1.0, 1.0),
-        None => return Err(format!("{unit:?} is no unit of time; there are ns, us, ms, s, min, h")),
+        None => return Err(format!("{unit:?} is no unit of time; there are ns, us, ms, s, min, h").into()),
     };
     Ok(number(digits)? * times / over)
 }
@@ -38,13 +39,13 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn rate_per_s(text: &str) -> Result<f64, String> {
+pub fn rate_per_s(text: &str) -> Result<f64, NotationError> {
     let (digits, unit) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
     let factor = match unit.trim() {
         "s" | "sec" => 1.0,
         "min" => 60.0,
         "h" => 3_600.0,
-        other => return Err(format!("{other:?} is no unit of a rate; there are /s, /min, /h")),
+        other => return Err(format!("{other:?} is no unit of a rate; there are /s, /min, /h").into()),
     };
     Ok(number(digits)? / factor)
 }
@@ -53,7 +54,7 @@ pub fn rate_per_s(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn number(text: &str) -> Result<f64, String> {
+pub fn number(text: &str) -> Result<f64, NotationError> {
     let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is no number", text.trim()))?;
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
 }
@@ -98,7 +99,7 @@ impl Serialize for PerSecond {
 
 /// Reads a text by `parse`, or takes a number as it is.
 struct TextOrNumber<T> {
-    parse: fn(&str) -> Result<T, String>,
+    parse: fn(&str) -> Result<T, NotationError>,
     expected: &'static str,
 }
 
@@ -130,7 +131,7 @@ impl<T> Visitor<'_> for TextOrNumber<T> {
 pub(super) fn text_or_number<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     expected: &'static str,
-    parse: fn(&str) -> Result<T, String>,
+    parse: fn(&str) -> Result<T, NotationError>,
 ) -> Result<T, D::Error> {
     deserializer.deserialize_any(TextOrNumber { parse, expected })
 }

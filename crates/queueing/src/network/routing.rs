@@ -1,5 +1,6 @@
 //! Where customers go next.
 
+use super::error::NotationError;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -227,9 +228,9 @@ impl JsonSchema for Route {
 }
 
 impl TryFrom<RouteFile> for Route {
-    type Error = String;
+    type Error = NotationError;
 
-    fn try_from(file: RouteFile) -> Result<Self, String> {
+    fn try_from(file: RouteFile) -> Result<Self, NotationError> {
         use StrategyName as Name;
         let name = file.strategy.unwrap_or(match file.to {
             Some(Targets::Weighted(_)) => Name::Probabilities,
@@ -237,13 +238,16 @@ impl TryFrom<RouteFile> for Route {
         });
         let from = file.from.name();
         if name != Name::PowerOfK && (file.k.is_some() || file.with_memory) {
-            return Err(format!("the route from {from:?} is not `power-of-k`, but has `k` or `with-memory`"));
+            return Err(
+                format!("the route from {from:?} is not `power-of-k`, but has `k` or `with-memory`").into()
+            );
         }
         let is_by_load = name == Name::LoadDependent;
         if is_by_load == file.ranges.is_empty() || is_by_load == file.to.is_some() {
             return Err(format!(
                 "the route from {from:?}: `load-dependent` has `ranges`, every other strategy has `to`"
-            ));
+            )
+            .into());
         }
         let weighted = |targets: Option<Targets>| match targets {
             Some(Targets::Weighted(map)) => Ok(map),
@@ -266,9 +270,9 @@ impl TryFrom<RouteFile> for Route {
                         weight if weight >= 1.0 && weight.fract() == 0.0 && weight <= f64::from(u32::MAX) => {
                             Ok((place, weight as u32))
                         }
-                        other => Err(format!("the weight {other} is not a whole number from 1 on")),
+                        other => Err(format!("the weight {other} is not a whole number from 1 on").into()),
                     })
-                    .collect::<Result<_, String>>()?,
+                    .collect::<Result<_, NotationError>>()?,
             ),
             Name::LoadDependent => Strategy::LoadDependent(file.ranges),
             Name::Random => Strategy::Random(list(file.to)?),

@@ -1,5 +1,6 @@
 //! The file form of a station: all keys, each valid for some kinds.
 
+use super::error::NotationError;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -137,21 +138,21 @@ impl StationFile {
         .filter_map(|(key, given, kinds)| given.then_some((key, kinds)))
     }
 
-    fn service(&mut self) -> Result<PerClass<TimeLaw>, String> {
+    fn service(&mut self) -> Result<PerClass<TimeLaw>, NotationError> {
         match (self.service.take(), self.demand.take()) {
             (Some(service), None) => Ok(service),
             (None, Some(_)) if !is_once(&self.visits) => Err(format!(
                 "the station {:?} has a demand and visits; a demand is of the whole pass: give `service` and `visits`, or `demand`",
                 self.name
-            )),
+            ).into()),
             (None, Some(demand)) => Ok(demand.map(|Seconds(mean_s)| TimeLaw::Exponential { mean_s })),
             (Some(_), Some(_)) => {
-                Err(format!("the station {:?} has `service` and `demand`; give only one of them", self.name))
+                Err(format!("the station {:?} has `service` and `demand`; give only one of them", self.name).into())
             }
             (None, None) => Err(format!(
                 "the station {:?} has no service time: it needs `service` (per visit) or `demand` (per pass), such as service = \"50ms\"",
                 self.name
-            )),
+            ).into()),
         }
     }
 }
@@ -179,9 +180,9 @@ impl JsonSchema for Station {
 }
 
 impl TryFrom<StationFile> for Station {
-    type Error = String;
+    type Error = NotationError;
 
-    fn try_from(mut file: StationFile) -> Result<Self, String> {
+    fn try_from(mut file: StationFile) -> Result<Self, NotationError> {
         if let Some((key, kinds)) = file.special_keys().find(|(_, kinds)| !kinds.contains(&file.kind)) {
             let kinds: Vec<&str> = kinds
                 .iter()
@@ -198,18 +199,22 @@ impl TryFrom<StationFile> for Station {
                 "`{key}` of the station {:?} is for stations of the kind {}",
                 file.name,
                 kinds.join(" or ")
-            ));
+            )
+            .into());
         }
         let kind = match file.kind {
             KindName::Queue => {
                 if file.when_full.is_some() && file.capacity.is_none() {
-                    return Err(format!("the station {:?} has `when-full`, but no `capacity`", file.name));
+                    return Err(
+                        format!("the station {:?} has `when-full`, but no `capacity`", file.name).into()
+                    );
                 }
                 if !file.weights.is_empty() && file.scheduling != SchedulingName::Dps {
                     return Err(format!(
                         "the station {:?} has `weights`, but its scheduling is not \"dps\"",
                         file.name
-                    ));
+                    )
+                    .into());
                 }
                 StationKind::Queue(Queue {
                     servers: file.servers.unwrap_or(1),

@@ -16,6 +16,7 @@ use super::{begin, fail, printed};
 use crate::limits::{RESPONSE_BYTES_MAX, too_long};
 use crate::other::{OtherSampler, Sampling, Visit};
 use crate::session::Kept;
+use busyhour_program::ElementError;
 
 /// The HTTP Raw Request sampler of jmeter-plugins.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl RawHttp {
         let known = known.map(|at| connections.0.swap_remove(at).1).filter(|_| keeps);
         let connected = match known {
             Some(Some(stream)) => Ok(stream),
-            Some(None) => Err("java.nio.channels.ClosedChannelException".to_owned()),
+            Some(None) => Err("java.nio.channels.ClosedChannelException".into()),
             None => call.connect(user).await,
         };
         let mut kept = None;
@@ -120,19 +121,19 @@ struct Call {
 }
 
 impl Call {
-    async fn connect(&self, user: &UserState) -> Result<TcpStream, String> {
+    async fn connect(&self, user: &UserState) -> Result<TcpStream, ElementError> {
         let port = u16::try_from(self.port)
             .map_err(|_| format!("java.lang.IllegalArgumentException: port out of range:{}", self.port))?;
         let connected = connect_plainly(&self.host, port, self.timeout, &user.run.clock).await;
         connected.map_err(|failure| match failure.class {
             "java.net.SocketTimeoutException" => {
-                format!("{}: Failed to connect to {}:{port}", failure.class, self.host)
+                format!("{}: Failed to connect to {}:{port}", failure.class, self.host).into()
             }
-            _ => printed(&failure),
+            _ => printed(&failure).into(),
         })
     }
 
-    async fn exchange(&self, stream: &mut TcpStream, user: &mut UserState) -> Result<Vec<u8>, String> {
+    async fn exchange(&self, stream: &mut TcpStream, user: &mut UserState) -> Result<Vec<u8>, ElementError> {
         let broken = |error: io::Error| match error.kind() {
             io::ErrorKind::BrokenPipe => "java.io.IOException: Broken pipe".to_owned(),
             _ => printed(&Failure::socket(&error)),
@@ -162,7 +163,7 @@ impl Call {
             match count.map_err(broken)? {
                 0 => return Ok(received),
                 _ if received.len() > RESPONSE_BYTES_MAX => {
-                    return Err(format!("java.io.IOException: {}", too_long()));
+                    return Err(format!("java.io.IOException: {}", too_long()).into());
                 }
                 count if received.len() == count => {
                     user.result.times.latency_ns = user.now().since(user.result.times.start);

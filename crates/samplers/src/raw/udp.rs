@@ -15,6 +15,7 @@ use super::{begin, fail, printed};
 use crate::hex::{from_hex, hex};
 use crate::other::{OtherSampler, Sampling, Visit};
 use crate::session::Kept;
+use busyhour_program::ElementError;
 
 /// How a text becomes a packet and a packet a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +36,11 @@ impl UdpCoder {
         }
     }
 
-    fn encode(self, text: &str) -> Result<Vec<u8>, String> {
+    fn encode(self, text: &str) -> Result<Vec<u8>, ElementError> {
         match self {
-            Self::Hex => from_hex(text).map_err(|why| format!("java.lang.IllegalArgumentException: {why}")),
+            Self::Hex => {
+                from_hex(text).map_err(|why| format!("java.lang.IllegalArgumentException: {why}").into())
+            }
             Self::Raw => {
                 let mut bytes = Vec::with_capacity(text.len());
                 for character in text.chars() {
@@ -149,10 +152,10 @@ impl Udp {
         wait: Option<Option<Duration>>,
         user: &mut UserState,
     ) -> Result<Vec<u8>, Broken> {
-        let sending = |exception: String| Broken { reading: false, exception };
+        let sending = |exception: ElementError| Broken { reading: false, exception };
         let packet = self.coder.encode(data).map_err(sending)?;
         if !packet.is_empty() {
-            socket.send(&packet).await.map_err(|error| sending(exception(&error)))?;
+            socket.send(&packet).await.map_err(|error| sending(exception(&error).into()))?;
         }
         let received = match wait {
             None => Vec::new(),
@@ -166,8 +169,8 @@ impl Udp {
                         Err(_) => Err(io::ErrorKind::TimedOut.into()),
                     },
                 };
-                let count =
-                    received.map_err(|error| Broken { reading: true, exception: exception(&error) })?;
+                let count = received
+                    .map_err(|error| Broken { reading: true, exception: exception(&error).into() })?;
                 buffer.truncate(count);
                 self.coder.decode(buffer)
             }
@@ -180,7 +183,7 @@ impl Udp {
 /// What went wrong, and whether it was while an answer was waited for.
 struct Broken {
     reading: bool,
-    exception: String,
+    exception: ElementError,
 }
 
 fn exception(error: &io::Error) -> String {
@@ -212,7 +215,7 @@ impl Address {
         }
     }
 
-    async fn open(&self, user: &UserState) -> Result<UdpSocket, String> {
+    async fn open(&self, user: &UserState) -> Result<UdpSocket, ElementError> {
         // A socket that cannot be had is noticed when it is written to.
         const NO_CHANNEL: &str = "java.lang.NullPointerException: Cannot invoke \
                                   \"java.nio.channels.DatagramChannel.write(java.nio.ByteBuffer)\" because \

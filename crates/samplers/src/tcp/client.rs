@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 use crate::hex::{from_hex, hex};
 use crate::limits::{RESPONSE_BYTES_MAX, too_long};
 use crate::other::Interrupt;
+use busyhour_program::ElementError;
 
 /// JMeter's clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +151,7 @@ impl TcpClient {
         }
     }
 
-    fn request(self, text: &str, properties: &TcpProperties) -> Result<Vec<u8>, String> {
+    fn request(self, text: &str, properties: &TcpProperties) -> Result<Vec<u8>, ElementError> {
         match self {
             Self::Text => Ok(text.as_bytes().to_vec()),
             Self::Binary => from_hex(text),

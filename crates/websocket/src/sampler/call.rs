@@ -9,6 +9,7 @@ use busyhour_program::user::UserState;
 use crate::connection::Address;
 use crate::filter::Prepared;
 use crate::settings::{Action, Data, WebSocketSampler};
+use busyhour_program::ElementError;
 
 /// The data that a sample sends.
 pub(super) struct Sent {
@@ -38,7 +39,7 @@ pub(super) struct Call {
     pub(super) read_timeout: Option<Duration>,
     /// The same in milliseconds; 0: none.
     pub(super) read_timeout_ms: i32,
-    pub(super) filters: Result<Vec<Prepared>, String>,
+    pub(super) filters: Result<Vec<Prepared>, ElementError>,
 }
 
 fn sent(data: &Data, user: &mut UserState) -> Sent {
@@ -53,25 +54,30 @@ fn sent(data: &Data, user: &mut UserState) -> Sent {
 }
 
 /// A number of milliseconds within bounds, or the plugin's error message.
-fn timeout(kind: &str, text: &str, least: i32, most: i32) -> Result<i32, String> {
+fn timeout(kind: &str, text: &str, least: i32, most: i32) -> Result<i32, ElementError> {
     match parse_int(text) {
-        None => Err(format!("{kind} timeout '{text}' is not a number.")),
+        None => Err(format!("{kind} timeout '{text}' is not a number.").into()),
         Some(ms) if ms < least || ms > most => {
-            Err(format!("{kind} timeout '{ms}' is not valid; should between {least} and {most}"))
+            Err(format!("{kind} timeout '{ms}' is not valid; should between {least} and {most}").into())
         }
         Some(ms) => Ok(ms),
     }
 }
 
-fn port(text: &str) -> Result<u16, String> {
-    let Some(number) = parse_int(text) else { return Err(format!("Port number '{text}' is not a number.")) };
+fn port(text: &str) -> Result<u16, ElementError> {
+    let Some(number) = parse_int(text) else {
+        return Err(format!("Port number '{text}' is not a number.").into());
+    };
     let valid = u16::try_from(number).ok().filter(|port| *port > 0);
-    valid.ok_or_else(|| format!("Port number '{text}' is not valid."))
+    valid.ok_or_else(|| format!("Port number '{text}' is not valid.").into())
 }
 
 impl Call {
     /// Renders and checks the settings. The error is the plugin's message, or `None` where it throws.
-    pub(super) fn new(sampler: &WebSocketSampler, user: &mut UserState) -> Result<Self, Option<String>> {
+    pub(super) fn new(
+        sampler: &WebSocketSampler,
+        user: &mut UserState,
+    ) -> Result<Self, Option<ElementError>> {
         let mut trimmed = |template: &Template| template.text(user).trim().to_owned();
         let (connect, read) = (trimmed(&sampler.connect_timeout), trimmed(&sampler.read_timeout));
         let connects = match sampler.action {

@@ -163,7 +163,7 @@ impl Reading<'_> {
     async fn read(&self, connection: &mut Connection, user: &mut UserState) -> Result<Frame, Trouble> {
         let filters = match &self.call.filters {
             Ok(filters) => filters,
-            Err(exception) => return Err(Trouble::Thrown(exception.clone())),
+            Err(exception) => return Err(Trouble::Thrown(exception.to_string())),
         };
         if filters.is_empty() {
             return connection.receive(self.call.read_timeout).await;

@@ -1,5 +1,6 @@
 //! How `cargo xtask bench capacity` is called.
 
+use anyhow::anyhow;
 use std::path::PathBuf;
 
 use crate::options::Program;
@@ -53,8 +54,8 @@ impl Options {
     }
 }
 
-fn path_of_request(text: &str) -> Result<String, String> {
-    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path begins with /".to_owned()) }
+fn path_of_request(text: &str) -> anyhow::Result<String> {
+    if text.starts_with('/') { Ok(text.to_owned()) } else { Err(anyhow!("a path begins with /")) }
 }
 
 #[cfg(test)]

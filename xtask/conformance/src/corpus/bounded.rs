@@ -3,6 +3,7 @@
 //! A few users and loops, no pauses, nothing that writes files or talks to others, data files in the place of those that are
 //! not there, HttpClient in the place of Java's own HTTP client. What is left is as its author wrote it.
 
+use anyhow::anyhow;
 use std::path::Path;
 
 use busyhour_plan::{Element, TestPlan, parse};
@@ -66,17 +67,17 @@ const SHARED: [&str; 10] = [
 ///
 /// # Errors
 /// Says why it cannot be run here.
-pub(super) fn bounded(source: &[u8], folder: &Path) -> Result<Bounded, String> {
+pub(super) fn bounded(source: &[u8], folder: &Path) -> anyhow::Result<Bounded> {
     let (plan, _) = parse(source, "plan.jmx");
     for element in plan.elements().filter(|element| element.is_active()) {
         if let Some((_, why)) = LEFT_OUT.iter().find(|(class, _)| element.kind().starts_with(class)) {
-            return Err((*why).to_owned());
+            return Err(anyhow!(*why));
         }
     }
     let whole = cut(&plan);
     let (mut plan, findings) = parse(whole.as_bytes(), "plan.jmx");
     if findings.iter().any(|finding| finding.is_error()) {
-        return Err("could not be cut to size".to_owned());
+        return Err(anyhow!("could not be cut to size"));
     }
     let alone = SHARED.iter().any(|word| plan.source().contains(word));
     let ids: Vec<_> = plan.elements().filter(|element| element.is_active()).map(Element::id).collect();
@@ -334,6 +335,6 @@ mod tests {
     #[test]
     fn what_has_no_bound_is_left_out() {
         let free = with_group("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", "");
-        assert!(bounded(free.as_bytes(), Path::new("/")).unwrap_err().contains("no bound"));
+        assert!(bounded(free.as_bytes(), Path::new("/")).unwrap_err().to_string().contains("no bound"));
     }
 }

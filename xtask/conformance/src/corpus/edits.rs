@@ -24,12 +24,12 @@ impl Edits {
     ///
     /// # Errors
     /// Returns the reason why the plan does not take one of them.
-    pub(super) fn apply(self, plan: &mut TestPlan, id: ElementId) -> Result<(), String> {
+    pub(super) fn apply(self, plan: &mut TestPlan, id: ElementId) -> anyhow::Result<()> {
         for (name, text) in self.texts {
-            plan.set_text(id, name, &text).map_err(|error| error.to_string())?;
+            plan.set_text(id, name, &text)?;
         }
         for (id, text) in self.values {
-            plan.set_value(id, &text).map_err(|error| error.to_string())?;
+            plan.set_value(id, &text)?;
         }
         Ok(())
     }

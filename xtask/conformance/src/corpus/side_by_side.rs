@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use busyhour_standin::{Case, Order, Recording, Settings, Shape, StandIn, cases, compare, shape};
+use busyhour_standin::{Case, Order, Recording, Settings, Shape, StandIn, cases, differences, shape};
 use xtask_common::jmeter::JMeter;
 use xtask_common::project;
 
@@ -99,39 +99,39 @@ impl Arena {
         let folder = path.parent().unwrap_or(path);
         let bounded = match bounded(&fs::read(path)?, folder) {
             Ok(bounded) => bounded,
-            Err(why) => return Ok(Outcome::LeftOut(why)),
+            Err(why) => return Ok(Outcome::LeftOut(why.to_string())),
         };
         let first = match self.in_jmeter(&bounded, 1)? {
             Ok(recording) => recording,
-            Err(why) => return Ok(Outcome::LeftOut(why)),
+            Err(NotRun(why)) => return Ok(Outcome::LeftOut(why)),
         };
         let ours = match self.in_busyhour(&bounded)? {
             Ok(recording) => recording,
-            Err(why) => return Ok(Outcome::Differs(why)),
+            Err(NotRun(why)) => return Ok(Outcome::Differs(why)),
         };
         if ours.exit_code == EXIT_REFUSED && first.exit_code != EXIT_REFUSED {
             return Ok(Outcome::LeftOut(
                 "refused as a copy: files that are not there, WebSockets through a proxy".into(),
             ));
         }
-        let Err(difference) = compare(&first, &ours) else { return Ok(Outcome::Same) };
+        let Some(difference) = differences(&first, &ours) else { return Ok(Outcome::Same) };
         let Ok(second) = self.in_jmeter(&bounded, 2)? else {
             return Ok(Outcome::LeftOut("JMeter ran it once and not twice".into()));
         };
         let text = String::from_utf8_lossy(&bounded.text);
         let draws = CHANCE.iter().any(|word| text.contains(word));
-        if !draws && compare(&first, &second).is_ok() {
+        if !draws && differences(&first, &second).is_none() {
             return Ok(Outcome::Differs(difference));
         }
         // Each shape tells less than the one before. How samples end is left out only where JMeter's own runs are not the same.
-        let certain = compare(&first, &second).is_ok();
+        let certain = differences(&first, &second).is_none();
         let mut alike = true;
         for taken in [Shape::Values, Shape::Counts, Shape::Outcomes] {
             if taken == Shape::Outcomes && certain {
                 break;
             }
             let shapes = [&first, &second, &ours].map(|recording| shape(recording, taken));
-            if compare(&shapes[0], &shapes[2]).is_ok() {
+            if differences(&shapes[0], &shapes[2]).is_none() {
                 return Ok(Outcome::SameButForChance(difference));
             }
             alike = shapes[0] == shapes[1];
@@ -143,7 +143,7 @@ impl Arena {
         })
     }
 
-    fn in_jmeter(&self, bounded: &Bounded, time: u8) -> Result<Result<Recording, String>> {
+    fn in_jmeter(&self, bounded: &Bounded, time: u8) -> Result<Result<Recording, NotRun>> {
         let mut hasher = DefaultHasher::new();
         (&bounded.text, &bounded.files, time, &self.plugins, &self.server).hash(&mut hasher);
         let kept = self.kept.join(format!("{:016x}.json", hasher.finish()));
@@ -158,20 +158,24 @@ impl Arena {
         let mut command = launch::jmeter(&self.jmeter, home.path(), &self.plugins);
         command.arg(format!("-Djdk.net.hosts.file={}", hosts.display()));
         let done = match run(command, bounded, JMETER_TIME_MAX)? {
-            Ok((recording, log)) => refusal(&log).map_or(Ok(recording), Err),
-            Err(_) => Err("does not end in JMeter".to_owned()),
+            Ok((recording, log)) => refusal(&log).map_or(Ok(recording), |why| Err(NotRun(why))),
+            Err(_) => Err(NotRun("does not end in JMeter".to_owned())),
         };
         fs::write(kept, serde_json::to_string(&done)?)?;
         Ok(done)
     }
 
-    fn in_busyhour(&self, bounded: &Bounded) -> Result<Result<Recording, String>> {
+    fn in_busyhour(&self, bounded: &Bounded) -> Result<Result<Recording, NotRun>> {
         let home = tempfile::tempdir()?;
         let mut command = Command::new(&self.busyhour);
         command.current_dir(home.path());
         Ok(run(command, bounded, BUSYHOUR_TIME_MAX)?.map(|(recording, _)| recording))
     }
 }
+
+/// Why there is no recording of a plan.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct NotRun(String);
 
 /// The texts of the files of a folder, by name.
 fn sources(folder: &Path) -> Result<Vec<Vec<u8>>> {
@@ -200,7 +204,7 @@ fn run(
     mut command: Command,
     bounded: &Bounded,
     time_max: Duration,
-) -> Result<Result<(Recording, String), String>> {
+) -> Result<Result<(Recording, String), NotRun>> {
     let (folder, out) = (tempfile::tempdir()?, tempfile::tempdir()?);
     let server = StandIn::start_application()?;
     fs::write(folder.path().join("plan.jmx"), &bounded.text)?;
@@ -218,7 +222,7 @@ fn run(
     command.args(case.command_line(&server, out.path()));
     let status = match launch::to_end(command, time_max) {
         Ok(status) => status,
-        Err(error) => return Ok(Err(error.to_string())),
+        Err(error) => return Ok(Err(NotRun(error.to_string()))),
     };
     let recording = case.collect(&server, out.path(), status.code().unwrap_or(-1))?;
     let log = fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();

@@ -1,0 +1,14 @@
+//! The error of commands.
+
+use busyhour_queueing::network::NotationError;
+
+busyhour_diagnostic::message_error! {
+    /// Why a command ends or refuses an argument: the message for the user.
+    pub(crate) struct CommandError;
+}
+
+impl From<NotationError> for CommandError {
+    fn from(error: NotationError) -> Self {
+        String::from(error).into()
+    }
+}
