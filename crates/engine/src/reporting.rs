@@ -2,7 +2,7 @@
 
 use busyhour_program::result::{SampleResult, ShownDetails};
 use busyhour_program::user::UserState;
-use busyhour_record::{ActiveUsers, AssertionDetail, Detail, LabelId, Sample, SampleFlags, SampleTimes};
+use busyhour_record::{ActiveUsers, Detail, LabelId, Sample, SampleFlags, SampleTimes};
 
 use crate::core::Core;
 
@@ -36,16 +36,7 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
         error_count: u32::from(!result.success),
         url: (!result.url.is_empty()).then(|| result.url.clone()),
         http: result.http.clone(),
-        assertions: result
-            .assertions
-            .iter()
-            .map(|assertion| AssertionDetail {
-                name: assertion.name.clone(),
-                failure: assertion.failure,
-                error: assertion.error,
-                message: assertion.message().map(str::to_owned),
-            })
-            .collect(),
+        assertions: result.assertions.clone(),
         response_headers: result.response_headers.clone(),
         request_headers: result.request_headers.clone(),
         sampler_data: (!result.request_data.is_empty()).then(|| result.request_data.clone()),

@@ -1,10 +1,11 @@
 //! The compare assertion: all results it sees within an iteration must be alike.
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
+use busyhour_record::AssertionResult;
 
 use crate::java;
 use crate::oro::{Groups, Pattern, PatternText};

@@ -7,10 +7,11 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use busyhour_program::element::{Assertion, Processor};
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 
 use crate::jmespath::JmesPathError;
 use crate::jmespath::{JmesPath, read, write};

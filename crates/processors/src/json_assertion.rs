@@ -1,8 +1,9 @@
 //! The JSON assertion.
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 
 use crate::json_extractor::{FixedPath, fixed_path, kept_path};
 use crate::json_verdict::{JsonAssertionSettings, no_response};

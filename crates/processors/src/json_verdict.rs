@@ -1,7 +1,7 @@
 //! What the assertions about JSON documents have in common: their settings, and what their outcomes come to.
 
-use busyhour_program::result::AssertionResult;
 use busyhour_program::template::Template;
+use busyhour_record::AssertionResult;
 
 use crate::oro::PatternText;
 use crate::refusal::Refusal;

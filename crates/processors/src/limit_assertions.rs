@@ -1,9 +1,10 @@
 //! The duration and the size assertion.
 
 use busyhour_program::element::{Assertion, AssertionScope};
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 
 use crate::java;
 use crate::scope::Scope;

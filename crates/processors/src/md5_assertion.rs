@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 use md5::{Digest as _, Md5};
 
 /// Fails a body whose MD5 sum is another.

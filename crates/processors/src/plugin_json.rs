@@ -1,9 +1,10 @@
 //! The JSON path extractor and assertion of jmeter-plugins (by Atlantbh).
 
 use busyhour_program::element::{Assertion, Processor};
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 
 use crate::json_extractor::{FixedPath, clear_old, fixed_path, kept_path};
 use crate::json_verdict::{JsonAssertionSettings, no_response};

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use busyhour_program::element::{Assertion, AssertionScope};
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 use busyhour_xml::Schema;
 
 use crate::refusal::Refusal;

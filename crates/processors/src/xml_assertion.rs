@@ -1,9 +1,10 @@
 //! The XML assertion (well-formed or not).
 
 use busyhour_program::element::Assertion;
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 use busyhour_xml::{self as xml, Reading};
 
 /// Fails a response that is not well-formed XML, or has a document type declaration.

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use busyhour_program::element::{Assertion, AssertionScope};
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 
 use crate::html;

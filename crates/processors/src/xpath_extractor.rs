@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use busyhour_program::element::Processor;
-use busyhour_program::result::{AssertionResult, Retention};
+use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 use rand::Rng as _;
 

@@ -6,8 +6,9 @@ use std::pin::Pin;
 
 use busyhour_record::Nanos;
 
-use crate::result::{AssertionResult, Retention, SampleResult};
+use crate::result::{Retention, SampleResult};
 use crate::user::UserState;
+use busyhour_record::AssertionResult;
 
 /// An element that can make a user wait without blocking the core: a barrier, an empty queue.
 pub trait Gate: Send + Sync + fmt::Debug {

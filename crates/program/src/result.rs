@@ -1,28 +1,6 @@
 //! The result of one sample while it is being created and processed.
 
-use busyhour_record::{ActiveUsers, DataType, HttpDetail, SampleTimes};
-
-/// Outcome of one assertion.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AssertionResult {
-    /// Name of the assertion.
-    pub name: String,
-    /// Whether the assertion failed the sample.
-    pub failure: bool,
-    /// Whether the assertion could not be evaluated.
-    pub error: bool,
-    /// Message of the failure or error.
-    pub message: String,
-    /// The message exists although it is empty: result files distinguish it from a missing one.
-    pub blank_message: bool,
-}
-
-impl AssertionResult {
-    /// The message, if there is one.
-    pub fn message(&self) -> Option<&str> {
-        (self.blank_message || !self.message.is_empty()).then_some(self.message.as_str())
-    }
-}
+use busyhour_record::{ActiveUsers, AssertionResult, DataType, HttpDetail, SampleTimes};
 
 /// The parts of a response that a plan's elements read. A sampler retains these; other parts are only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub struct Detail {
     /// HTTP details; `None` for other samplers.
     pub http: Option<Box<HttpDetail>>,
     /// Results of the assertions.
-    pub assertions: Vec<AssertionDetail>,
+    pub assertions: Vec<AssertionResult>,
     /// Status line and headers received.
     pub response_headers: String,
     /// Headers sent.
@@ -70,17 +70,26 @@ pub struct HttpDetail {
     pub redirect_location: Option<String>,
 }
 
-/// Result of one assertion.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AssertionDetail {
+/// Outcome of one assertion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssertionResult {
     /// Name of the assertion.
     pub name: String,
-    /// Whether it failed.
+    /// Whether the assertion failed the sample.
     pub failure: bool,
-    /// Whether its evaluation failed.
+    /// Whether the assertion could not be evaluated.
     pub error: bool,
-    /// The failure message, or `None`.
-    pub message: Option<String>,
+    /// Message of the failure or error.
+    pub message: String,
+    /// The message exists although it is empty: result files distinguish it from a missing one.
+    pub blank_message: bool,
+}
+
+impl AssertionResult {
+    /// The message, if there is one.
+    pub fn message(&self) -> Option<&str> {
+        (self.blank_message || !self.message.is_empty()).then_some(self.message.as_str())
+    }
 }
 
 impl Detail {

@@ -106,7 +106,7 @@ pub use batch::{BatchReader, CorruptBatch};
 pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use control_event::{ChangedFrom, ControlEvent, LoadChange};
-pub use detail::{AssertionDetail, Detail, HttpDetail};
+pub use detail::{AssertionResult, Detail, HttpDetail};
 pub use error_kinds::{ERROR_KINDS_MAX, ErrorKind};
 pub use group_totals::{GroupTotals, OTHER_GROUPS};
 pub use jtl_scan::{

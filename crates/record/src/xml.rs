@@ -83,7 +83,7 @@ impl Writer<'_> {
                 self.element("name", "", &assertion.name);
                 self.element("failure", "", if assertion.failure { "true" } else { "false" });
                 self.element("error", "", if assertion.error { "true" } else { "false" });
-                if let Some(message) = &assertion.message {
+                if let Some(message) = assertion.message() {
                     self.element("failureMessage", "", message);
                 }
                 self.depth -= 1;

@@ -51,12 +51,20 @@ fn compiled(text: &str) -> Compiled {
         let expression = if text.trim().is_empty() {
             Err(XmlError::from("the expression is empty"))
         } else {
-            CompiledXPath::compile(text, DEPTH_MAX).map_err(|error| error.to_string().into())
+            CompiledXPath::compile(text, DEPTH_MAX).map_err(message)
         };
         let expression = Rc::new(expression);
         cache.insert(text.to_owned(), Rc::clone(&expression));
         expression
     })
+}
+
+/// The library's message without the prefix that names its kind.
+fn message(error: uppsala::XmlError) -> XmlError {
+    match error {
+        uppsala::XmlError::XPath(error) => error.message.into(),
+        error => error.to_string().into(),
+    }
 }
 
 /// Evaluates an expression over a document; `prefixes` are known in it.
@@ -93,7 +101,7 @@ pub(super) fn evaluate_within(
         exceeded(Limit::XPathSteps);
         return Err(format!("the XPath expression needs more than {steps} steps on this document").into());
     }
-    Ok(match value.map_err(|error| error.to_string())? {
+    Ok(match value.map_err(message)? {
         XPathValue::NodeSet(nodes) => Answer::Nodes(nodes),
         XPathValue::Boolean(flag) => Answer::Bool(flag),
         XPathValue::String(text) => Answer::Text(text),

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use busyhour_program::controller::{ControllerKind, TransactionSettings};
 use busyhour_program::element::{Assertion, AssertionScope, Delay, Processor, Timer};
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 use busyhour_record::SampleKind;
 
 use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_on};

@@ -1,10 +1,11 @@
 //! Scripts before and after samples, as assertions, timers and listeners.
 
 use busyhour_program::element::{Assertion, Delay, Processor, Timer};
-use busyhour_program::result::{AssertionResult, Retention, SampleResult};
+use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_record::AssertionResult;
 use busyhour_script::{Binding, ScriptError, Value};
 
 use super::{Family, ScriptSettings, ScriptText, World};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::detail::AssertionDetail;
+use crate::detail::AssertionResult;
 use crate::run_names::GroupName;
 use crate::sample::{Nanos, SampleTimes};
 
@@ -58,11 +58,12 @@ fn nested_elements_are_indented() {
         assert!(config.set(name, "true"));
     }
     let mut inner = Detail { http: Some(Box::default()), ..detail() };
-    inner.assertions.push(AssertionDetail {
+    inner.assertions.push(AssertionResult {
         name: "a".into(),
         failure: true,
         error: false,
-        message: Some(String::new()),
+        message: String::new(),
+        blank_message: true,
     });
     let outer =
         Detail { children: vec![inner], body: Vec::new(), sampler_data: Some("s".into()), ..detail() };
