@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::error_kinds::ErrorKinds;
 use crate::group_totals::{GroupTotals, LabelParts};
-use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
+use crate::label_rows::{LabelRows, row_label};
+use crate::labels::Labels;
 use crate::over_time::{OverTime, RowSecond};
 use crate::recorder_event::RecorderEvent;
 use crate::run_totals::RunTotals;
@@ -18,24 +19,15 @@ use crate::totals::{LabelTotals, OutsideWindow, Totals, TotalsSettings};
 /// Seconds that stay open for cores that report late. If another one is needed, the oldest is closed without them.
 const OPEN_SECONDS_MAX: usize = 30;
 
-/// The label of the rows that count the labels beyond [`LABELS_MAX`].
-const OTHER: LabelId = LabelId(u32::MAX);
-
-fn name(labels: &Labels, id: LabelId) -> Arc<str> {
-    if id == OTHER { Arc::from(OTHER_LABELS) } else { labels.name(id) }
-}
-
 /// Computes totals and time series from samples.
 pub(crate) struct Aggregator {
     labels: Labels,
     settings: TotalsSettings,
-    /// Indices into `rows`, by label and kind.
-    index: Vec<[Option<u32>; 3]>,
-    rows: Vec<(LabelId, SampleKind, LabelParts)>,
+    rows: LabelRows,
+    /// The totals of each row.
+    row_parts: Vec<LabelParts>,
     /// Parts of all rows: one for each thread group of a row.
     parts: usize,
-    /// The rows of the labels beyond [`LABELS_MAX`], by kind.
-    other_rows: [Option<u32>; 3],
     other_samples: u64,
     errors: ErrorKinds,
     warmup: u64,
@@ -128,10 +120,9 @@ impl Aggregator {
         Aggregator {
             labels,
             settings,
-            index: Vec::new(),
-            rows: Vec::new(),
+            rows: LabelRows::default(),
+            row_parts: Vec::new(),
             parts: 0,
-            other_rows: [None; 3],
             other_samples: 0,
             errors: ErrorKinds::default(),
             warmup: 0,
@@ -161,11 +152,15 @@ impl Aggregator {
             return false;
         }
         let kind = SampleKind::of(sample.flags);
-        let row = self.row(sample.label, kind);
+        let (row, is_other) = self.rows.of(sample.label, kind);
+        self.other_samples += u64::from(is_other);
+        if self.row_parts.len() <= row {
+            self.row_parts.push(LabelParts::default());
+        }
         let request = kind == SampleKind::Request;
         let counts = self.settings.window.is_none_or(|window| self.outside.admits(window, sample, request));
         if counts {
-            self.rows[row].2.add(sample, &self.settings, &mut self.parts);
+            self.row_parts[row].add(sample, &self.settings, &mut self.parts);
         }
         if kind == SampleKind::SubResult {
             return false;
@@ -190,33 +185,9 @@ impl Aggregator {
         count_at(&mut self.offered, at, 1);
     }
 
-    /// The index in `rows` for a label and kind; the labels beyond [`LABELS_MAX`] share one.
-    fn row(&mut self, label: LabelId, kind: SampleKind) -> usize {
-        let at = label.0 as usize;
-        if self.index.len() <= at {
-            self.index.resize(at + 1, [None; 3]);
-        }
-        if let Some(row) = self.index[at][kind as usize] {
-            if self.other_rows[kind as usize] == Some(row) {
-                self.other_samples += 1;
-            }
-            return row as usize;
-        }
-        let next = self.rows.len() as u32;
-        let full = self.rows.len() >= LABELS_MAX;
-        let row = if full { *self.other_rows[kind as usize].get_or_insert(next) } else { next };
-        if row == next {
-            let label = if full { OTHER } else { label };
-            self.rows.push((label, kind, LabelParts::default()));
-        }
-        self.other_samples += u64::from(full);
-        self.index[at][kind as usize] = Some(row);
-        row as usize
-    }
-
     /// The label and kind of a row.
     pub(crate) fn row_name(&self, row: usize) -> Option<(Arc<str>, SampleKind)> {
-        self.rows.get(row).map(|(label, kind, _)| (name(&self.labels, *label), *kind))
+        self.rows.get(row).map(|(label, kind)| (row_label(&self.labels, label), kind))
     }
 
     fn second(&mut self, number: u64) -> &mut Second {
@@ -305,16 +276,17 @@ impl Aggregator {
 
     pub(crate) fn finish(self, events: Vec<RecorderEvent>) -> RunTotals {
         let labels = self.labels;
-        let name = |id: LabelId| name(&labels, id).to_string();
+        let name = |id: LabelId| row_label(&labels, id).to_string();
         let (errors, errors_other) = self.errors.finish(name);
         let over_time = self.over_time;
-        let mut rows: Vec<_> = self.rows.into_iter().enumerate().collect();
-        rows.sort_by_key(|(_, (label, kind, _))| (*label, *kind));
+        let mut rows: Vec<_> = self.row_parts.into_iter().enumerate().collect();
+        rows.sort_by_key(|(row, _)| self.rows.get(*row));
         // The total is merged from the rows: adding each sample to it as well would double the cost.
         let mut total = Totals::new();
         let mut groups: BTreeMap<u32, GroupTotals> = BTreeMap::new();
         let mut labels = Vec::new();
-        for (row, (label, kind, parts)) in rows {
+        for (row, parts) in rows {
+            let Some((label, kind)) = self.rows.get(row) else { continue };
             let (mut totals, parts) = parts.finish();
             // Such a row exists only for its time series.
             if self.settings.window.is_some() && totals.response.count() == 0 {
@@ -364,6 +336,7 @@ impl Aggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::labels::{LABELS_MAX, OTHER_LABELS};
     use crate::sample::SampleTimes;
 
     #[test]

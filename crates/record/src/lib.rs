@@ -70,6 +70,7 @@ mod group_totals;
 mod histogram_log;
 mod jtl_cells;
 mod jtl_scan;
+mod label_rows;
 mod labels;
 mod live;
 mod live_arrivals;

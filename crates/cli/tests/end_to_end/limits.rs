@@ -72,7 +72,7 @@ fn deeply_nested_plans_are_checked() {
         (
             "xpath.jmx",
             extractor("XPathExtractor", "XPathExtractor.xpathQuery", &nested("(", "1", ")", 10_000)),
-            "nests parentheses",
+            "more than 1000 signs and words",
         ),
         (
             "jmespath.jmx",

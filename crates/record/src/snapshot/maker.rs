@@ -6,9 +6,10 @@ use super::row::{FailureCount, OutcomeTimes, SnapshotRow};
 use super::second::{SecondArrivals, SecondUsers, Snapshot};
 use super::time_counts::TimeCounts;
 use crate::arrival::{ArrivalOutcome, ArrivalRecord};
-use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
+use crate::label_rows::{LabelRows, row_label};
+use crate::labels::Labels;
 use crate::live_arrivals::LiveArrivals;
-use crate::sample::{LabelId, Nanos, Sample, SampleFlags, SampleKind};
+use crate::sample::{Nanos, Sample, SampleFlags, SampleKind};
 
 /// Seconds that stay open for cores that report late, as in [`crate::aggregator::Aggregator`].
 const OPEN_SECONDS_MAX: u64 = 30;
@@ -17,12 +18,13 @@ const OPEN_SECONDS_MAX: u64 = 30;
 const EMPTY_SECONDS_MAX: u64 = 60;
 
 /// Collects the samples of the seconds that are still open.
+///
+/// It closes a second as soon as the responsive cores have reported it, because live figures and thresholds cannot wait
+/// for a core that hangs; [`crate::aggregator::Aggregator`] waits for all cores, so that each sample counts in its own
+/// second of the results. Otherwise both would share their seconds.
 pub(crate) struct SnapshotMaker {
     labels: Labels,
-    /// Indices into `rows`, by label and kind (requests, transactions).
-    index: Vec<[Option<u32>; 2]>,
-    rows: Vec<(String, SampleKind)>,
-    other_rows: [Option<u32>; 2],
+    rows: LabelRows,
     /// The open seconds, from number `next` on.
     open: VecDeque<OpenSecond>,
     /// The first second that has not been closed.
@@ -99,9 +101,7 @@ impl SnapshotMaker {
     pub(crate) fn new(labels: Labels) -> SnapshotMaker {
         SnapshotMaker {
             labels,
-            index: Vec::new(),
-            rows: Vec::new(),
-            other_rows: [None; 2],
+            rows: LabelRows::default(),
             open: VecDeque::new(),
             next: 0,
             spare: Vec::new(),
@@ -118,17 +118,15 @@ impl SnapshotMaker {
         if elsewhere {
             return;
         }
-        let row = self.row(sample.label, kind);
+        let (row, _) = self.rows.of(sample.label, kind);
         let number = sample.times.end.second();
         let late = number < self.next;
-        let Self { rows, .. } = self;
-        let names = std::mem::take(rows);
-        let second = self.second(number, closed);
+        let at = self.open_at(number, closed);
+        let second = &mut self.open[at];
         while second.rows.len() <= row {
-            let (label, kind) = &names[second.rows.len()];
-            let counts = SnapshotRow::new(label.as_str(), *kind);
+            let (label, kind) = self.rows.get(second.rows.len()).expect("a row up to a known one");
             second.rows.push(OpenRow {
-                counts,
+                counts: SnapshotRow::new(&*row_label(&self.labels, label), kind),
                 service: OpenTimes::default(),
                 response: OpenTimes::default(),
             });
@@ -156,15 +154,16 @@ impl SnapshotMaker {
         let users = SecondUsers::one(sample.users.all);
         second.users.get_or_insert(SecondUsers { samples: 0, sum: 0, ..users }).merge(&users);
         second.late += u64::from(late);
-        self.rows = names;
     }
 
     /// Adds an arrival of an open workload.
     pub(crate) fn arrival(&mut self, arrival: &ArrivalRecord, closed: &mut dyn FnMut(Snapshot)) {
         self.has_arrivals = true;
-        self.second(arrival.scheduled.second(), closed).arrivals.scheduled += 1;
+        let scheduled = self.open_at(arrival.scheduled.second(), closed);
+        self.open[scheduled].arrivals.scheduled += 1;
         let at = arrival.started_at().unwrap_or(arrival.scheduled);
-        let counts = &mut self.second(at.second(), closed).arrivals;
+        let started = self.open_at(at.second(), closed);
+        let counts = &mut self.open[started].arrivals;
         match arrival.outcome {
             ArrivalOutcome::Discarded => counts.dropped += 1,
             ArrivalOutcome::Started { .. } => counts.begun += 1,
@@ -224,8 +223,8 @@ impl SnapshotMaker {
         }
     }
 
-    /// Second `number`, or the first open one if that second is closed.
-    fn second(&mut self, number: u64, closed: &mut dyn FnMut(Snapshot)) -> &mut OpenSecond {
+    /// Index in `open` of second `number`, or of the first open one if that second is closed.
+    fn open_at(&mut self, number: u64, closed: &mut dyn FnMut(Snapshot)) -> usize {
         if number >= self.next.saturating_add(OPEN_SECONDS_MAX) {
             self.close_before(number - OPEN_SECONDS_MAX + 1, None, closed);
         }
@@ -233,26 +232,6 @@ impl SnapshotMaker {
         while self.open.len() <= at {
             self.open.push_back(self.spare.pop().unwrap_or_default());
         }
-        &mut self.open[at]
-    }
-
-    /// The index in `rows` for a label and kind; labels beyond [`LABELS_MAX`] share one.
-    fn row(&mut self, label: LabelId, kind: SampleKind) -> usize {
-        let (at, kind_at) = (label.0 as usize, usize::from(kind == SampleKind::Transaction));
-        if self.index.len() <= at {
-            self.index.resize(at + 1, [None; 2]);
-        }
-        if let Some(row) = self.index[at][kind_at] {
-            return row as usize;
-        }
-        let next = self.rows.len() as u32;
-        let full = self.rows.len() >= LABELS_MAX;
-        let row = if full { *self.other_rows[kind_at].get_or_insert(next) } else { next };
-        if row == next {
-            let name = if full { OTHER_LABELS.to_owned() } else { self.labels.name(label).to_string() };
-            self.rows.push((name, kind));
-        }
-        self.index[at][kind_at] = Some(row);
-        row as usize
+        at
     }
 }
