@@ -2,11 +2,7 @@
 //!
 //! Only the checks are part of this program. The other tools are crates of their own, built when they are used, because they
 //! depend on much more.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a tool that reports to the person who started it"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
 mod tidy;
 
@@ -46,7 +42,7 @@ enum Task {
     Bench(Words),
 }
 
-/// Arguments of a tool that is a crate of its own.
+/// Arguments of a tool in a separate crate.
 #[derive(Debug, clap::Args)]
 struct Words {
     /// Arguments of the tool; `--help` lists them

@@ -1,7 +1,7 @@
 //! `cargo xtask bench capacity`: does a fitted model foresee a load that was not measured?
 //!
 //! A shop on one core is loaded from another at several numbers of users: some well below and well above the knee, to which a
-//! model is fitted, and some near it, which the model says without having seen them. Its rival are the asymptotic bounds, which
+//! model is fitted, and some near it, which it predicts without having measured them. It is compared with the asymptotic bounds, which
 //! need no model: min(N/(R₀ + Z), X_max). All loads of a round are measured in an order that follows no plan, so that a machine
 //! whose speed drifts does not take turns with the loads.
 
@@ -32,7 +32,7 @@ const SATURATING_USERS: u64 = 32;
 /// Loads that are fitted, as parts of what the knee seems to be before there is a model: none between 0.7 and 1.3.
 const FITTED: [f64; 10] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.68, 1.35, 1.6, 2.0, 2.4];
 
-/// Loads that are foreseen.
+/// Loads that are predicted.
 const FORESEEN: [f64; 5] = [0.75, 0.87, 1.0, 1.13, 1.25];
 
 /// The generator and where it puts its runs.
@@ -130,7 +130,7 @@ impl Load {
         Ok(dir)
     }
 
-    /// What a verb of the program prints as JSON; an exit code that `may` be is none of a mistake.
+    /// The JSON output of a command of the program; the exit code `may` is accepted.
     fn json(&self, words: &[&str], runs: &[PathBuf], may: &[i32]) -> Result<Value> {
         let output = Command::new(&self.fitter).args(words).args(runs).arg("--json").output()?;
         let code = output.status.code().unwrap_or(-1);
@@ -156,20 +156,20 @@ pub fn run(options: &Options) -> Result<()> {
     let temporary = tempfile::tempdir()?;
     let mut load = Load::prepare(options, temporary.path())?;
     let pause = load.find_pause()?;
-    let (mut fitted, mut foreseen) = (Vec::new(), Vec::new());
+    let (mut fitted, mut predicted) = (Vec::new(), Vec::new());
     for round in 0..options.rounds {
         for (part, is_fitted) in scrambled(round) {
             let users = (part * pause.knee_users).round().max(1.0) as u64;
-            let what = if is_fitted { "fitted" } else { "foreseen" };
+            let what = if is_fitted { "fitted" } else { "predicted" };
             let name = format!("{what}-{users}-users-{round}");
             let dir = load.run(&name, users, pause.think_s, options.seconds)?;
-            if is_fitted { fitted.push(dir) } else { foreseen.push(dir) }
+            if is_fitted { fitted.push(dir) } else { predicted.push(dir) }
         }
     }
     let fit = load.json(&["model", "fit"], &fitted, &[])?;
     let file = load.runs.join("fit.json");
     std::fs::write(&file, fit.to_string())?;
-    let judged = load.json(&["model", "compare", &file.display().to_string()], &foreseen, &[9])?;
+    let judged = load.json(&["model", "compare", &file.display().to_string()], &predicted, &[9])?;
     print!("{}", report::report(&fit, &judged, &load.circumstances)?);
     if options.keep.is_some() {
         println!("the runs are in {}", load.runs.display());
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_foreseen_lies_where_nothing_is_fitted() {
+    fn predicted_loads_are_not_fitted() {
         assert!(FITTED.iter().all(|part| !(0.7..=1.3).contains(part)));
         assert!(FORESEEN.iter().all(|part| (0.7..=1.3).contains(part)));
     }

@@ -88,7 +88,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Memory of the kernel that belongs to sockets, of both ends of each connection, in KiB.
+/// Memory of the kernel for sockets, of both ends of each connection, in KiB.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KernelMemory {
     /// Bytes that wait in TCP buffers (`mem` of `/proc/net/sockstat`).
@@ -98,7 +98,7 @@ pub struct KernelMemory {
 }
 
 impl KernelMemory {
-    /// As it is now; zero where the kernel does not tell.
+    /// The current value; zero if the kernel does not report it.
     pub fn read() -> Self {
         let sockstat = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -116,13 +116,13 @@ pub fn field_kib(text: &str, name: &str) -> Option<u64> {
 }
 
 /// CPU seconds that all cores have been busy since the machine began, with what other machines took from them (`steal`);
-/// `None` where the kernel does not tell.
+/// `None` if the kernel does not report it.
 pub fn busy_s() -> Option<f64> {
     let ticks = busy_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// CPU seconds that other machines took from all cores since this one began; `None` where the kernel does not tell.
+/// CPU seconds that other machines took from all cores since this one began; `None` if the kernel does not report them.
 pub fn steal_s() -> Option<f64> {
     let [.., steal] = ticks(&fs::read_to_string("/proc/stat").ok()?)?;
     Some(steal as f64 / rustix::param::clock_ticks_per_second() as f64)

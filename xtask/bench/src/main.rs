@@ -1,9 +1,5 @@
 //! `cargo xtask bench`: Busyhour and other load generators, measured from outside. See `benches/README.md`.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a tool that reports to the person who started it"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
 mod capacity;
 mod http;
@@ -45,10 +41,10 @@ enum Bench {
     Simulate(simulate::Options),
     /// Whether a fitted capacity model predicts loads that it was not fitted to
     Capacity(capacity::Options),
-    /// Client of the ticket section, a process of its own so that its CPU time can be measured
+    /// Client of the ticket section, a separate process so that its CPU time can be measured
     #[command(name = http::FLOOR_CLIENT, hide = true)]
     FloorClient(http::FloorClient),
-    /// Generator of the pacing bench, a process of its own for the same reason
+    /// Generator of the pacing bench, a separate process for the same reason
     #[command(name = pacing::BARE_CLIENT, hide = true)]
     BareClient(pacing::BareClient),
 }

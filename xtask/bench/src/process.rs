@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The same for one that must not be disturbed.
 const SELDOM: Duration = Duration::from_millis(250);
 
-/// How long a generator may go on after its steady part.
+/// How long a generator may continue after its steady part.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A look at a running process.
@@ -46,7 +46,7 @@ pub struct Usage {
     pub whole: Look,
     /// Its largest resident memory in KiB.
     pub peak_kib: u64,
-    /// The first and the last look within the window that was asked for.
+    /// The first and the last reading within the requested window.
     pub window: (Look, Look),
 }
 
@@ -71,7 +71,7 @@ impl Usage {
         (self.window.1.cpu_s - self.window.0.cpu_s) / (self.window.1.at_s - self.window.0.at_s)
     }
 
-    /// Counts anew, from the ends of samples in a result file, for servers that do not count.
+    /// Counts the ends of samples in a result file, for servers that do not count.
     pub fn count(&mut self, ends_ms: &[u64]) {
         let until = |look: &Look| {
             let end_ms = self.started_ms + (look.at_s * 1_000.0) as u64;
@@ -124,7 +124,7 @@ pub fn start(mut command: Command, core: usize, cores: &Cores, log: &Path) -> Re
     Ok(Running(child))
 }
 
-/// Runs a generator to its end. `requests` asks the server how many it has counted (any constant, when it cannot); `window` is the part of the run
+/// Runs a generator to its end. `requests` returns the server's count (a constant if it has none); `window` is the part of the run
 /// that counts as steady, from its start.
 pub fn measure(
     command: Command,
@@ -196,7 +196,7 @@ pub struct Whole {
     pub at_s: f64,
     /// CPU seconds, user and system together.
     pub cpu_s: f64,
-    /// Its largest resident memory in KiB, as the kernel told it up to a twentieth of a second before its end.
+    /// Its largest resident memory in KiB, read from the kernel up to 50 ms before its end.
     pub peak_kib: u64,
 }
 
@@ -225,7 +225,7 @@ fn has_ended(pid: u32) -> Result<bool> {
     Ok(waitid(WaitId::Pid(pid), options)?.is_some())
 }
 
-/// CPU seconds that a process has used, all its threads together; the kernel tells them in ticks.
+/// CPU seconds that a process has used, all its threads together; the kernel reports them in ticks.
 pub fn cpu_s(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let ticks = cpu_ticks(&stat).context("a process without CPU times")?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench report`: how long a result file takes to become a report, beside `jmeter -g`.
+//! `cargo xtask bench report`: the time to make a report from a result file, compared with `jmeter -g`.
 
 mod rows;
 

@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 /// Measures and prints. A run ten times as short is taken off each, so that the start of the process is not counted,
-/// and its memory stands beside that of the long one.
+/// and its memory is printed next to that of the long one.
 ///
 /// # Errors
 /// Fails when the simulator cannot be built or a run fails.
@@ -57,8 +57,11 @@ pub fn run(options: &Options) -> Result<()> {
         let mut command = Command::new(&program);
         command.args([model, &events.to_string()]);
         let used = process::whole(command, &cores, &log, LIMIT)?;
-        let said = fs::read_to_string(&log)?;
-        ensure!(said.starts_with(&format!("{events} events")), "{model} did something else: {said}");
+        let output_text = fs::read_to_string(&log)?;
+        ensure!(
+            output_text.starts_with(&format!("{events} events")),
+            "{model} did something else: {output_text}"
+        );
         Ok(used)
     };
     let mut table =

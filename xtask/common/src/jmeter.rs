@@ -36,7 +36,7 @@ impl JMeter {
     /// not there yet.
     ///
     /// # Errors
-    /// Says what is missing: Java, Maven, or the artifact that could not be had.
+    /// If Java, Maven or an artifact is missing.
     pub fn obtain() -> Result<Self> {
         ensure!(works("java", "-version"), "java is missing (apt-get install default-jre-headless)");
         let home = directory()?;
@@ -128,7 +128,7 @@ fn assemble(home: &Path) -> Result<()> {
             fs::copy(entry.path(), home.join("lib").join(name))?;
         }
     }
-    // Last, because its presence says that the rest is there.
+    // Last: its presence means that the installation is complete.
     let launcher = launcher.context("Maven delivered no launcher jar")?;
     fs::copy(launcher, home.join("bin/ApacheJMeter.jar"))?;
     fs::remove_dir_all(&work)?;

@@ -1,5 +1,5 @@
 //! What the tools of the project share: finding and building programs, JMeter, result files, tables.
-#![allow(clippy::print_stderr, reason = "the tools report progress to the person who started them")]
+#![allow(clippy::print_stderr, reason = "the tools print their progress")]
 
 pub mod jmeter;
 pub mod markers;

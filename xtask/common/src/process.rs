@@ -1,4 +1,4 @@
-//! Small services for those who start programs.
+//! Helpers for starting programs.
 
 use std::fs;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! The checkout that the tools belong to, and programs built from it.
+//! The checkout of the tools, and programs built from it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! `cargo xtask conformance corpus`: real plans of others, and how many of them are supported.
 //!
-//! The plans stand beside the workspace (`../shared`), not in it: they belong to others. Without them there is nothing to do.
+//! The plans are not part of the workspace but in `../shared`: they have other authors. Without them there is nothing to do.
 
 mod bounded;
 mod check;
@@ -43,12 +43,12 @@ pub struct Options {
     /// Write the tables into conformance/README.md
     #[arg(long)]
     write: bool,
-    /// Program to ask; by default the dev profile of this checkout is built
+    /// Program to check with; by default the dev profile of this checkout is built
     #[arg(long, value_name = "PATH")]
     busyhour: Option<PathBuf>,
 }
 
-/// Asks about each plan and tells what came of it.
+/// Checks each plan and prints the results.
 ///
 /// # Errors
 /// Fails when the plans are not there, the program cannot be built, or it fails on a plan.

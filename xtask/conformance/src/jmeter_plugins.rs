@@ -72,8 +72,9 @@ fn fetch(coordinate: &str) -> Result<PathBuf> {
         .output()
         .context("mvn cannot be started (apt-get install maven)")?;
     if !output.status.success() || !jar.is_file() {
-        let said = String::from_utf8_lossy(&output.stdout);
-        let first = said.lines().find(|line| line.contains("ERROR")).unwrap_or("Maven delivered no jar");
+        let output_text = String::from_utf8_lossy(&output.stdout);
+        let first =
+            output_text.lines().find(|line| line.contains("ERROR")).unwrap_or("Maven delivered no jar");
         let why = first.split_once("ERROR]").map_or(first, |(_, why)| why);
         bail!("{}", why.trim_start_matches("\u{1b}[m").trim());
     }

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 use xtask_common::jmeter::JMeter;
 
-/// JMeter with a home of its own, a fixed locale and zone, and a quick start instead of a quick run; it runs in that home.
+/// JMeter with a separate home directory, where it runs, a fixed locale and time zone, and options for a fast start.
 /// Arguments follow.
 pub fn jmeter(jmeter: &JMeter, home: &Path, plugins: &[PathBuf]) -> Command {
     let mut command = jmeter.command();

@@ -1,10 +1,6 @@
 //! `cargo xtask conformance`: the plans under `conformance/cases` and their recordings by Apache JMeter; and larger comparisons
 //! of Busyhour with JMeter.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a tool that reports to the person who started it"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
 mod corpus;
 mod jmeter_plugins;

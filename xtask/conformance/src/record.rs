@@ -70,8 +70,8 @@ pub fn run(cases: Vec<Case>, purpose: Purpose) -> Result<()> {
     }
     let failed = workers::each(&ready, |(case, plugins)| {
         Ok(match run_one(case, &jmeter, plugins, purpose) {
-            Ok(said) => {
-                println!("{}{said}", case.name);
+            Ok(message) => {
+                println!("{}{message}", case.name);
                 None
             }
             Err(error) => {
@@ -110,7 +110,7 @@ fn run_one(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) 
     let complaints = log.lines().filter(|line| {
         (line.contains(" ERROR ") || line.contains(" WARN ")) && !line.contains("Removing JMeter property")
     });
-    Ok(complaints.fold(String::new(), |said, line| said + "\n    " + line))
+    Ok(complaints.fold(String::new(), |message, line| message + "\n    " + line))
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Options {
             ("IR", self.rate.to_string()),
             ("RAMPUP", rampup_s.to_string()),
             ("STEADYSTATE", steady_s.to_string()),
-            // Which iteration of its user a row belongs to.
+            // The number of the row's iteration.
             ("sample_variables", rows::ITERATION.to_owned()),
         ]
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_load_lasts_as_long_as_asked() {
+    fn the_load_lasts_as_long_as_requested() {
         let value = |properties: &[(&str, String)], name: &str| -> u64 {
             properties.iter().find(|(known, _)| *known == name).unwrap().1.parse().unwrap()
         };

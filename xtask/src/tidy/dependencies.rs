@@ -9,7 +9,7 @@ use super::metadata::{Package, VENDORED};
 /// A name that is built in more versions than this costs every clean build and hides a stale dependency.
 const VERSIONS_MAX: usize = 2;
 
-/// Names that are built twice, at most; beyond that the tree wants a look. Five of them are the hashes of RustCrypto, of
+/// Names that are built twice, at most; beyond that the dependencies need a review. Five of them are the hashes of RustCrypto, of
 /// which the WebSocket handshake uses one generation and the key stores another; big integers are one of Parquet's.
 const DUPLICATES_MAX: usize = 15;
 
@@ -19,7 +19,7 @@ const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const MANY_VERSIONS: &[(&str, &str)] =
     &[("getrandom", "ring is on 0.2, rand 0.9 on 0.3, and the rand 0.10 of proptest on 0.4")];
 
-/// Packages whose licence field says less than the package does: name and what was read instead.
+/// Packages whose licence field is incomplete: name, and the licence that their files state.
 const READ_BY_HAND: &[(&str, &str)] = &[];
 
 /// Checks every package of the graph.

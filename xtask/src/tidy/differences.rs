@@ -55,7 +55,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
         Ok(list) if page.contains(&list) => {}
         Ok(_) => findings.push(Finding::new(
             PAGE,
-            format!("its list is not that of {KNOWN}; write it anew: cargo xtask differences"),
+            format!("its list differs from {KNOWN}; update it with cargo xtask differences"),
         )),
         Err(error) => findings.push(Finding::new(KNOWN, error.to_string())),
     }

@@ -108,7 +108,7 @@ impl Source {
         }
     }
 
-    /// Reads what begins with the identifier at `at`; returns where to go on.
+    /// Parses the item that begins with the identifier at `at`; returns the position behind it.
     fn read_word(&mut self, tokens: &[TokenTree], at: usize, word: &str, scope: &[String]) -> usize {
         match (word, tokens.get(at + 1)) {
             // Visibility: `pub(in path)` imports nothing.
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reexport_is_followed_and_is_no_import_of_its_own() {
+    fn a_reexport_is_followed_and_is_not_an_import() {
         let files = [
             ("lib.rs", "mod a; mod b; pub use a::A; pub use b::*;"),
             ("a.rs", "use crate::B; pub struct A;"),

@@ -3,44 +3,44 @@
 use super::finding::Finding;
 use super::metadata::{Package, Use};
 
-/// A crate's place: what it may depend on, and what only its tests may.
-struct Place {
+/// What a crate may depend on, and what only its tests may.
+struct CrateRule {
     name: &'static str,
     may_use: &'static [&'static str],
     tests_may_use: &'static [&'static str],
 }
 
-const fn place(name: &'static str, may_use: &'static [&'static str]) -> Place {
-    Place { name, may_use, tests_may_use: &[] }
+const fn crate_rule(name: &'static str, may_use: &'static [&'static str]) -> CrateRule {
+    CrateRule { name, may_use, tests_may_use: &[] }
 }
 
-/// From the ground up; names without the prefix `busyhour-`. `*` is anything of ours.
-const HOUSE: &[Place] = &[
-    // Floor 0: data that everything speaks of.
-    place("diagnostic", &[]),
-    place("limits", &[]),
-    place("slices", &[]),
-    place("record", &["diagnostic"]),
-    place("stats", &[]),
-    place("java", &["diagnostic"]),
-    place("jsonpath", &["java", "limits", "slices"]),
-    Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
-    // Floor 1: the plan as written, the machine that runs programs, the expression languages.
-    place("plan", &["diagnostic"]),
-    place("program", &["diagnostic", "record", "arrivals", "limits", "slices"]),
-    place("engine", &["program", "record", "arrivals", "limits", "slices"]),
-    place("oro", &["limits", "slices"]),
-    place("xml", &["diagnostic", "limits", "slices"]),
-    place("script", &["java", "jsonpath", "program", "oro", "xml", "slices"]),
-    place("analysis", &["record", "stats", "arrivals"]),
-    place("queueing", &["diagnostic", "stats"]),
-    place("simulation", &["queueing", "stats"]),
-    // Floor 2: adapters, and the compiler that joins them to plans.
-    place(
+/// From the lowest layer up; names without the prefix `busyhour-`. `*` allows all crates of the workspace.
+const LAYERS: &[CrateRule] = &[
+    // Layer 0: data types that all crates use.
+    crate_rule("diagnostic", &[]),
+    crate_rule("limits", &[]),
+    crate_rule("slices", &[]),
+    crate_rule("record", &["diagnostic"]),
+    crate_rule("stats", &[]),
+    crate_rule("java", &["diagnostic"]),
+    crate_rule("jsonpath", &["java", "limits", "slices"]),
+    CrateRule { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
+    // Layer 1: the plan as written, the machine that runs programs, the expression languages.
+    crate_rule("plan", &["diagnostic"]),
+    crate_rule("program", &["diagnostic", "record", "arrivals", "limits", "slices"]),
+    crate_rule("engine", &["program", "record", "arrivals", "limits", "slices"]),
+    crate_rule("oro", &["limits", "slices"]),
+    crate_rule("xml", &["diagnostic", "limits", "slices"]),
+    crate_rule("script", &["java", "jsonpath", "program", "oro", "xml", "slices"]),
+    crate_rule("analysis", &["record", "stats", "arrivals"]),
+    crate_rule("queueing", &["diagnostic", "stats"]),
+    crate_rule("simulation", &["queueing", "stats"]),
+    // Layer 2: adapters, and the compiler that joins them to plans.
+    crate_rule(
         "functions",
         &["java", "program", "script", "oro", "xml", "record", "limits", "slices", "diagnostic"],
     ),
-    place(
+    crate_rule(
         "processors",
         &[
             "java",
@@ -56,10 +56,13 @@ const HOUSE: &[Place] = &[
             "diagnostic",
         ],
     ),
-    place("http", &["program", "limits", "slices", "oro", "record", "diagnostic"]),
-    place("samplers", &["java", "program", "http", "limits", "record", "diagnostic"]),
-    place("websocket", &["java", "program", "http", "limits", "samplers", "oro", "record", "diagnostic"]),
-    place(
+    crate_rule("http", &["program", "limits", "slices", "oro", "record", "diagnostic"]),
+    crate_rule("samplers", &["java", "program", "http", "limits", "record", "diagnostic"]),
+    crate_rule(
+        "websocket",
+        &["java", "program", "http", "limits", "samplers", "oro", "record", "diagnostic"],
+    ),
+    crate_rule(
         "compile",
         &[
             "plan",
@@ -77,31 +80,31 @@ const HOUSE: &[Place] = &[
             "diagnostic",
         ],
     ),
-    Place { name: "jmt", may_use: &["queueing", "xml", "diagnostic"], tests_may_use: &["simulation"] },
-    // Beside the house: what tests of the floors above talk to.
-    place("standin", &[]),
-    // Floor 4.
-    place("runs", &["record", "analysis", "arrivals", "stats", "queueing"]),
-    Place {
+    CrateRule { name: "jmt", may_use: &["queueing", "xml", "diagnostic"], tests_may_use: &["simulation"] },
+    // Outside of the layers: servers for tests of the layers above.
+    crate_rule("standin", &[]),
+    // Layer 4.
+    crate_rule("runs", &["record", "analysis", "arrivals", "stats", "queueing"]),
+    CrateRule {
         name: "report",
         may_use: &["record", "analysis", "runs", "stats", "queueing"],
         tests_may_use: &["arrivals"],
     },
-    place("server", &[]),
-    place("export", &["record", "server"]),
-    Place {
+    crate_rule("server", &[]),
+    crate_rule("export", &["record", "server"]),
+    CrateRule {
         name: "live",
         may_use: &["diagnostic", "record", "analysis", "report", "server"],
         tests_may_use: &["standin"],
     },
-    // Beside the house.
-    place("demo", &[]),
-    place("xtask-common", &[]),
-    place("xtask-conformance", &["standin", "plan", "xtask-common"]),
-    place("xtask-bench", &["stats", "arrivals", "xtask-common"]),
-    place("xtask", &["xtask-common"]),
-    // Floor 5.
-    Place {
+    // Outside of the layers.
+    crate_rule("demo", &[]),
+    crate_rule("xtask-common", &[]),
+    crate_rule("xtask-conformance", &["standin", "plan", "xtask-common"]),
+    crate_rule("xtask-bench", &["stats", "arrivals", "xtask-common"]),
+    crate_rule("xtask", &["xtask-common"]),
+    // Layer 5.
+    CrateRule {
         name: "cli",
         may_use: &[
             "analysis",
@@ -137,10 +140,10 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in packages.iter().filter(|package| package.is_ours()) {
         let name = short(&package.name);
-        let Some(place) = HOUSE.iter().find(|place| place.name == name) else {
+        let Some(place) = LAYERS.iter().find(|place| place.name == name) else {
             findings.push(Finding::new(
                 &package.name,
-                "has no place in the house; give it one in the layering table and in ARCHITECTURE.md",
+                "is missing in the table of layers; add it there and to ARCHITECTURE.md",
             ));
             continue;
         };
@@ -201,9 +204,9 @@ mod tests {
 
     #[test]
     fn the_table_is_a_house_and_not_a_knot() {
-        for (floor, place) in HOUSE.iter().enumerate() {
+        for (floor, place) in LAYERS.iter().enumerate() {
             for used in place.may_use.iter().chain(place.tests_may_use) {
-                let below = HOUSE[..floor].iter().any(|other| other.name == *used);
+                let below = LAYERS[..floor].iter().any(|other| other.name == *used);
                 assert!(below, "{} uses {used}, which does not lie below it", place.name);
             }
         }
@@ -239,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_a_place_is_found() {
+    fn a_crate_without_a_rule_is_found() {
         let findings = check(&[ours("busyhour-attic", &[])]);
-        assert!(findings[0].what.contains("no place"), "{findings:?}");
+        assert!(findings[0].what.contains("missing in the table"), "{findings:?}");
     }
 }

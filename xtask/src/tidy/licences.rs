@@ -1,6 +1,6 @@
 //! Licence expressions (SPDX) against the list of those that go with MIT OR Apache-2.0.
 
-/// Permissive licences; each asks for no more than its notice.
+/// Permissive licences; each requires only its notice.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",

@@ -1,4 +1,4 @@
-//! The packages that `cargo metadata` knows, as far as the checks need them.
+//! The packages in the output of `cargo metadata`, with the fields that the checks need.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,13 +38,13 @@ pub struct Package {
 pub const VENDORED: &str = "vendor";
 
 impl Package {
-    /// Whether it belongs to the workspace.
+    /// Whether it is in the workspace.
     pub fn is_ours(&self) -> bool {
         self.source.is_none()
     }
 }
 
-/// Asks cargo, for the platform of this machine.
+/// Runs cargo for the platform of this machine.
 pub fn load(root: &Path) -> Result<Vec<Package>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

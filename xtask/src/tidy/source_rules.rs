@@ -1,4 +1,4 @@
-//! Rules for Rust sources: how long a file may be, and which calls belong in which place.
+//! Rules for Rust sources: how long a file may be, and which calls are allowed where.
 
 use super::finding::Finding;
 use super::text;
@@ -7,7 +7,7 @@ use super::tree::File;
 /// A longer file has more than one job.
 const LINES_MAX: usize = 600;
 
-/// Names of files that say nothing about their job.
+/// File names that do not describe the file's job.
 const EMPTY_NAMES: [&str; 4] = ["utils.rs", "util.rs", "helpers.rs", "misc.rs"];
 
 /// Where a rule looks.
@@ -17,7 +17,7 @@ enum Layer {
     Comments,
 }
 
-/// Something that may stand only in listed places.
+/// A pattern that is only allowed in the listed places.
 struct Rule {
     /// What it looks for; a match is not part of a longer word.
     patterns: &'static [&'static str],
@@ -26,7 +26,7 @@ struct Rule {
     within: &'static [&'static str],
     /// Why it is banned elsewhere, and what to do instead.
     why: &'static str,
-    /// Beginnings of paths where it may stand, each with its reason.
+    /// Prefixes of the paths where it is allowed, each with its reason.
     allowed: &'static [(&'static str, &'static str)],
 }
 
@@ -39,8 +39,8 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/program/src/clock.rs", "the clock itself"),
             ("crates/engine/src/timers.rs", "platforms without timerfd sleep on the runtime's own instants"),
-            ("crates/demo/", "a system under test has a clock of its own, as a real one has"),
-            ("crates/standin/", "a server beside the house; gives up on a client that never comes"),
+            ("crates/demo/", "a system under test has its own clock"),
+            ("crates/standin/", "a server for tests; it stops waiting for a client that does not connect"),
             ("crates/cli/", "stamps manifests and progress, outside the measured path"),
             ("xtask/", "the bench measures from outside"),
         ],
@@ -51,12 +51,12 @@ const RULES: &[Rule] = &[
         within: &[],
         why: "only the cli prints and exits; return a value or a diagnostic",
         allowed: &[
-            ("crates/cli/", "the one crate that talks to people"),
-            ("crates/demo/examples/", "a program of its own"),
-            ("crates/simulation/examples/", "a program of its own"),
-            ("crates/http/tests/exchanges/local_ports.rs", "a test that could not be run says so"),
-            ("crates/report/tests/browser/main.rs", "a test that could not be run says so"),
-            ("xtask/", "a chore talks to the person who started it"),
+            ("crates/cli/", "the crate that prints"),
+            ("crates/demo/examples/", "a separate program"),
+            ("crates/simulation/examples/", "a separate program"),
+            ("crates/http/tests/exchanges/local_ports.rs", "a test that is skipped prints why"),
+            ("crates/report/tests/browser/main.rs", "a test that is skipped prints why"),
+            ("xtask/", "a tool prints its results"),
         ],
     },
     Rule {
@@ -66,11 +66,11 @@ const RULES: &[Rule] = &[
         why: "only the cli reads arguments and environment; hand the value down",
         allowed: &[
             ("crates/cli/", "the one crate that reads them"),
-            ("crates/demo/examples/", "a program of its own"),
-            ("crates/simulation/examples/", "a program of its own"),
-            ("crates/report/tests/", "keeps the report it made when a person asks for it"),
-            ("crates/functions/src/", "plans ask for the environment by functions: __env, __machineName"),
-            ("xtask/", "a chore is a program of its own"),
+            ("crates/demo/examples/", "a separate program"),
+            ("crates/simulation/examples/", "a separate program"),
+            ("crates/report/tests/", "keeps its report when a variable requests it"),
+            ("crates/functions/src/", "functions of plans read the environment: __env, __machineName"),
+            ("xtask/", "a tool is a separate program"),
         ],
     },
     Rule {
@@ -79,7 +79,7 @@ const RULES: &[Rule] = &[
         within: &[],
         why: "a sleep blocks an executor, and in a test it is a guess; wait for the event itself",
         allowed: &[
-            ("crates/standin/src/", "answers slowly on purpose, on a thread of its own"),
+            ("crates/standin/src/", "responds slowly on purpose, on a separate thread"),
             (
                 "crates/cli/tests/end_to_end/",
                 "servers that are slow on purpose; asking another process again, up to a limit",
@@ -132,7 +132,7 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/engine/src/timers.rs", "registers a timerfd that the struct owns"),
             ("crates/engine/src/turns.rs", "a system call that no crate wraps"),
-            ("crates/slices/src/coroutine.rs", "polls a future on a stack of its own"),
+            ("crates/slices/src/coroutine.rs", "polls a future on a separate stack"),
             ("crates/slices/src/handle.rs", "names a function that polls through a pointer"),
             ("crates/slices/src/away.rs", "another thread works for a stack that waits for it"),
             ("crates/slices/src/slice.rs", "borrows the coroutine and the waker of the poll at hand"),
@@ -154,7 +154,7 @@ pub fn check(files: &[File]) -> Vec<Finding> {
         }
         let name = file.path.rsplit('/').next().unwrap_or_default();
         if EMPTY_NAMES.contains(&name) {
-            findings.push(Finding::new(&file.path, "its name says nothing; name it after its job"));
+            findings.push(Finding::new(&file.path, "its name does not describe its job"));
         }
         findings.extend(check_rules(file));
     }
@@ -174,7 +174,7 @@ fn check_rules(file: &File) -> Vec<Finding> {
             if let Some(pattern) = rule.patterns.iter().find(|pattern| holds(line, pattern)) {
                 findings.push(Finding::new(
                     format!("{}:{number}", file.path),
-                    format!("{pattern} may not stand here: {}", rule.why),
+                    format!("{pattern} is not allowed here: {}", rule.why),
                 ));
             }
         }
@@ -182,7 +182,7 @@ fn check_rules(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// Whether the line holds the pattern as a word of its own.
+/// Whether the line contains the pattern as a whole word.
 fn holds(line: &str, pattern: &str) -> bool {
     let of_word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(pattern).any(|(at, _)| {
@@ -210,7 +210,7 @@ mod tests {
         let found = findings("crates/http/src/lib.rs", text);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(
-            found[0].starts_with("crates/http/src/lib.rs:2: Instant::now may not stand here"),
+            found[0].starts_with("crates/http/src/lib.rs:2: Instant::now is not allowed here"),
             "{found:?}"
         );
     }

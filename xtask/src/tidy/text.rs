@@ -1,4 +1,4 @@
-//! Tells the code of a Rust source from its comments and its literals, so that a rule about code does not trip
+//! Separates the code of a Rust source from its comments and literals, so that a rule about code does not match
 //! over words.
 
 /// The two layers of a source; both keep its line breaks, so a line has the same number in each.
@@ -10,7 +10,7 @@ pub struct Layers {
     pub comments: String,
 }
 
-/// Separates a source. A malformed end is taken as it stands; the compiler says what is wrong with it.
+/// Separates a source. A malformed end is accepted; the compiler reports it.
 pub fn separate(source: &str) -> Layers {
     let mut layers = Layers::default();
     let mut rest = source;

@@ -1,4 +1,4 @@
-//! The files of the tree, and what must not stand in any of them.
+//! The files of the tree, and what none of them may contain.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub fn load(root: &Path) -> Result<Vec<File>> {
     Ok(files)
 }
 
-/// Directories of this machine that mean nothing elsewhere: where the checkout lies, and the user's home.
+/// Directories that only exist on this machine: the checkout, and the user's home.
 pub fn private_directories(root: &Path) -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let mut directories: Vec<PathBuf> =
@@ -61,7 +61,7 @@ pub fn check(files: &[File], private: &[PathBuf]) -> Vec<Finding> {
             if file.path.ends_with(".rs") && names_below(line, TEMPORARY) {
                 findings.push(Finding::new(
                     format!("{}:{number}", file.path),
-                    "writes out the temporary directory; ask std::env::temp_dir or tempfile",
+                    "contains the path of the temporary directory; use std::env::temp_dir or tempfile",
                 ));
             }
         }

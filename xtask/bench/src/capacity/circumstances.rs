@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_of_the_bench_used_is_of_others() {
+    fn time_that_no_process_of_the_bench_used_is_of_others() {
         let before = CpuTimes { steal_s: Some(1.0), busy_s: Some(10.0), shop_s: 3.0 };
         let after = CpuTimes { steal_s: Some(1.5), busy_s: Some(20.0), shop_s: 8.0 };
         let found = after.since(&before, 2.5, 10.0);

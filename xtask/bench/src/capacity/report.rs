@@ -1,4 +1,4 @@
-//! What came of it: the measurements beside the model, and the model beside its rival.
+//! The results: the measurements compared with the model, and the model with the bounds.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ impl Rival {
     }
 }
 
-/// A measurement beside the model.
+/// A measurement and its prediction.
 struct Line {
     name: String,
     users: f64,
@@ -54,7 +54,7 @@ impl Line {
     }
 
     /// Of a point of `model compare`.
-    fn foreseen(point: &Value) -> Result<Line> {
+    fn predicted(point: &Value) -> Result<Line> {
         Line::of(point, |key| {
             let beside = &point[if key == "response_s" { "response" } else { "throughput" }];
             (&beside["measured"], &beside["model"]["value"])
@@ -141,8 +141,8 @@ pub fn report(fit: &Value, judged: &Value, of: &HashMap<String, Circumstances>) 
     let mut lines = String::new();
     let (mut within, mut nearer, mut all) = (0, 0, 0);
     for point in list(judged) {
-        let line = Line::foreseen(&point)?;
-        table.row(line.row("foreseen".into(), knee, of.get(&line.name)));
+        let line = Line::predicted(&point)?;
+        table.row(line.row("predicted".into(), knee, of.get(&line.name)));
         let ((x, model_x), (r, model_r)) = (line.throughput_per_s, line.response_s);
         let (bound_x, bound_r) = rival.predict(line.users, line.think_s);
         let is_within = (model_x / x - 1.0).abs() <= GOAL.0 && (model_r / r - 1.0).abs() <= GOAL.1;
@@ -202,7 +202,7 @@ mod tests {
         )]);
         let text = report(&fit, &judged, &circumstances).unwrap();
         assert!(text.contains("0 of 1 within the goal, 1 nearer than the bounds in both"), "{text}");
-        let row = text.lines().find(|line| line.contains("foreseen")).unwrap();
+        let row = text.lines().find(|line| line.contains("predicted")).unwrap();
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         assert_eq!(
             cells[2..13],

@@ -2,7 +2,7 @@
 //! else. What a generator uses beyond it, it uses for being a generator.
 //!
 //! Each exchange is one row of a result file: so many bytes sent, so many received, on a connection that is kept or
-//! made for it. Client and server know the lengths, so nobody parses anything.
+//! made for it. Client and server know the lengths, so that neither parses anything.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read as _, Write as _};

@@ -81,7 +81,7 @@ fn first_byte(listener: TcpListener, patience: Duration) -> Result<()> {
             let Ok(mut connection) = connection else { return };
             let mut byte = [0];
             if matches!(connection.read(&mut byte), Ok(1)) {
-                // Nobody listens any more when the patience was over.
+                // After the timeout nothing listens any more.
                 let _ = seen.send(());
                 return;
             }

@@ -12,12 +12,12 @@ use xtask_common::process::free_port;
 use super::setup::Bench;
 use crate::process::{self, Running};
 
-/// How to speak with it.
+/// Its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// Plain HTTP.
     Http,
-    /// HTTPS with a certificate of its own making.
+    /// HTTPS with a self-signed certificate.
     Https,
 }
 
@@ -28,7 +28,7 @@ pub struct Nginx {
     pub port: u16,
     /// The port of HTTPS.
     pub tls_port: u16,
-    /// How often this bench asked for the count; the count holds these questions too.
+    /// Number of requests of this bench for the count; the count includes them.
     asked: u64,
     _server: Running,
 }

@@ -1,4 +1,4 @@
-//! The generators under comparison, and how each is told to do the same work.
+//! The generators under comparison, and their command lines for the same work.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ pub enum Peer {
 /// A run that was prepared: its command and the file its rows go to.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Starts the generator in a folder of its own.
+    /// Starts the generator in a separate directory.
     pub command: Command,
     /// JMeter's result file.
     pub rows: PathBuf,

@@ -1,4 +1,4 @@
-//! The ticket workload against the ticket shop: beside the floor of its bytes, and beside warm JMeter.
+//! The ticket workload against the ticket shop, compared with a client that only transfers the bytes, and with warm JMeter.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::process::{self, Usage};
 
 const SHOP: [&str; 4] = ["--package", "busyhour-demo", "--example", "shop"];
 
-/// Users, each on a connection of its own; without a pause, so that the shop is what limits them.
+/// Users, each with its own connection; without pauses, so that the shop is the bottleneck.
 const USERS: u64 = 64;
 
 /// More requests per second than the shop can answer.
@@ -63,7 +63,7 @@ struct Run {
 
 /// A run, and for the first peer the floor below the very rows that it wrote.
 fn measure(bench: &Bench, shop: &Path, plan: &str, peer: Peer) -> Result<Vec<Run>> {
-    // A shop of its own for every run: bookings that one run deleted are not there for the next.
+    // Each run has its own shop: bookings that one run deleted are missing in the next.
     let port = free_port()?;
     let mut command = Command::new(shop);
     command.args(["--full", "--port", &port.to_string()]);
@@ -109,11 +109,11 @@ fn below(bench: &Bench, rows: &Path) -> Result<Run> {
     command.args([floor::CLIENT, &port.to_string()]).arg(&mix);
     command.args([USERS.to_string(), run.as_secs().to_string()]);
     let log = bench.work.path().join("floor.log");
-    // It counts for itself and tells at its end.
+    // It counts and reports at its end.
     let window = run.mul_f64(0.1)..run.mul_f64(0.9);
     let mut usage = process::measure(command, &bench.cores, &log, window, &mut || Ok(0))?;
     usage.whole.requests =
-        std::fs::read_to_string(&log)?.trim().parse().context("the floor tells no count")?;
+        std::fs::read_to_string(&log)?.trim().parse().context("the floor client reports no count")?;
     let mut run = of("bare receive loop", usage, 0);
     run.cpu_s_per_100k = usage.cpu_s_per_100k();
     run.requests_per_cpu_s = 100_000.0 / run.cpu_s_per_100k;

@@ -1,4 +1,4 @@
-//! Many users who think for a second between requests: what a user costs in memory.
+//! Many users with a think time of one second: the memory per user.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What arrives when a rate is asked for.
+//! The arrivals at a requested rate.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::setup::Bench;
 use super::stamps::{Fingerprint, judged, lateness_ns, quantile, schedule_ns};
 use crate::{machine, process};
 
-/// How long a generator may go on after its time.
+/// How long a generator may continue after its end time.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What one run was.
@@ -51,7 +51,7 @@ pub fn run(bench: &Bench, load: Load) {
     let mut failed: Vec<String> = Vec::new();
     for _ in 0..bench.options.rounds {
         for (tool, runs) in tools.iter().zip(&mut runs) {
-            // One tool that fails says nothing about the others.
+            // A failure of one tool does not affect the others.
             match measure(bench, *tool, load, &mut schedules) {
                 Ok(seen) => runs.push(seen),
                 Err(error) => failed.push(format!("{}: {error:#}", tool.name())),

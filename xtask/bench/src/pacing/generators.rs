@@ -1,4 +1,4 @@
-//! The generators under comparison, and how each is told to make the same load.
+//! The generators under comparison, and their command lines for the same load.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +35,7 @@ const THREADS: u32 = 200;
 /// A generator and the way in which it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// This project's binary, with as many users as it takes, or so many who serve a queue of arrivals.
+    /// This project's binary, with as many users as necessary, or with a number of users that serve a queue of arrivals.
     Busyhour {
         /// Users under the policy `queue`; otherwise their number grows.
         users: Option<u32>,
@@ -66,7 +66,7 @@ pub enum Tool {
 /// A run that was prepared.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Starts the generator in a folder of its own.
+    /// Starts the generator in a separate directory.
     pub command: Command,
     /// What it prints.
     pub log: PathBuf,
@@ -260,7 +260,7 @@ impl Tool {
     }
 }
 
-/// What a load is called where arrivals are asked for.
+/// The name of a load with a given arrival rate.
 pub fn process(load: Load, rate_per_s: u32, run: Duration) -> String {
     let law = if load == Load::Poisson { "poisson" } else { "even" };
     format!("{law}({rate_per_s}/s) for {}s", run.as_secs())
@@ -286,7 +286,7 @@ fn jmeter(
     Ok(command)
 }
 
-/// The same for JMeter and for whoever runs its plans.
+/// The same for JMeter and for programs that run its plans.
 fn plan_arguments(
     command: &mut Command,
     bench: &Bench,

@@ -1,4 +1,4 @@
-//! The probe as a process of its own.
+//! The probe as a separate process.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -42,11 +42,11 @@ impl Probe {
         }
         let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok());
         let mut probe = Self { child, port: 0, stamps };
-        probe.port = port.with_context(|| format!("the probe does not say where it listens: {line:?}"))?;
+        probe.port = port.with_context(|| format!("the probe does not print its address: {line:?}"))?;
         Ok(probe)
     }
 
-    /// The address to ask.
+    /// The address for requests.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)
     }

@@ -1,4 +1,4 @@
-//! What a tool says of the run it has made.
+//! The figures that a tool reports of its run.
 
 use std::fs;
 use std::path::Path;
@@ -25,11 +25,11 @@ pub struct Reported {
     pub max_ms: f64,
     /// Requests that are in these numbers.
     pub requests: f64,
-    /// Arrivals that it says it left out.
+    /// Arrivals that it reports as dropped.
     pub dropped: f64,
 }
 
-/// What a tool says, under the name of each clock it has.
+/// The reported figures, by clock.
 pub fn by(bench: &Bench, tool: Tool, prepared: &Prepared) -> Result<Vec<(String, Reported)>> {
     let name = tool.name();
     Ok(match tool {
@@ -118,7 +118,7 @@ fn jmeter(rows: &Path) -> Result<Reported> {
 
 fn k6(summary: &Value) -> Reported {
     let times = &summary["metrics"]["http_req_duration"];
-    // Without drops it says nothing about them.
+    // Without drops it does not mention them.
     let dropped = summary["metrics"]["dropped_iterations"]["count"].as_f64().unwrap_or(0.0);
     Reported {
         p50_ms: of(&times["med"]),

@@ -1,4 +1,4 @@
-//! What is said of a server that does nothing for a while.
+//! Reports about a server that stalls.
 
 use std::process::Command;
 
@@ -34,10 +34,10 @@ pub fn run(bench: &Bench) {
         }
     }
     let mut table =
-        Table::new(&["as told by", "p50 ms", "p95 ms", "p99 ms", "max ms", "requests", "dropped"]);
+        Table::new(&["reported by", "p50 ms", "p95 ms", "p99 ms", "max ms", "requests", "dropped"]);
     table.row(row("(the truth)", &[truth(run_s, stall_s, bench.options.rate_per_s)]));
     for reports in &reports {
-        // A tool may tell two clocks.
+        // A tool can report two clocks.
         let mut names: Vec<&String> = Vec::new();
         for (name, _) in reports {
             if !names.contains(&name) {
@@ -66,7 +66,7 @@ fn measure(bench: &Bench, tool: Tool, stall_s: f64) -> Result<Vec<(String, Repor
     reported::by(bench, tool, &prepared)
 }
 
-/// Whoever is to be answered during the stall waits for its end: a share d/T of all, for times spread evenly over (0, d].
+/// Requests during the stall wait for its end: a share d/T of all, with times that are uniform over (0, d].
 /// The quantile at p is thus d − (1 − p)T, or nothing.
 fn truth(run_s: f64, stall_s: f64, rate_per_s: u32) -> Reported {
     let at = |share: f64| (stall_s - (1.0 - share) * run_s).max(0.0) * 1_000.0;

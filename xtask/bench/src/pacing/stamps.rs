@@ -1,4 +1,4 @@
-//! What the stamps of a server say of a load.
+//! Statistics of a load from the time stamps of a server.
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_stats::{DispersionCounter, GapStatistics};
@@ -14,7 +14,7 @@ const WINDOW_NS: u64 = 100_000_000;
 pub struct Fingerprint {
     /// Arrivals per second.
     pub rate_per_s: f64,
-    /// Coefficient of variation of the gaps; NaN when it cannot be told, as the others.
+    /// Coefficient of variation of the gaps; NaN if it is not defined, as for the others.
     pub cov: f64,
     /// Index of dispersion of the counts per 100 ms.
     pub dispersion: f64,

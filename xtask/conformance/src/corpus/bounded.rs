@@ -13,7 +13,7 @@ use super::groups::{self, LOOPS_MAX, exceeds};
 
 /// Delays up to this stay.
 const DELAY_MS_MAX: u64 = 50;
-/// Where a sampler finds the stand-in that takes no proxy.
+/// The address of the stand-in for samplers without a proxy.
 const STAND_IN_PORT: &str = "${__P(PORT)}";
 /// Lines of a data file that is made up.
 const DATA_LINES: usize = 5;
@@ -49,7 +49,7 @@ const LISTENERS: [&str; 9] = [
     "FlexibleFileWriter",
 ];
 
-/// Words that say that users share something, so that it matters who comes first.
+/// Words of plans whose users share something, so that the result depends on their order.
 const SHARED: [&str; 10] = [
     "<CSVDataSet",
     "CSVDataSet\"",
@@ -63,10 +63,10 @@ const SHARED: [&str; 10] = [
     "RandomCSV",
 ];
 
-/// Bounds a plan that stands in `folder`.
+/// Limits the load of a plan from `folder`.
 ///
 /// # Errors
-/// Says why it cannot be run here.
+/// Why it cannot be run here.
 pub(super) fn bounded(source: &[u8], folder: &Path) -> anyhow::Result<Bounded> {
     let (plan, _) = parse(source, "plan.jmx");
     for element in plan.elements().filter(|element| element.is_active()) {
@@ -122,7 +122,7 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
             edits.set("port", STAND_IN_PORT);
         }
         kind if kind.starts_with("eu.luminis.jmeter.wssampler.") && element.text("server").is_some() => {
-            // No proxy stands between; the stand-in's WebSockets have this path.
+            // Without a proxy; the stand-in's WebSockets have this path.
             for (name, text) in
                 [("server", "127.0.0.1"), ("port", STAND_IN_PORT), ("path", "/ws"), ("TLS", "false")]
             {
@@ -137,7 +137,7 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
                     edits.set(name, "");
                 }
             }
-            // Java's own HTTP client writes other headers, which nobody promises; what it is asked for is the same.
+            // Java's own HTTP client writes other headers, which Busyhour does not imitate; the requests are the same.
             if element.text("HTTPSampler.implementation").is_some_and(|text| text == "Java") {
                 edits.set("HTTPSampler.implementation", "HttpClient4");
             }
@@ -217,7 +217,7 @@ fn cut(plan: &TestPlan) -> String {
     let mut at = 0;
     for element in plan.elements().filter(goes) {
         let span = element.span();
-        // What stands in something that goes is gone with it.
+        // The content of a removed element is removed with it.
         if span.offset >= at {
             out.push_str(&source[at..span.offset]);
             at = tree_end(source, span.offset + span.len);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn samplers_that_take_no_proxy_are_led_to_the_stand_in() {
+    fn samplers_without_a_proxy_use_the_address_of_the_stand_in() {
         let open = "<eu.luminis.jmeter.wssampler.OpenWebSocketSampler guiclass=\"g\" testname=\"o\"><boolProp name=\"TLS\">true</boolProp>\
             <stringProp name=\"server\">example.org</stringProp><stringProp name=\"port\">443</stringProp><stringProp name=\"path\">/</stringProp>\
             </eu.luminis.jmeter.wssampler.OpenWebSocketSampler><hashTree/><ConstantTimer ";

@@ -1,4 +1,4 @@
-//! Asks `busyhour check` about each plan, one process for each: one that dies takes no other with it.
+//! Runs `busyhour check` on each plan, each in a separate process, so that a crash affects one plan only.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::workers;
 pub(super) enum State {
     /// The program did not answer: how it ended.
     Crash(String),
-    /// The file cannot be read as a plan; the first finding says why.
+    /// The file cannot be read as a plan; with the first finding.
     Broken(String),
     /// A part of a plan, for an Include Controller or for a person to paste.
     Part(String),
@@ -103,7 +103,7 @@ fn look_at(busyhour: &Path, plan: &Path) -> Result<State> {
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("{} does not start", busyhour.display()))?;
-    // A signal leaves no code, a panic leaves one that stands for nothing that check says.
+    // A signal leaves no code, a panic a code that check does not use.
     let answer = serde_json::from_slice::<Value>(&ran.stdout);
     let (Some(0 | 3), Ok(answer)) = (ran.status.code(), answer) else {
         return Ok(State::Crash(ran.status.to_string()));

@@ -4,7 +4,7 @@ use busyhour_plan::{Element, Property};
 
 use super::edits::Edits;
 
-/// Users of a thread group, where their data do not depend on who comes first.
+/// Users of a thread group, if their data do not depend on their order.
 const USERS_MAX: u64 = 2;
 /// Passes of a group or a loop.
 pub(super) const LOOPS_MAX: u64 = 2;

@@ -7,7 +7,7 @@ use std::fmt;
 pub(super) enum Need {
     /// Something that Busyhour itself does not do yet.
     Busyhour,
-    /// An element of a plugin that Busyhour does not know.
+    /// An element of an unsupported plugin.
     Plugin,
     /// Another protocol than HTTP, WebSocket, TCP.
     Protocol,
@@ -40,12 +40,12 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// What an error of `busyhour check` stands for: its code, its message, and what it says that it would take.
+    /// The cause of an error of `busyhour check`: its code, its message, and what support would require.
     pub(super) fn of(code: &str, message: &str, needs: Option<&str>) -> Self {
-        // Where in a script something stands does not tell one thing from another.
+        // The position in a script does not matter.
         let message = message.split(" (column ").next().unwrap_or(message);
         let message = message.split(" (line ").next().unwrap_or(message);
-        let said = message.strip_prefix("the element ").unwrap_or(message);
+        let message = message.strip_prefix("the element ").unwrap_or(message);
         if code == "missing-file" || code == "no-included-file" {
             return Self { need: Need::File, name: "a file that is not there".into() };
         }
@@ -57,16 +57,16 @@ impl Item {
             _ if code.starts_with("invalid-") || matches!(code, "no-module" | "no-fragment") => Need::Mistake,
             _ => Need::Busyhour,
         };
-        let name = match said.split_once("cannot be run: ") {
+        let name = match message.split_once("cannot be run: ") {
             _ if code == "no-module" => "a Module Controller that leads nowhere",
             // The places of scripts are many, what they lack is not.
             Some((_, what)) if code == "refused-element" => {
                 return Self { need, name: format!("script: {what}") };
             }
-            _ => said
+            _ => message
                 .strip_suffix(" is not supported")
                 .filter(|_| code == "unsupported-element")
-                .unwrap_or(said),
+                .unwrap_or(message),
         };
         Self { need, name: name.to_owned() }
     }

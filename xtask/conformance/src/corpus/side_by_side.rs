@@ -1,6 +1,6 @@
-//! Runs plans in JMeter and in Busyhour against the stand-in, and compares what they did.
+//! Runs plans in JMeter and in Busyhour against the stand-in, and compares the results.
 //!
-//! Nothing leaves the machine: every request goes to the stand-in as its proxy, whatever host it is for, and JMeter resolves
+//! No request leaves the machine: the stand-in is the proxy of all requests, for any host, and JMeter resolves
 //! no name.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use crate::launch;
 
 /// Busyhour's exit code for plans that it refuses; those that are run here are supported but perhaps for files.
 const EXIT_REFUSED: i32 = 3;
-/// Words by which a plan draws at random, asks for the time, or shows the addresses of Java's objects.
+/// Words of plans that use random numbers, the time, or addresses of Java objects.
 const CHANCE: [&str; 9] = [
     "andom",
     "__UUID",
@@ -40,7 +40,7 @@ const PLUGINS: [&str; 2] =
 const JMETER_TIME_MAX: Duration = Duration::from_secs(60);
 const BUSYHOUR_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// What came of running a plan in both.
+/// The outcome of running a plan in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Requests and rows are the same.
@@ -61,7 +61,7 @@ pub(super) struct Arena {
     plugins: Vec<PathBuf>,
     /// Where recordings of JMeter are kept, by what was run.
     kept: PathBuf,
-    /// What the stand-in is made from: another one would give other answers.
+    /// The source of the stand-in: another version could respond differently.
     server: Vec<Vec<u8>>,
 }
 
@@ -123,7 +123,7 @@ impl Arena {
         if !draws && differences(&first, &second).is_none() {
             return Ok(Outcome::Differs(difference));
         }
-        // Each shape tells less than the one before. How samples end is left out only where JMeter's own runs are not the same.
+        // Each shape contains less than the previous one. Outcomes of samples are ignored only where JMeter's own runs differ.
         let certain = differences(&first, &second).is_none();
         let mut alike = true;
         for taken in [Shape::Values, Shape::Counts, Shape::Outcomes] {

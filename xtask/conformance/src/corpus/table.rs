@@ -11,7 +11,7 @@ use super::side_by_side::Outcome;
 /// An item that fewer plans miss is counted in the table's last line.
 const PLANS_MIN: usize = 2;
 
-/// What came of running plans side by side.
+/// The outcomes of running plans side by side.
 pub(super) fn runs(outcomes: &[Outcome]) -> String {
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
@@ -50,7 +50,7 @@ pub(super) fn markdown(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// A line of the first table: what it counts, and how it is told.
+/// A line of the first table: its name, and the condition of the plans that it counts.
 type Count = (&'static str, fn(&Verdict) -> bool);
 
 const COUNTS: [Count; 11] = [
@@ -64,7 +64,7 @@ const COUNTS: [Count; 11] = [
     ("… among which: with no thread group that runs", Verdict::is_idle),
     ("… of these: supported but for data files that are not there", Verdict::lacks_files_only),
     ("… of these: with a mistake that keeps JMeter from doing it, too", has_mistakes_only),
-    ("… of these: refused for want of something", is_refused),
+    ("… of these: refused because something is missing", is_refused),
 ];
 
 fn is_of_us(verdict: &Verdict) -> bool {
@@ -143,14 +143,14 @@ fn missing(verdicts: &[Verdict]) -> String {
 }
 
 fn broken(verdicts: &[Verdict]) -> String {
-    let mut out = String::from("| file that is no plan | what is said about it |\n|---|---|\n");
+    let mut out = String::from("| file that is not a plan | message |\n|---|---|\n");
     for verdict in verdicts {
-        let said = match &verdict.state {
+        let message = match &verdict.state {
             State::Crash(how) => format!("**the program failed: {how}**"),
             State::Broken(why) | State::Part(why) => why.clone(),
             State::Readable { .. } => continue,
         };
-        writeln!(out, "| `{}` | {} |", verdict.plan.name, said.replace('|', "\\|")).expect("a string");
+        writeln!(out, "| `{}` | {} |", verdict.plan.name, message.replace('|', "\\|")).expect("a string");
     }
     out
 }

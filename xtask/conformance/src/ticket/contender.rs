@@ -15,7 +15,7 @@ use super::rows::{self, Row};
 /// How long a run may take beyond its load: start, filling, end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Who runs the plan.
+/// The program that runs the plan.
 #[derive(Debug)]
 pub enum Contender {
     /// The oracle.
@@ -29,7 +29,7 @@ pub enum Contender {
 pub struct Ran {
     /// Its result rows.
     pub rows: Vec<Row>,
-    /// Lines of its log that speak of errors.
+    /// Lines of its log with errors.
     pub errors: Vec<String>,
 }
 

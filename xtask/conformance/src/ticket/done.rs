@@ -21,6 +21,6 @@ pub struct Done {
     pub whole: Vec<Row>,
     /// The bookings that the shop held after it.
     pub left: Vec<Booking>,
-    /// Lines of its logs that speak of errors.
+    /// Lines of its logs with errors.
     pub errors: Vec<String>,
 }

@@ -10,7 +10,7 @@ use super::rows::Row;
 /// Rows by user and iteration, in the order in which the user sent them.
 pub type Users<'r> = BTreeMap<&'r str, BTreeMap<u64, Vec<&'r Row>>>;
 
-/// The part of the workload that only shuffled samplers belong to.
+/// The part of the workload with shuffled samplers only.
 const READS: &str = "reads";
 
 /// Sorts the rows of the load.
@@ -24,7 +24,7 @@ pub fn by_user(rows: &[Row]) -> Users<'_> {
     users
 }
 
-/// The part of the workload that a sampler stands in.
+/// The part of the workload that contains a sampler.
 fn part_of(label: &str) -> &'static str {
     match label {
         "Get venues Keepalive=F" | "Get events Keepalive=F" => "new connection",
@@ -56,7 +56,7 @@ fn signature(rows: &[&Row]) -> String {
     signatures.join("; ")
 }
 
-/// Compares all iterations that both came to the end of; says how many, and where they differ.
+/// Compares all iterations that both completed; returns their number and the differences.
 pub fn compare(theirs: &Users<'_>, ours: &Users<'_>) -> (u64, Vec<String>) {
     let (mut compared, mut differences) = (0, Vec::new());
     let users: BTreeSet<&str> = theirs.keys().chain(ours.keys()).copied().collect();
@@ -93,7 +93,7 @@ pub struct Ids {
     pub shows: Vec<u64>,
     /// The venues that they drew.
     pub venues: Vec<u64>,
-    /// Ids asked for to be deleted, in no order.
+    /// Ids in requests to delete, in any order.
     pub deleted: Vec<u64>,
     /// Passes in which an id changed though it must not.
     pub torn: Vec<String>,

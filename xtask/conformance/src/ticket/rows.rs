@@ -21,7 +21,7 @@ pub struct Row {
     pub thread: String,
     /// The request's URL.
     pub url: String,
-    /// Code, message, data type, success and failure message, for people.
+    /// Code, message, data type, success and failure message, as shown.
     pub outcome: String,
     /// Whether it counts as good.
     pub success: bool,
@@ -31,7 +31,7 @@ pub struct Row {
     pub received: usize,
     /// Which iteration of its user, from 0; none outside the load.
     pub iteration: Option<u64>,
-    /// Every column but the times, as it stands.
+    /// All columns except the times, unchanged.
     pub columns: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Row {
 /// Reads a result file.
 ///
 /// # Errors
-/// Fails when there is none, or when it lacks a column.
+/// If there is none, or a column is missing.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
     let text = fs::read_to_string(path).with_context(|| format!("no result file {}", path.display()))?;
     parse(&text)
@@ -74,9 +74,9 @@ fn parse(text: &str) -> Result<Vec<Row>> {
             let field = |at: usize| {
                 fields.get(at).map(String::as_str).with_context(|| format!("a row too short: {line}"))
             };
-            let mut said: Vec<&str> = outcome.iter().map(|&at| field(at)).collect::<Result<Vec<_>>>()?;
+            let mut texts: Vec<&str> = outcome.iter().map(|&at| field(at)).collect::<Result<Vec<_>>>()?;
             if !field(failure)?.is_empty() {
-                said.push(field(failure)?);
+                texts.push(field(failure)?);
             }
             let columns = fields.iter().enumerate().filter(|(at, _)| !times.contains(at));
             Ok(Row {
@@ -84,7 +84,7 @@ fn parse(text: &str) -> Result<Vec<Row>> {
                 thread: field(thread)?.to_owned(),
                 url: field(url)?.to_owned(),
                 success: field(outcome[3])? == "true",
-                outcome: said.join(" "),
+                outcome: texts.join(" "),
                 sent: field(sent)?.parse().with_context(|| format!("a size that is no number: {line}"))?,
                 received: field(received)?
                     .parse()

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_forgotten_wherever_they_stand() {
+    fn times_are_masked_everywhere() {
         let mut value =
             serde_json::json!([{"id": 1, "createdOn": 5, "in": {"createdOn": 6}}, {"createdOn": "x"}]);
         forget_times(&mut value);

@@ -1,4 +1,4 @@
-//! Says what agrees and what does not.
+//! Compares the two runs and prints agreements and differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -181,7 +181,7 @@ fn sizes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     )
 }
 
-/// That ids are drawn and counted as the plan says holds for each by itself.
+/// Checks in each run that ids are drawn and counted as in the plan.
 fn ids(who: &str, users: &Users<'_>) -> Vec<Check> {
     let ids = Ids::of(users);
     let mut deleted = ids.torn;
@@ -214,7 +214,7 @@ fn even(who: &str, what: &str, counts: Option<Vec<u64>>) -> Check {
     };
     let cells = counts.len();
     let Some((statistic, limit)) = samples::evenness(&counts) else {
-        let what = format!("{who}: {what}: of {cells}; too few samples to say whether evenly");
+        let what = format!("{who}: {what}: of {cells}; too few samples for a test of evenness");
         return Check { what, differences: Vec::new(), unsure: true };
     };
     let uneven = (statistic > limit).then(|| format!("{counts:?}"));
@@ -223,7 +223,7 @@ fn even(who: &str, what: &str, counts: Option<Vec<u64>>) -> Check {
     Check::new(name, uneven.into_iter().collect())
 }
 
-/// That the shop holds afterwards what the rows say; it tells of requests that were sent but not recorded.
+/// Checks that the shop's data agree with the rows; differences show requests that were sent but not recorded.
 fn left(who: &str, done: &Done) -> Vec<Check> {
     // The filling and the load use one label for their bookings.
     let rows = |label: &str, is_load: bool| {
@@ -290,7 +290,7 @@ fn shares(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     );
     if noise_pp > TOLERANCE_PP {
         println!(
-            "That error is above the tolerance of {TOLERANCE_PP}: so few samples say little. More of --seconds or --rate helps."
+            "That error is above the tolerance of {TOLERANCE_PP}: there are too few samples. Increase --seconds or --rate."
         );
     }
     let what = format!("shares of the labels within {TOLERANCE_PP} percentage points");
