@@ -23,7 +23,7 @@ pub(crate) fn kind<'p>(
     stack: &Stack<'p>,
 ) -> ControllerKind {
     match class {
-        // The elements that modules and included files stand for are below them already.
+        // The elements of modules and included files are below them already.
         ControllerClass::Simple | ControllerClass::Module | ControllerClass::Include => {
             ControllerKind::Simple
         }

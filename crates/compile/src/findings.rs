@@ -43,7 +43,7 @@ impl Findings {
         self.add(located(element, property, diagnostic));
     }
 
-    /// Adds what works in JMeter and not here: an error, or a warning if the user wants it left out.
+    /// Adds what works in JMeter and not here: an error, or a warning if the user allows it to be skipped.
     pub(crate) fn add_unsupported(&mut self, mut diagnostic: Diagnostic) {
         if self.allow_unsupported {
             diagnostic.severity = Severity::Warning;

@@ -83,7 +83,7 @@ fn report_no_plan(context: &mut Context<'_>) {
     context.findings.add(match context.plan.roots().next() {
         Some(first) => first
             .locate(finding)
-            .with_cause(format!("what stands where the TestPlan should is a {}", first.kind()))
+            .with_cause(format!("the root element is a {} instead of a TestPlan", first.kind()))
             .with_hint("it is a part of a plan: in JMeter, merge it into a plan, and save that"),
         None => finding
             .in_file(context.plan.file().clone())
@@ -356,7 +356,7 @@ fn on_error(context: &mut Context<'_>, element: Element<'_>) -> OnError {
                 "unknown-on-error",
                 format!("the action {other:?} on a sample error is unknown"),
             )
-            .with_hint("JMeter goes on after errors then, and so does this run");
+            .with_hint("JMeter continues after errors then, and so does this run");
             context.findings.add(property.locate(finding));
             OnError::Continue
         }

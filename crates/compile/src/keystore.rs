@@ -36,7 +36,7 @@ pub(crate) fn configure(context: &mut Context<'_>) {
     let keys = if file.is_empty() {
         context.findings.add(at(Diagnostic::warning(
             "no-key-store",
-            "no key store is named: servers that ask for a certificate get none, as in JMeter",
+            "no key store is named: servers that request a client certificate get none, as in JMeter",
         )
         .with_hint("-Djavax.net.ssl.keyStore=FILE -Djavax.net.ssl.keyStorePassword=… name one")));
         (!choice.alias_variable.is_empty()).then(|| ClientKeys::none(choice.alias_variable))

@@ -5,7 +5,7 @@
 //!
 //! Files depend on each other in one direction: `elements` describes the elements, `context` has what is shared while
 //! compiling, then come the files that compile elements of a kind, then `surroundings`, `samplers` and `controllers`, which
-//! use these, `builder` and `groups`, and last `compile`. `start` and `lint` are beside them.
+//! use these, `builder` and `groups`, and last `compile`. `start` and `lint` are independent of them.
 
 mod arguments;
 mod assertions;

@@ -91,7 +91,7 @@ fn calls_of_variables(property: Property<'_>) -> Vec<Diagnostic> {
             .locate(Diagnostic::warning("misspelt-function", message))
             .with_hint(format!("names of functions begin with two underscores: `${{__{bare}(…)}}`"))
     };
-    // A script has parentheses and braces of its own.
+    // Scripts contain parentheses and braces.
     let is_name = |name: &&str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };

@@ -29,7 +29,7 @@ const FILES_BYTES_MAX: usize = 64 << 20;
 #[derive(Clone)]
 pub(crate) struct Finding {
     pub(crate) diagnostic: Box<Diagnostic>,
-    /// JMeter goes on without it.
+    /// JMeter continues without it.
     pub(crate) left_out: bool,
 }
 
@@ -184,7 +184,7 @@ impl Files<'_> {
         }
         let failed = |why: String| {
             let message = format!("the file {name} of the Include Controller cannot be included: {why}");
-            let hint = "JMeter would go on without it; correct the name, or disable the element";
+            let hint = "JMeter would continue without it; correct the name, or disable the element";
             let diagnostic = element.locate(Diagnostic::error("no-included-file", message)).with_hint(hint);
             Finding::new(diagnostic, true)
         };
@@ -206,7 +206,7 @@ impl Files<'_> {
         fragment.ok_or_else(|| no_fragment(library))
     }
 
-    /// JMeter looks in the working directory, with the prefix, then beside the plan, without it.
+    /// JMeter searches the working directory, with the prefix, then the plan's directory, without it.
     fn path(&self, name: &str) -> PathBuf {
         let prefix = self.options.properties.get(PREFIX_PROPERTY).unwrap_or_default();
         let named = format!("{prefix}{name}");

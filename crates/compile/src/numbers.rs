@@ -1,4 +1,4 @@
-//! Texts that should be numbers and are none: JMeter reads them as 0, or ignores them, without a message.
+//! Texts in the place of numbers: JMeter reads them as 0, or ignores them, without a message.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property, TestPlan};

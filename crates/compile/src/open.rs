@@ -92,9 +92,9 @@ fn by_property<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) 
     if let Some(file) = process.unresolved() {
         let finding = Diagnostic::error(
             "unsupported-setting",
-            format!("arrivals replayed from a file ({file}) cannot stand in a plan yet"),
+            format!("arrivals replayed from a file ({file}) are not supported in plans yet"),
         );
-        let hint = "say it on the command line: --arrivals 'replay(…)'";
+        let hint = "use the command line: --arrivals 'replay(…)'";
         context.findings.add(property.locate(finding).with_hint(hint));
         return None;
     }
@@ -212,13 +212,13 @@ fn check_weights(
         let finding = Diagnostic::error(
             "no-weight",
             format!(
-                "the plan has {} thread groups: how the arrivals are shared out among them is not said",
+                "the plan has {} thread groups: how the arrivals are distributed among them is not specified",
                 weights.len()
             ),
         );
         let flags: Vec<String> =
             main_groups.iter().map(|group| format!("--weight '{}=1'", group.name())).collect();
-        let hint = format!("say it with {}, or disable all but one", flags.join(" "));
+        let hint = format!("specify it with {}, or disable all but one", flags.join(" "));
         context.findings.add(root.locate(finding).with_hint(hint));
     }
     for (name, _) in &options.weights {
@@ -255,7 +255,7 @@ pub(crate) fn sets_the_rate(opened: &Opened, class: GroupClass) -> bool {
 /// Reports a timer that sets a rate in a group whose sessions start by a schedule.
 pub(crate) fn report_rate_timer(context: &mut Context<'_>, element: Element<'_>) {
     let text =
-        format!("{} sets a rate of its own inside a group whose sessions begin by schedule", element.kind());
+        format!("{} sets another rate inside a group whose sessions begin by schedule", element.kind());
     if context.options.open.as_ref().is_some_and(|open| open.ignore_rate_timers) {
         context.findings.warn(element, "rate-timer-left-out", format!("{text}: it is left out"));
         return;

@@ -1,4 +1,4 @@
-//! What compiling needs to know besides the plan.
+//! Inputs of the compiler besides the plan.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use busyhour_program::run::Properties;
 
 use crate::setting_error::SettingError;
 
-/// What compiling needs to know besides the plan.
+/// Inputs of the compiler besides the plan.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// JMeter's properties, those of the command line included.
@@ -66,7 +66,7 @@ pub struct OpenOptions {
 /// Reads `queue`, `drop`, `grow to N`.
 ///
 /// # Errors
-/// The text is none of these.
+/// The text is not one of these.
 pub fn no_free_user(text: &str) -> Result<NoFreeUser, SettingError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.as_slice() {

@@ -62,7 +62,7 @@ fn read(name: &str, separator: &str, skip: usize) -> Result<Vec<(String, String)
     Ok(pairs(&String::from_utf8_lossy(&bytes), separator, skip))
 }
 
-/// Names and values of lines, as jmeter-plugins read them. A value that begins with a quote goes on until a line ends
+/// Names and values of lines, as jmeter-plugins read them. A value that begins with a quote continues until a line ends
 /// with one.
 fn pairs(text: &str, separator: &str, skip: usize) -> Vec<(String, String)> {
     let mut all = Vec::new();

@@ -39,7 +39,7 @@ impl Rate {
                 } else if *steps > 0.0 {
                     target_per_s / steps * ((at_s / (ramp_up_s / steps)).floor() + 1.0)
                 } else {
-                    // With no arrival yet this is 0, and so there is none before the ramp is over.
+                    // Without arrivals this is 0, so that there is none before the end of the ramp.
                     let slope = target_per_s / ramp_up_s;
                     slope * (2.0 * arrivals as f64 / slope).sqrt()
                 })
@@ -70,7 +70,7 @@ impl Rate {
 
     /// The arrivals in nanoseconds, and when it is found that there are no more; `None`: too many.
     fn arrivals_ns(&self) -> Option<(Vec<u64>, u64)> {
-        // Nobody is to wait for what is not made in the end.
+        // No user waits for an arrival that does not take place.
         if self.area() > 2.0 * ARRIVALS_MAX as f64 {
             return None;
         }
@@ -119,13 +119,12 @@ pub(crate) fn workload<'p>(
         level(context, element)?
     };
     let Some((arrivals_ns, end_ns)) = rate.arrivals_ns() else {
-        let text = format!(
-            "the thread group has more than {ARRIVALS_MAX} arrivals, or goes on for long with a rate of 0"
-        );
+        let text =
+            format!("the thread group has more than {ARRIVALS_MAX} arrivals, or lasts long with a rate of 0");
         let finding = element.locate(Diagnostic::error("unsupported-setting", text));
-        context.findings.add_unsupported(
-            finding.with_hint("say it on the command line: --arrivals 'even(RATE/s) for TIME'"),
-        );
+        context
+            .findings
+            .add_unsupported(finding.with_hint("use the command line: --arrivals 'even(RATE/s) for TIME'"));
         return None;
     };
     warn_of_spacing(context, element, &rate);

@@ -17,7 +17,7 @@ pub(crate) fn scope<'p>(
     Scope::of(element.text_or(property, ""), variable)
 }
 
-/// The settings that all assertions about JSON documents have; only the path has names of its own.
+/// The common settings of assertions about JSON documents; only the property of the path has different names.
 pub(crate) fn json_assertion_settings<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -64,7 +64,7 @@ pub(crate) fn first_flavour(
     Ok(XPathFlavour::One { tolerant, namespaces })
 }
 
-/// Refuses documents in YAML. It is turned into JSON first, with a library's rules of its own.
+/// Refuses documents in YAML, which a library converts to JSON by its own rules.
 pub(crate) fn refuse_yaml(element: Element<'_>) -> Result<(), Refusal> {
     match element.text_or("INPUT_FORMAT", "JSON") {
         "YAML" => Err(Refusal::unsupported("reads YAML")),

@@ -136,7 +136,7 @@ fn literal((from, to, seconds): shape_notation::Row) -> ShapeRow {
     }
 }
 
-/// The table of the element: rows of three cells each, whatever the cells are called.
+/// The table of the element: rows of three cells each; the names of the cells do not matter.
 fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<ShapeRow>> {
     let mut rows = Vec::new();
     for row in element.property(LOAD_PROFILE).into_iter().flat_map(Property::items) {

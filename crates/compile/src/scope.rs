@@ -10,7 +10,7 @@ use busyhour_plan::Element;
 
 use crate::elements::{Role, role};
 
-/// The path from a thread group down to an element, and the elements beside it.
+/// The path from a thread group down to an element, and its siblings.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack<'p> {
     /// Thread group first.

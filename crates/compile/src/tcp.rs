@@ -71,7 +71,7 @@ fn client<'p>(context: &mut Context<'p>, element: Element<'p>, class: &Template)
     };
     let client = TcpClient::named(&class);
     if client.is_none() {
-        let what = format!("the TCP client class {class:?} is none of JMeter's own, it needs a JVM");
+        let what = format!("the TCP client class {class:?} is not part of JMeter and needs a JVM");
         context.findings.setting_needs_java(element, "TCPSampler.classname", &what);
     }
     client

@@ -48,7 +48,7 @@ pub(crate) fn timer<'p>(
     made
 }
 
-/// A timer that pauses, unless the plan gives it a distribution of its own.
+/// A timer that pauses, unless the plan gives it another distribution.
 fn pause<'p>(context: &mut Context<'p>, element: Element<'p>, draw: Draw) -> Option<Arc<dyn Timer>> {
     if let Some(think) = think::native(context, element) {
         return think;
@@ -82,7 +82,7 @@ fn synchronizing<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<
         );
         context
             .findings
-            .add_unsupported(element.locate(finding).with_hint("say how many users are to meet: groupSize"));
+            .add_unsupported(element.locate(finding).with_hint("set the number of users: groupSize"));
         return None;
     }
     Some(Arc::new(SynchronizingTimer::new(element.name().to_owned(), group_size, timeout_ms)))

@@ -1,11 +1,11 @@
-//! A short fuzz run over schedules that is the same every time: tables with numbers nobody means, and rubbish.
+//! A short deterministic fuzz run over schedules: tables with unusual numbers, and invalid ones.
 
 mod schedule_soundness;
 
 use proptest::prelude::*;
 use schedule_soundness::check;
 
-/// What a cell may hold: numbers at the edges, and what is none.
+/// Contents of cells: numbers at the limits, and invalid ones.
 const CELLS: &[&str] = &[
     "0",
     "1",

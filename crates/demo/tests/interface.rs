@@ -81,7 +81,7 @@ fn seats_are_found_as_the_original_found_them() {
 }
 
 #[test]
-fn bookings_that_cannot_be_made_say_why() {
+fn impossible_bookings_are_explained() {
     let (_shop, mut client) = small(false);
     let wish = |requests: &str, email: &str, performance: &str| {
         format!(r#"{{"ticketRequests":[{requests}],"email":{email},"performance":{performance}}}"#)
@@ -112,7 +112,7 @@ fn bookings_that_cannot_be_made_say_why() {
     let null = r#"{"errors":[null]}"#;
     assert_eq!(said(&strict.post("bookings", &wish(one, good, "77"))), (400, null));
     assert_eq!(said(&strict.post("bookings", &wish(one, r#""nobody""#, "1"))).0, 400);
-    // The original ignores a price with quantity 0 beside another one.
+    // The original ignores a price with quantity 0 if there is another one.
     let none = r#"{"ticketPrice":2,"quantity":0}"#;
     let both = wish(&format!("{one},{none}"), good, "1");
     assert_eq!((client.post("bookings", &both).status, strict.post("bookings", &both).status), (400, 200));

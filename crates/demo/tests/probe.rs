@@ -64,7 +64,7 @@ fn every_request_has_a_stamp_on_kept_and_on_fresh_connections() {
     for _ in 0..3 {
         let mut fresh = probe.connect();
         ask(&mut fresh, b"GET / HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n");
-        assert_eq!(fresh.read(&mut [0; 10]).unwrap(), 0, "closed as asked");
+        assert_eq!(fresh.read(&mut [0; 10]).unwrap(), 0, "closed as requested");
     }
     let record = probe.end();
     assert_eq!((record.stamps_ns.len(), record.requests, record.connections), (9, 9, 4));
@@ -87,7 +87,7 @@ fn pieces_are_one_request_and_two_at_once_are_two() {
 }
 
 #[test]
-fn a_stall_answers_nobody_and_stamps_those_who_are_connected() {
+fn a_stall_sends_no_responses_and_stamps_connected_clients() {
     let length = Duration::from_millis(60);
     let probe = Running::start(ProbeOptions {
         stalls: vec![Stall { after: Duration::ZERO, length }],

@@ -1,4 +1,4 @@
-//! No seat is ever sold twice, whoever asks and whenever.
+//! No seat is ever sold twice, for any sequence of requests.
 
 mod support;
 
@@ -92,7 +92,7 @@ proptest! {
             running.into_iter().map(|client| client.join().expect("a client that was answered well")).collect()
         });
 
-        // What the clients hold is what the shop says they hold, and no seat is held twice.
+        // The bookings of the clients equal those of the shop, and no seat is booked twice.
         let mut sold = std::collections::BTreeSet::new();
         let mut held = BTreeMap::new();
         for (id, seats) in outcomes.into_iter().flat_map(|(held, _)| held) {

@@ -177,7 +177,7 @@ fn sizes_on_the_wire_are_those_of_the_study() {
     assert_eq!(image.body.len(), 192_829);
     assert_eq!(image.header("Content-Type"), Some("*/*"));
 
-    // The published lines do not say which ids they were read at. These are ids that have those sizes.
+    // The published lines do not contain the ids. These ids have those sizes.
     assert_eq!(client.get("performances/5100").wire.len(), 294);
     let prices: Vec<usize> =
         (9_900..=10_000).map(|id| client.get(&format!("ticketprices/{id}")).wire.len()).collect();
@@ -253,7 +253,7 @@ fn pipelined_and_split_requests_are_answered_in_order() {
 }
 
 #[test]
-fn what_is_no_request_is_answered_and_given_up() {
+fn an_invalid_request_is_answered_and_the_connection_closed() {
     let (shop, mut client) = filled(DataSet { venues: 1, events: 1 });
     let head = "POST /ticket-monster/rest/bookings HTTP/1.1\r\nHost: h\r\n";
     for (text, status) in [
@@ -265,7 +265,7 @@ fn what_is_no_request_is_answered_and_given_up() {
     ] {
         client.send(text.as_bytes());
         assert_eq!(client.receive(false).status, status);
-        assert_eq!(client.get("events/count").status, 200, "the shop goes on");
+        assert_eq!(client.get("events/count").status, 200, "the shop still responds");
     }
     // Gone in the middle of a request.
     client.send(format!("{head}Content-Length: 100\r\n\r\n{{").as_bytes());
@@ -309,7 +309,7 @@ fn absolute_targets_and_the_root_are_understood() {
 }
 
 #[test]
-fn idle_connections_are_closed_if_asked_for() {
+fn idle_connections_are_closed_if_requested() {
     let idle_timeout = Some(std::time::Duration::from_millis(20));
     let shop = TestShop::open(ShopOptions { idle_timeout, ..ShopOptions::default() });
     let mut stream = std::net::TcpStream::connect(shop.address).expect("a connection");
@@ -328,7 +328,7 @@ fn a_backend_holds_answers_up_and_changes_none() {
     let (_at_once, mut client) = filled(DataSet::SMALL);
     let wanted: Vec<Vec<u8>> =
         ["shows?maxResults=3", "events/2", "nothing"].iter().map(|path| client.get(path).body).collect();
-    // Three clients at a time wait for the one connection, and each gets what it has asked for.
+    // Three clients at a time wait for the one connection, and each gets its own response.
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {

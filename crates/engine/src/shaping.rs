@@ -318,7 +318,7 @@ mod tests {
             assert_eq!(timer.delay(user), Delay::default());
             assert!(!user.running);
         }
-        assert_eq!(log.lock().unwrap().len(), 1, "it is said once");
+        assert_eq!(log.lock().unwrap().len(), 1, "it is logged once");
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Transaction {
         }
     }
 
-    /// Adds a child's sample to a transaction that has a sample of its own.
+    /// Adds a child's sample to a transaction with its own sample.
     pub fn add_sample(&mut self, child: &SampleResult, include_timers: bool) {
         let own = &mut self.result;
         own.header_bytes += child.bytes();

@@ -9,7 +9,7 @@ const TURN_NS: u64 = 100_000;
 /// the recorder's thread has to run on a generator's core, it does not delay arrivals of an open load.
 ///
 /// Older kernels and other systems ignore it.
-pub(crate) fn ask_for_short_turns() {
+pub(crate) fn request_short_turns() {
     #[cfg(target_os = "linux")]
     linux::set_turn(TURN_NS);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use busyhour_record::TimeCounts;
 
-/// Times in buckets whose bounds, in seconds, are the powers of b = 2^(2^−scale): bucket i holds what lies in
+/// Times in buckets whose bounds, in seconds, are the powers of b = 2^(2^−scale): bucket i counts the times in
 /// (b^i, b^(i+1)], as the OpenTelemetry data model numbers them. (Prometheus calls the same bucket i + 1.)
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ExponentialCounts {
@@ -30,7 +30,7 @@ impl ExponentialCounts {
         counts
     }
 
-    /// The buckets as Prometheus packs them: stretches of neighbours, each with its distance from the one before (the
+    /// The buckets as Prometheus packs them: spans of adjacent buckets, each with its distance from the previous one (the
     /// first: its number), and the counts of all, each less the one before.
     pub(crate) fn spans(&self) -> (Vec<(i32, u32)>, Vec<i64>) {
         let (mut spans, mut deltas) = (Vec::<(i32, u32)>::new(), Vec::new());

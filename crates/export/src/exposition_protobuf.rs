@@ -1,5 +1,5 @@
 //! A run as Prometheus's protobuf exposition: messages `io.prometheus.client.MetricFamily`, each behind its length. Servers
-//! with native histograms ask for it. Field numbers are those of `client_model`'s `metrics.proto`.
+//! with native histograms requests it. Field numbers are those of `client_model`'s `metrics.proto`.
 
 use busyhour_record::TimeCounts;
 use prost::Message;

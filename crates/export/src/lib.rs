@@ -1,6 +1,6 @@
 //! The seconds of a run for other programs.
 //!
-//! An [`Exporter`] takes [`Snapshot`]s, while a run goes on ([`follow`]) or from its record
+//! An [`Exporter`] takes [`Snapshot`]s, during a run ([`follow`]) or from its record
 //! ([`busyhour_record::read_snapshots`]), and makes of them what others read: CSV by the second, percentile distributions
 //! and logs of HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, InfluxDB's line protocol and
 //! Graphite's plain text as JMeter's backend listeners send them. [`export_parquet`] writes its samples

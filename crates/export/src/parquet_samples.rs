@@ -32,7 +32,7 @@ const GROUP_TEXT: usize = 16 << 20;
 /// `create` makes once they were looked at, and messages call `target`; `name` is what the file's metadata call the run.
 ///
 /// Samples of all kinds are rows, those before the measured part of a run and results inside others among them: the columns
-/// `kind` and `warmup` tell. Memory is bounded by the rows and texts of a row group.
+/// `kind` and `warmup` identify them. Memory is bounded by the rows and texts of a row group.
 ///
 /// # Errors
 /// The samples cannot be read, or the file cannot be written.
@@ -102,7 +102,7 @@ fn cause(error: ParquetError) -> io::Error {
     }
 }
 
-/// What is known of the samples before the first is written: it takes a reading of its own.
+/// Facts about all samples that are needed before the first is written: they take a separate reading.
 #[derive(Default)]
 struct Facts {
     names: RunNames,
@@ -129,7 +129,7 @@ impl Facts {
         let one_clock = results.one_clock();
         if !one_clock && results.tick_ns() > 1 {
             return Err(ExportError::Settings(
-                "result files and run directories cannot stand in one Parquet file: intended starts are known of the \
+                "result files and run directories cannot be written to one Parquet file: intended starts are known of the \
                  latter only; make a file of each"
                     .into(),
             ));

@@ -175,7 +175,7 @@ fn a_scrape_gets_the_run_so_far() {
     let answer = get(scrape);
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/plain; version=0.0.4"), "{answer}");
     assert!(answer.contains("kind=\"request\",outcome=\"failed\"} 1\n"), "{answer}");
-    // Prometheus with native histograms asks for the binary form.
+    // Prometheus with native histograms requests the binary form.
     let accept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,*/*";
     let mut stream = TcpStream::connect(server.address()).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: here\r\naccept: {accept}\r\n\r\n").unwrap();

@@ -266,7 +266,7 @@ impl Convert {
         let to = self.to.get(user, "", false).map_err(show)?;
         let moment = with_text(&self.date, user, |_, date| match &from {
             Some(from) => {
-                // The machine's zone stands for a zone that the text does not name, but its offset stays unknown.
+                // The machine's zone replaces a missing zone of the text, but its offset stays unknown.
                 let mut moment = from.parse(date, Defaults::default())?;
                 moment.zone = Some(self.zone.clone());
                 Ok(moment)

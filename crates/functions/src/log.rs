@@ -59,7 +59,7 @@ impl Function for Log {
         let start = out.len();
         self.text.render(user, out);
         let level = match &self.level {
-            // Blanks alone are no level's name, and what is none counts as DEBUG.
+            // Any text that is not the name of a level, also blanks, counts as DEBUG.
             Some(template) => with_text(template, user, |_, name| {
                 if !name.is_empty() && trim(name).is_empty() { Level::Debug } else { level(name) }
             }),

@@ -128,7 +128,7 @@ fn capitalize(text: &str, out: &mut String) {
     if let Some(first) = rest.next() {
         let mut upper = first.to_uppercase();
         out.push(match (first, upper.next(), upper.next()) {
-            // Letters that stand for two have a form of their own.
+            // Digraphs have their own title case.
             ('Ǆ'..='ǆ', ..) => 'ǅ',
             ('Ǉ'..='ǉ', ..) => 'ǈ',
             ('Ǌ'..='ǌ', ..) => 'ǋ',

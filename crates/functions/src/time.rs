@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
 use crate::problem::{Problem, ProblemKind};
 
-/// Formats with a name of their own, and what they are unless a property `time.<name>` says otherwise.
+/// Named formats, and their defaults for the properties `time.<name>`.
 const ALIASES: &[(&str, &str)] =
     &[("YMD", "yyyyMMdd"), ("HMS", "HHmmss"), ("YMDHMS", "yyyyMMdd-HHmmss"), ("USER1", ""), ("USER2", "")];
 

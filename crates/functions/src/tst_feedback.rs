@@ -57,7 +57,7 @@ impl Function for Feedback {
         }
         let needed = needed.to_string();
         properties.set(&property, &needed);
-        // What the timer said has been used.
+        // The timer's value has been used.
         properties.set(&format!("{timer}_rps"), "0");
         out.push_str(&needed);
     }

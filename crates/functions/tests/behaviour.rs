@@ -62,7 +62,7 @@ fn counters_count_per_user_or_for_all_users() {
 }
 
 #[test]
-fn functions_know_where_they_run() {
+fn functions_have_their_context() {
     let (mut world, templates) =
         World::compiled(&["${__threadNum}|${__threadGroupName}|${__samplerName(s)}|${s}"]);
     world.user.sampler_name.push_str("GET /");

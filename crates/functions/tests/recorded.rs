@@ -21,7 +21,7 @@ const SCRIPTS: &str = include_str!("jmeter/scripts-recorded.txt");
 enum Way {
     /// Compiled with the plan, names in slots.
     Compiled,
-    /// Made while the run goes on, names looked up.
+    /// Compiled during the run, with names looked up.
     AtRunTime,
 }
 

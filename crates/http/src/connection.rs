@@ -262,7 +262,7 @@ fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) 
             Err(error) => return Poll::Ready(Err(error)),
             Ok(bytes) => {
                 if bytes > 0 && bytes < want {
-                    // Tells the reactor that the socket is empty, as its own reads do, so that the next read waits
+                    // Marks the socket as empty in the reactor, as its own reads do, so that the next read waits
                     // for an event.
                     let _ =
                         stream.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));

@@ -23,7 +23,7 @@ const ADDRESS: [u8; 4] = [0, 1, 0, 1];
 /// # Errors
 /// An I/O error or a timeout; a response without addresses is an empty list.
 pub(crate) async fn addresses(server: SocketAddr, host: &str, id: u16) -> io::Result<Vec<Ipv4Addr>> {
-    let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "the name cannot be asked for");
+    let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "the name cannot be queried");
     let question = question(host, id).ok_or_else(invalid)?;
     let local: SocketAddr = if server.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
     let socket = UdpSocket::bind(local).await?;

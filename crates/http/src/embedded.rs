@@ -168,7 +168,7 @@ impl Fetching<'_> {
                 self.take(&mut whole, result);
             }
         } else {
-            let own = self.lane_of_its_own(lane);
+            let own = self.separate_lane(lane);
             let downloads = urls.into_iter().map(|url| self.fetch(own.clone(), url, depth + 1)).collect();
             for (result, used) in parallel::at_once(self.at_once, downloads).await {
                 let received = used.jars.unwrap_or_default();
@@ -208,7 +208,7 @@ impl Fetching<'_> {
     }
 
     /// The lane of a concurrent download.
-    fn lane_of_its_own(&self, lane: &Lane) -> Lane {
+    fn separate_lane(&self, lane: &Lane) -> Lane {
         let jars = lane.jars.clone().unwrap_or_else(|| self.parts.borrow().1.jars().to_vec());
         Lane { jars: Some(jars), md5: lane.md5 || self.sampler.shared.embedded.md5 }
     }

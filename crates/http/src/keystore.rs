@@ -268,7 +268,7 @@ mod tests {
         let keys = ClientKeys::load(JKS, "secret", choice, TlsPolicy::AcceptAny).unwrap();
         let missed = |alias| {
             let shown = keys.shown(alias, TlsPolicy::AcceptAny).unwrap();
-            assert_eq!(shown.missed(), None, "nobody has asked yet");
+            assert_eq!(shown.missed(), None, "no request yet");
             shown.config.client_auth_cert_resolver.resolve(&[], &[]);
             shown.missed().map(|failure| failure.message)
         };

@@ -42,7 +42,7 @@ pub(crate) struct WireRequest {
     pub(crate) has_authorization: bool,
     /// Path and query are sent as they are, but for what is not ASCII.
     pub(crate) is_literal: bool,
-    /// A header manager names a `Proxy-Connection`: HttpClient then adds none of its own.
+    /// A header manager names a `Proxy-Connection`: HttpClient then adds none.
     pub(crate) has_proxy_connection: bool,
     /// A header manager names a `Content-Type`, be it an empty one: HttpClient adds none to it.
     pub(crate) names_content_type: bool,
@@ -58,7 +58,7 @@ pub(crate) struct WireRequest {
     pub(crate) has_body: bool,
     /// A redirect led here that is followed inside the client: what the client sends along stays as it was.
     pub(crate) led_here: bool,
-    /// The proxy has asked who we are.
+    /// The proxy has requested credentials.
     pub(crate) proxy_authorized: bool,
     /// `Authorization`.
     pub(crate) authorization: Option<String>,
@@ -127,7 +127,7 @@ impl WireRequest {
         copy
     }
 
-    /// What the request says its sender is.
+    /// The value of the request's `User-Agent`.
     pub(crate) fn user_agent(&self) -> String {
         const NAME: &[u8] = b"User-Agent: ";
         let lines = self.headers.split(|byte| *byte == b'\n');

@@ -66,10 +66,8 @@ pub fn read(bytes: &[u8], name: &str) -> Result<JmtModel, Vec<Diagnostic>> {
             }
         },
         _ => {
-            findings.error(
-                &root,
-                "is none of JMT's models: <model> (.jmva), <archive> or <sim> (.jsimg) are read",
-            );
+            findings
+                .error(&root, "is not a model of JMT: <model> (.jmva), <archive> or <sim> (.jsimg) are read");
             return Err(findings.errors);
         }
     };

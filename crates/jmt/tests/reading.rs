@@ -1,4 +1,4 @@
-//! Files as JMT writes them, and what is said about those that cannot be read.
+//! Files as JMT writes them, and the messages for those that cannot be read.
 
 use busyhour_jmt::{is_xml, read, to_jsimg};
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station};
@@ -71,13 +71,13 @@ fn a_simulation_model_is_read_and_simulated() {
     let settings = SimulationSettings { precision: 0.05, ..SimulationSettings::default() };
     let found = simulate(&model.network, &settings).unwrap();
     let (web, staff) = (&found.classes[0], &found.classes[1]);
-    // All who come leave again, and N = X(R + Z).
+    // All customers that arrive leave again, and N = X(R + Z).
     assert!((web.throughput_per_s.unwrap().value - 9.0).abs() < 0.3);
     let cycle_s = staff.response_s.unwrap().value + 2.0;
     assert!((staff.throughput_per_s.unwrap().value * cycle_s - 12.0).abs() < 0.3);
 }
 
-/// The delay at which the staff think is a station for whoever else comes there.
+/// The delay where the staff think is a station for other classes.
 #[test]
 fn a_reference_delay_is_a_station_for_others() {
     let goes = "<value>gone</value></subParameter><subParameter classPath=\"java.lang.Double\" name=\"probability\"><value>1.0</value>";
@@ -90,7 +90,7 @@ fn a_reference_delay_is_a_station_for_others() {
 }
 
 #[test]
-fn what_is_not_supported_is_said_at_its_line() {
+fn unsupported_content_is_reported_with_its_line() {
     let line = |text: &str, told: &str| -> String {
         let line: usize = told.split(':').nth(1).unwrap().parse().unwrap();
         text.lines().nth(line - 1).unwrap().to_owned()
@@ -159,7 +159,7 @@ fn other_documents_are_refused() {
     assert_eq!(
         told("<jmeterTestPlan/>"),
         [
-            "m.xml:1:1 <jmeterTestPlan> is none of JMT's models: <model> (.jmva), <archive> or <sim> (.jsimg) are read"
+            "m.xml:1:1 <jmeterTestPlan> is not a model of JMT: <model> (.jmva), <archive> or <sim> (.jsimg) are read"
         ]
     );
     assert!(told("<archive/>")[0].contains("holds no model"));

@@ -191,7 +191,7 @@ fn schedulings_and_strategies_come_back() {
 }
 
 #[test]
-fn what_means_cannot_say_is_not_written_as_means() {
+fn laws_beyond_their_means_are_not_written_as_means() {
     let text = r#"
         version = 1
         [[class]]

@@ -119,7 +119,7 @@ fn number(value: &Value, other: &Value) -> Option<f64> {
 fn ordering(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Text(left), Value::Text(right)) => Some(left.encode_utf16().cmp(right.encode_utf16())),
-        // An item's text is no number for an order, a literal in quotes is none either.
+        // Texts are not compared as numbers, neither values of items nor literals in quotes.
         (Value::Text(_), _) | (_, Value::Text(_)) => None,
         _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
     }

@@ -56,7 +56,7 @@ fn single<'v>(path: &JsonPath, start: &'v Value, root: &'v Value, budget: &Steps
     if path.is_definite() {
         return found.pop();
     }
-    // The copies: nobody needs them when the budget ends here.
+    // The copies are not needed when the budget ends here.
     found.iter().all(|value| budget.spend(value.size())).then_some(())?;
     Some(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))
 }
@@ -250,7 +250,7 @@ impl<'v> Walk<'_, 'v> {
         }
     }
 
-    /// Applies step `at` to the value and to all that lies below it.
+    /// Applies step `at` to the value and to all its descendants.
     fn descend(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
         if !self.budget.spend(1) {
             return Err(Stop::Limit);

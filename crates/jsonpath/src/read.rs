@@ -10,7 +10,7 @@ use crate::value::Value;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("net.minidev.json.parser.ParseException: Unexpected {found}")]
 pub struct NotJson {
-    /// What stands where, in json-smart's words.
+    /// What was found where, with json-smart's message.
     pub found: String,
 }
 
@@ -22,7 +22,7 @@ fn utf16_length(text: &str) -> usize {
 /// How deep arrays and objects may nest; json-smart's own limit.
 const DEPTH_MAX: u32 = 400;
 
-/// Reads a value; what follows it is not looked at. Bare words are texts, texts may stand in single quotes, commas
+/// Reads a value; what follows it is ignored. Bare words are texts, texts may have single quotes, commas
 /// may be left over: json-smart is that generous, so that an HTML page is one long text.
 ///
 /// # Errors
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_json_smart_says() {
+    fn messages_are_those_of_json_smart() {
         // Recorded as above.
         for (text, expected) in [
             (r#"{"a":1"#, "End Of File position 5: null"),

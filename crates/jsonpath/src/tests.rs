@@ -85,7 +85,7 @@ fn paths_lead_where_jayway_goes() {
     assert!(refused.len() * 10 < compared, "{compared} compared, refused: {refused:#?}");
 }
 
-/// Texts that are no paths, and what Jayway JSONPath 2.8.0 says of each.
+/// Invalid paths, and the messages of Jayway JSONPath 2.8.0.
 const NO_PATHS: &str = include_str!("recorded/no_paths.tsv");
 
 #[test]

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_page_itself_is_let_in() {
+    fn only_the_page_itself_has_access() {
         let token = "ab".repeat(16);
         let (query, header) = (format!("/?token={token}"), format!("{TOKEN_HEADER}: {token}"));
         let here = "127.0.0.1:8080";

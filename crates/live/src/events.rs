@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_not_told_as_requests() {
+    fn sessions_are_not_shown_as_requests() {
         let mut course = Course::new(Vec::new());
         let arrivals = SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() };
         // Sessions of several requests each.
@@ -296,7 +296,7 @@ mod tests {
             (&over["offered"][0], &over["sessions"][0], &over["ended"][0]),
             (&3.0.into(), &2.0.into(), &9.0.into())
         );
-        assert!(over["started"].is_null(), "nobody counts requests that start: {over}");
+        assert!(over["started"].is_null(), "starts of requests are not counted: {over}");
         let words = &whole["tell"]["words"];
         assert_eq!(words["offered-all"], "3 arrivals");
         assert_eq!(words["started-all"], "2 sessions");

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_clients_get_a_complete_model_and_delay_nobody() {
+    fn slow_clients_get_a_complete_model_and_delay_no_others() {
         let hub = Hub::default();
         let (mut quick, mut slow) = (hub.listen(|| event("whole 0")), hub.listen(|| event("whole 0")));
         assert_eq!(&*quick.try_recv().unwrap(), "whole 0");

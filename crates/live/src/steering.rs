@@ -67,7 +67,7 @@ pub struct LoadState {
 }
 
 busyhour_diagnostic::message_error! {
-    /// Why an order was refused, for the person who gave it.
+    /// Why an order was refused.
     pub struct OrderRefused;
 }
 

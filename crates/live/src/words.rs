@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn doubts_are_told_when_they_come() {
+    fn caveats_are_shown_when_they_arise() {
         let mut course = Course::new(Vec::new());
         course.add(&Snapshot {
             arrivals: Some(SecondArrivals { scheduled: 9, begun: 7, waited: 3, dropped: 2 }),

@@ -49,7 +49,7 @@ impl Steps {
 /// Something to undo or to try when a path fails.
 #[derive(Clone, Copy, Debug)]
 enum Open {
-    /// Go on at this instruction and byte.
+    /// Continue at this instruction and byte.
     Branch { pc: usize, at: usize },
     /// Give back one character of a greedy repetition that may shrink down to `low`.
     Shrink { pc: usize, low: usize, high: usize },
@@ -79,7 +79,7 @@ impl Slots {
         Self(places.flat_map(|(start, end)| [start, end]).collect())
     }
 
-    /// Where a group lies.
+    /// The range of a group.
     pub(crate) fn group(&self, group: usize) -> Option<(usize, usize)> {
         let (start, end) = (*self.0.get(2 * group)?, *self.0.get(2 * group + 1)?);
         (start != UNSET && end != UNSET).then_some((start, end))
@@ -156,7 +156,7 @@ impl Machine<'_, '_, '_> {
     }
 
     /// Follows the instructions from `pc` on up to a [`Insn::Done`]; gives the byte where the match ends. With `target`
-    /// it must end there. What stays open is left on the stack when there is a match, and undone when there is none.
+    /// it must end there. Open alternatives remain on the stack after a match, and are removed otherwise.
     fn run(
         &mut self,
         mut pc: usize,
@@ -283,7 +283,7 @@ impl Machine<'_, '_, '_> {
         Ok(self.text.as_bytes()[at..].starts_with(wanted).then_some(at + wanted.len()))
     }
 
-    /// Looks around, or matches a group that gives nothing back; gives where to go on.
+    /// Evaluates a look-around or an atomic group; returns the position to continue at.
     fn inner(&mut self, kind: Inner, pc: usize, at: usize) -> Result<Option<usize>, SearchLimit> {
         let base = self.open.len();
         let found = match kind {

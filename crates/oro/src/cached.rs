@@ -1,4 +1,4 @@
-//! Patterns that come up while the run goes on, compiled once.
+//! A cache of patterns that are computed during the run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

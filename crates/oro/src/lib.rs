@@ -192,7 +192,7 @@ impl<'t> Groups<'_, 't> {
         }
     }
 
-    /// Where the whole match lies, in bytes.
+    /// The range of the whole match in bytes.
     pub fn whole(&self) -> std::ops::Range<usize> {
         match &self.found {
             Found::Plain(locations) => locations.get(0).map_or(0..0, |(start, end)| start..end),
@@ -245,7 +245,7 @@ impl Pattern {
         })
     }
 
-    /// The pattern as it stands in the plan.
+    /// The pattern as in the plan.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -311,7 +311,7 @@ impl Pattern {
                 let slots;
                 let found = match &local.engine {
                     Engine::Plain(regex) if is_long(text.len() - place.from) => {
-                        // Searches on another thread; at first few, because many a visitor wants the first match only.
+                        // Searches on another thread; few matches at first, because many callers only need the first one.
                         let batch =
                             away(text.len() - place.from, || find_some(regex, text, &mut place, at_once));
                         at_once = (at_once * 2).min(AT_ONCE_MAX);
@@ -350,7 +350,7 @@ impl Pattern {
 
     fn with_local<R>(&self, run: impl FnOnce(&mut Local) -> R) -> R {
         let place = LOCALS.with_borrow_mut(|locals| Rc::clone(locals.entry(self.number).or_default()));
-        // A search may be suspended; another one with the same pattern makes a copy of its own meanwhile.
+        // A search may be suspended; another one with the same pattern makes its own copy meanwhile.
         let mut local =
             place.take().unwrap_or_else(|| Local { engine: self.engine.clone(), locations: None });
         let result = run(&mut local);
@@ -370,7 +370,7 @@ struct Place {
 }
 
 impl Place {
-    /// Goes on behind a match; false if nothing was matched right behind the match before, which does not count.
+    /// Continues behind a match; false for an empty match directly behind the previous one, which does not count.
     fn moves_behind(&mut self, whole: &std::ops::Range<usize>, text: &str) -> bool {
         if whole.is_empty() && self.last_end == Some(whole.end) {
             self.from = whole.end + text[whole.end..].chars().next().map_or(1, char::len_utf8);

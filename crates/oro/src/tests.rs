@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use super::*;
 
-/// Whether ORO 2.0.8 said: matches, contains; and all its matches as `<group 0|group 1…@start>`.
+/// The results of ORO 2.0.8: matches, contains; and all its matches as `<group 0|group 1…@start>`.
 fn outcome(pattern: &str, text: &str) -> String {
     let pattern = match Pattern::compile(pattern) {
         Ok(pattern) => pattern,

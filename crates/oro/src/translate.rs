@@ -1,7 +1,7 @@
-//! Jakarta ORO's Perl5 patterns written anew for the `regex` and `fancy-regex` crates.
+//! Translates Jakarta ORO's Perl5 patterns for the `regex` and `fancy-regex` crates.
 //!
-//! Found by trying ORO 2.0.8: flags such as `(?i)` hold for the whole pattern wherever they stand; `{` that begins
-//! no interval is a plain character; letters that mean nothing when escaped stand for themselves; `\w`, `\d` and
+//! Found by trying ORO 2.0.8: flags such as `(?i)` apply to the whole pattern from any place; `{` that begins
+//! no interval is a plain character; escaped letters without a meaning match themselves; `\w`, `\d` and
 //! `\s` are Java's letters or digits, digits and white space of all Unicode; `$` also matches before a last line end.
 
 use std::fmt::Write as _;
@@ -67,7 +67,7 @@ const DEPTH_MAX: usize = 100;
 
 /// Translates a pattern.
 pub(super) fn translate(pattern: &str) -> Result<Translated, PatternError> {
-    // Flags may stand behind what they change, so a first pass collects them.
+    // Flags may follow the part that they change, so a first pass collects them.
     let seen = Translator::run(pattern, Flags::default())?.seen;
     let done = Translator::run(pattern, seen)?;
     let prefix = if seen.ignore_case { "(?i)" } else { "" };
@@ -155,7 +155,7 @@ impl Translator {
         Ok(())
     }
 
-    /// Translates one atom; `None` for what is none (flags, comments).
+    /// Translates one atom; `None` for flags and comments.
     fn atom(&mut self, next: char) -> Result<Option<Atom>, PatternError> {
         self.at += 1;
         match next {
@@ -374,7 +374,7 @@ impl Translator {
         Ok(())
     }
 
-    /// The character that an escaped one stands for, inside and outside of classes.
+    /// The character of an escape, inside and outside of classes.
     fn character_escape(&mut self, escaped: char) -> Result<char, PatternError> {
         Ok(match escaped {
             'n' => '\n',

@@ -89,7 +89,7 @@ impl TestPlan {
         other.roots.iter().copied().map(element).collect()
     }
 
-    /// The plan with other elements below some. `below` is asked about each element that is reached, with whether it is
+    /// The plan with other elements below some. `below` is called with each element that is reached, and with whether it is
     /// active in its new place.
     ///
     /// # Errors

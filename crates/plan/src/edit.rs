@@ -61,7 +61,7 @@ impl TestPlan {
 
     /// Gives a property a new text, also one deep inside another.
     ///
-    /// A number that is given a text which is none, such as `${…}`, becomes a `stringProp`, as JMeter
+    /// A number that is set to another text, such as `${…}`, becomes a `stringProp`, as JMeter
     /// would not load it otherwise.
     ///
     /// # Errors

@@ -65,10 +65,10 @@ impl<'p> Element<'p> {
         self.data().gui_class.as_ref().map(|slice| slice.get(&self.plan.text))
     }
 
-    /// What the element is: JMeter's short name for its class, whatever alias, full class name or
+    /// What the element is: JMeter's short name for its class, for any alias, full class name or
     /// outdated name the file uses; the tag itself when JMeter has no short name for it.
     ///
-    /// As in JMeter the tag decides (or a `class` attribute beside it), not `testclass`.
+    /// As in JMeter the tag determines it (or a `class` attribute), not `testclass`.
     #[must_use]
     pub fn kind(self) -> &'p str {
         let data = self.data();
@@ -203,7 +203,7 @@ impl<'p> Element<'p> {
         self.properties().filter(|property| property.name() == name).last()
     }
 
-    /// The value of a property as text, whatever kind the file gives it; `None` when it is missing
+    /// The value of a property of any kind as text; `None` when it is missing
     /// or a structure (collection, element, map, object).
     #[must_use]
     pub fn text(self, name: &str) -> Option<&'p str> {

@@ -1,7 +1,7 @@
 //! From the bytes of a file to text, and back.
 //!
-//! JMeter reads every plan as UTF-8, whatever its first line declares. So bytes that are valid UTF-8
-//! are taken as such; anything else is decoded as its byte order mark or its declaration says, with a
+//! JMeter reads every plan as UTF-8, regardless of its declaration. So bytes that are valid UTF-8
+//! are taken as such; anything else is decoded by its byte order mark or declaration, with a
 //! warning that JMeter would read it differently.
 
 use std::sync::Arc;

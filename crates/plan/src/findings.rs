@@ -9,7 +9,7 @@ use crate::test_plan::TestPlan;
 use crate::tree::ElementId;
 use crate::xml::TextProblem;
 
-/// The most findings that [`parse`](crate::parse) gives back for one file; one more then tells how many
+/// The most findings that [`parse`](crate::parse) returns for one file; one more then has the number of those that
 /// are not listed.
 pub const DIAGNOSTICS_MAX: usize = 100;
 

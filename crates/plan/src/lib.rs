@@ -1,6 +1,6 @@
 //! The JMX test plan as written: a lossless tree with spans.
 //!
-//! [`parse`] reads a JMeter test plan and never fails: it gives back whatever could be read, together
+//! [`parse`] reads a JMeter test plan and never fails: it returns what could be read, together
 //! with findings that carry line and column. Nothing is interpreted beyond what JMeter's own reader
 //! does (short names of classes, outdated names of properties), nothing is dropped: unknown elements
 //! stay in the tree, and [`TestPlan::write`] gives back the bytes of the file, with

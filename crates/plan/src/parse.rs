@@ -42,11 +42,11 @@ const PROPERTIES_MAX: usize = 1 << 23;
 
 /// Reads a test plan.
 ///
-/// Never fails: whatever could be read is in the plan, and what is wrong with the file is in the
+/// Never fails: what could be read is in the plan, and the mistakes of the file are in the
 /// findings, in the order of the file as far as possible, at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX)
 /// and a few. A finding that [is an error](Diagnostic::is_error) means that the file was not read in
 /// full or cannot be understood with certainty, and that JMeter would not load it either: do not run
-/// such a plan. What JMeter would refuse although its meaning is plain is a warning that says so.
+/// such a plan. What JMeter would refuse although its meaning is clear is a warning.
 ///
 /// Time and memory are linear in the size of the file: a plan of 100 MB takes about 0.8 s and twice its
 /// size, a file made to be dense at most 0.8 GB.

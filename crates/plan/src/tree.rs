@@ -1,6 +1,6 @@
 //! The arena that holds a plan, and its memory layout.
 //!
-//! Names and values are ranges of the source wherever the source says them literally, so a plan
+//! Names and values are ranges of the source wherever the source contains them literally, so a plan
 //! costs about as much again as its file.
 
 use std::ops::Range;

@@ -74,7 +74,7 @@ pub(crate) fn normalize_line_ends(raw: &str) -> Cow<'_, str> {
     Cow::Owned(raw.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
-/// Appends what the reference at the start of `raw` stands for; gives the number of bytes it takes.
+/// Appends the text of the reference at the start of `raw`; returns the reference's length in bytes.
 fn push_reference(raw: &str, at: usize, text: &mut String, problem: &mut impl FnMut(TextProblem)) -> usize {
     let is_name =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'#' | b'_' | b'-' | b'.' | b':' | 0x80..);

@@ -359,21 +359,21 @@ fn properties_that_jmeter_would_not_load() {
     error[jmx-number]: the property `n` is `${users}`, which is no whole number of 32 bits
       --> plan.jmx:2:50
       in: Shop
-      cause: the tag asks for a number; JMeter would not load the plan
+      cause: the tag requires a number; JMeter would not load the plan
       hint: write it as a <stringProp>, which may hold ${…}
     (1 elements read)
 
     error[jmx-number]: the property `n` is ` 5 `, which is no whole number of 64 bits
       --> plan.jmx:2:50
       in: Shop
-      cause: the tag asks for a number; JMeter would not load the plan
+      cause: the tag requires a number; JMeter would not load the plan
       hint: write a number
     (1 elements read)
 
     error[jmx-number]: the property `n` is `much`, which is no number
       --> plan.jmx:2:50
       in: Shop
-      cause: the tag asks for a number; JMeter would not load the plan
+      cause: the tag requires a number; JMeter would not load the plan
       hint: write a number
     (1 elements read)
 

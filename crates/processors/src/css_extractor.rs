@@ -100,7 +100,7 @@ impl CssExtractor {
             }
             other => {
                 return Err(Refusal::invalid(format!(
-                    "has the implementation `{other}`, which is none of JMeter's"
+                    "has the implementation `{other}`, which JMeter does not have"
                 )));
             }
         }

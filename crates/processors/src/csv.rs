@@ -41,7 +41,7 @@ pub struct CsvDataSettings {
     pub recycle: bool,
     /// `stopThread`: stop the user at the end of the file.
     pub stop_thread: bool,
-    /// `shareMode`: `shareMode.all` (or empty), `shareMode.group`, `shareMode.thread`, or a name of its own.
+    /// `shareMode`: `shareMode.all` (or empty), `shareMode.group`, `shareMode.thread`, or another name.
     pub share_mode: Template,
 }
 
@@ -53,7 +53,7 @@ pub struct CsvDataStep {
     state: StateId,
 }
 
-/// The files that data sets of a run read, each opened once for those who share it.
+/// The files of a run's data sets, each opened once for all data sets that share it.
 #[derive(Debug)]
 pub struct CsvFiles {
     plan_directory: PathBuf,

@@ -135,7 +135,7 @@ impl Processor for JmesExtractor {
         } else if let Ok(number) = number.parse() {
             number
         } else {
-            // JMeter gives up the post-processors that follow, too.
+            // JMeter also skips the post-processors that follow.
             user.log(Level::Error, &format!("{}: For input string: \"{number}\"", settings.name));
             return;
         };

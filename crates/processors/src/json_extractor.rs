@@ -53,7 +53,7 @@ const KEPT_MAX: usize = 1000;
 /// JMeter's text when the lists differ in length.
 const MISMATCH: &str = "Mismatch between number of variables, json expressions and default values";
 
-/// A path kept for its text, or why there is none.
+/// A path cached by its text, or its error.
 pub(crate) type KeptPath = Rc<Result<JsonPath, PathError>>;
 
 thread_local! {
@@ -75,7 +75,7 @@ pub(crate) fn kept_path(text: &str) -> KeptPath {
     })
 }
 
-/// A path of the plan, or why it is none: JMeter finds that out at each sample.
+/// A path of the plan, or its error, which JMeter reports at each sample.
 pub(crate) type FixedPath = Result<JsonPath, PathError>;
 
 /// Compiles a constant path; refuses paths that Jayway may accept and this program does not support.
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn match_numbers_that_are_none_are_known_at_once() {
+    fn invalid_match_numbers_are_found_when_compiling() {
         let problem = |numbers| extractor("a", "$.a", numbers, "x").expect("runs in JMeter").problem();
         assert_eq!(problem("-1"), None);
         assert_eq!(problem("m2").as_deref(), Some("For input string: \"m2\""));

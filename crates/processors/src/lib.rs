@@ -3,7 +3,7 @@
 //!
 //! For each element of JMeter there is a struct of settings, whose fields name the properties of the plan they come
 //! from, and the element itself, made from the settings once per plan: `new` refuses with a [`Refusal`] what is not
-//! promised to work as in JMeter. Messages that people see in results are JMeter's to the byte.
+//! promised to work as in JMeter. Messages in results are those of JMeter to the byte.
 //!
 //! | module | what is in it |
 //! |---|---|

@@ -69,7 +69,7 @@ fn failure(message: String) -> AssertionResult {
 /// What a size assertion measures: `Assertion.test_field`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SizeOf {
-    /// `SizeAssertion.response_network_size`, and what JMeter does not know: headers and body.
+    /// `SizeAssertion.response_network_size`, and for all other values: headers and body.
     #[default]
     Response,
     /// `SizeAssertion.response_headers`

@@ -67,7 +67,7 @@ impl Ready<'_> {
     /// The pattern.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it is missing.
     pub fn pattern(&self) -> Result<&Pattern, &PatternError> {
         match self {
             Self::Shared(pattern, _) => pattern.as_deref(),

@@ -25,7 +25,7 @@ pub struct RandomVariableSettings {
     pub format: Template,
     /// `randomSeed`; empty: the run's own stream.
     pub seed: Template,
-    /// `perThread`: each user draws from a generator of its own.
+    /// `perThread`: each user has its own generator.
     pub per_user: bool,
     /// `variableName`
     pub variable: Template,

@@ -21,7 +21,7 @@ const SCHEMA_BYTES_MAX: u64 = 64 << 20;
 /// Schemas kept per thread that are named by variables.
 const KEPT_MAX: usize = 100;
 
-/// A schema, or why there is none.
+/// A schema, or its error.
 type Kept = Rc<Result<Schema, ElementError>>;
 
 thread_local! {

@@ -35,7 +35,7 @@ impl Scope {
             "children" => Ok(Self::SubResults),
             "all" => Ok(Self::All),
             "variable" => Ok(Self::Variable(variable)),
-            other => Err(Refusal::invalid(format!("has the scope `{other}`, which is none of JMeter's"))),
+            other => Err(Refusal::invalid(format!("has the scope `{other}`, which JMeter does not have"))),
         }
     }
 
@@ -142,7 +142,7 @@ impl Field {
         })
     }
 
-    /// The field that a response assertion's `Assertion.test_field` names; what JMeter does not know means the URL.
+    /// The field that a response assertion's `Assertion.test_field` names; any other value means the URL.
     ///
     /// # Errors
     /// For the body as a document.

@@ -137,7 +137,7 @@ enum Parsed {
     JavaLike(java_like::Script),
     JavaScript(javascript::Script),
     Jexl(jexl::Script),
-    /// Why it is none; JMeter finds out each time.
+    /// Its error, which JMeter reports each time.
     Missing(String),
     /// JMeter has no engine of this name.
     NoEngine(String),
@@ -356,7 +356,9 @@ impl ScriptText {
             };
             let Some(text) = read_file(name, &settings.base_dir) else {
                 return Err(Refusal::missing_file(format!("names the script {name}, which cannot be read"))
-                    .with_hint("relative names are looked up in the working directory and beside the plan"));
+                    .with_hint(
+                        "relative names are searched in the working directory and in the plan's directory",
+                    ));
             };
             let parsed = checked(&text).map_err(|error| refusal(&error, &settings.language))?;
             let seen = Seen::of(&parsed);

@@ -39,7 +39,7 @@ impl XPathAssertion {
     /// Takes an assertion out of the plan.
     ///
     /// # Errors
-    /// For expressions of XPath 2 that XPath 1.0 does not know.
+    /// For expressions of XPath 2 that are not XPath 1.0.
     pub fn new(settings: XPathAssertionSettings) -> Result<Self, Refusal> {
         if matches!(settings.flavour, XPathFlavour::Two { .. }) {
             refuse_later_xpath(&settings.query)?;

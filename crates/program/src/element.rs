@@ -80,7 +80,7 @@ pub enum AssertionScope {
     All,
 }
 
-/// The delay that a timer asks for.
+/// The delay that a timer requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delay {
     /// Delay, in nanoseconds.

@@ -211,7 +211,7 @@ pub enum ScriptIssue {
     CachedText,
 }
 
-/// The kernel is asked to wake a core this long before a deadline, because that is about the time it takes. The rest is spent
+/// Cores request to be woken this long before a deadline, because that is about the time that waking takes. The rest is spent
 /// polling the clock. Measured: half the median lateness of starts, for 1 to 2 % of a core.
 pub const WAKE_LEAD_NS: u64 = 10_000;
 
@@ -472,7 +472,7 @@ impl RunShared {
         self.stop_within(Stop::Now, 0);
     }
 
-    /// Whether the end is forced at `now`; whatever still runs is stopped at once then.
+    /// Whether the end is forced at `now`; then everything that still runs is stopped immediately.
     pub fn is_forced(&self, now: Nanos) -> bool {
         let plan_force_at_ns = self.plan_force_at_ns.load(Ordering::Relaxed);
         let is_forced = now.0 >= self.force_at_ns.load(Ordering::Relaxed).min(plan_force_at_ns);

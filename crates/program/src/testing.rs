@@ -38,7 +38,7 @@ pub fn shared_with(
     (Arc::new(shared), log)
 }
 
-/// What a run of one group shares, on a clock that stands still.
+/// The shared data of a run with one group, on a stopped clock.
 pub fn still(clock: &Clock) -> Arc<RunShared> {
     shared_with(clock.clone(), SEED, 1, Names::default(), 4).0
 }

@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_without_a_slot_are_kept_beside() {
+    fn names_without_a_slot_are_kept_separately() {
         let mut names = Names::default();
         let host = names.slot("HOST");
         assert_eq!(names.slot("HOST"), host);

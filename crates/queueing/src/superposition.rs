@@ -10,9 +10,9 @@ const MEAN_GAPS_MAX: f64 = 40.0;
 const PANEL: f64 = 0.5;
 
 /// The coefficient of variation of the gaps between the arrivals of `users` independent users, each of whom repeats
-/// `cycle`, once nobody remembers how they started. `None` without users or when the cycle takes no time.
+/// `cycle`, in the stationary state. `None` without users or when the cycle takes no time.
 ///
-/// Looked at from an arrival, a gap outlasts x when that user's own cycle does and nobody else arrives before:
+/// Seen from an arrival, a gap is longer than x if that user's own cycle is and no other user arrives before:
 /// P(gap > x) = (1 − F(x)) G(x)^(N−1) with G the equilibrium survival function (Cox & Smith, *On the superposition of
 /// renewal processes*, Biometrika 41, 1954). That is −(μ/N) d/dx G(x)^N, so that by parts
 ///

@@ -1,6 +1,6 @@
 //! The number of real users of a web site that a measured load represents.
 //!
-//! The threads of a load generator think little, so that few of them make much load. A real user thinks for Z′
+//! The threads of a load generator have short think times, so that few of them make much load. A real user has the think time Z′
 //! between pages; the number of real users with the same load is N′ = λ(R + Z′), equation (15) of Brady & Gunther,
 //! with λ in *pages* per second.
 

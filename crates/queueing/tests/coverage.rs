@@ -37,7 +37,7 @@ fn the_search_for_servers_is_in_the_intervals() {
 }
 
 #[test]
-fn below_the_knee_intervals_are_wide_and_a_finding_tells_why() {
+fn below_the_knee_intervals_are_wide_and_a_finding_explains_it() {
     let found = coverage("2 queues, below the knee");
     assert_covers(&found);
     assert!(found.warned >= LEAST, "{found:?}");
@@ -63,7 +63,7 @@ fn throughputs_of_the_scalability_law_are_not_passed_off_as_a_queue() {
     }
 }
 
-/// The table of the documentation; with two data sets of each system where nobody asks for more.
+/// The table of the documentation; with two data sets of each system by default.
 #[test]
 fn table() {
     let seeds = option_env!("ERROR_RATE_LOGS").and_then(|number| number.parse().ok()).unwrap_or(2);

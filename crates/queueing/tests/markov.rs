@@ -44,7 +44,7 @@ type Stream = (f64, f64, u64);
 type State = Vec<u64>;
 
 /// Where a state goes, and how often per second: customers think, go through the centres in their order, and think
-/// again. Centres are shared by all who are there.
+/// again. Centres are shared by all present customers.
 fn moves(network: &ClosedNetwork, stream: Option<Stream>, state: &State) -> Vec<(State, f64)> {
     let (centres, classes) = (network.centres.len(), network.classes.len());
     let streaming = state[centres * classes];

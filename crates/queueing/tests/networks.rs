@@ -127,7 +127,7 @@ fn what_has_no_product_form_is_not_quietly_solved() {
     let refused =
         solve(&closed(5, little_room.clone()), Settings { approximate: true, ..Settings::default() });
     assert!(matches!(refused, Err(SolveError::NoProductForm(_))));
-    // Room for everybody is no limit.
+    // Sufficient capacity is not a limit.
     assert!(solve(&closed(3, little_room), Settings::default()).is_ok());
 }
 
@@ -151,7 +151,7 @@ fn a_closed_queue_whose_service_is_not_exponential() {
     assert!((found.stations[0].queue - exact * response_s).abs() < 1e-12);
     assert!((found.stations[0].utilization.unwrap() - exact).abs() < 1e-12);
 
-    // A delay makes the pause another law: only near, and said.
+    // A delay changes the law of the pause: the result is approximate, and this is reported.
     let latency = Station {
         name: "latency".into(),
         kind: StationKind::Delay { service: PerClass::Same(TimeLaw::Deterministic { mean_s: 0.5 }) },

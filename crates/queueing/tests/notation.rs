@@ -156,7 +156,7 @@ fn what_makes_no_sense_is_found_with_its_path() {
 }
 
 #[test]
-fn replays_are_named_for_whoever_reads_files() {
+fn replays_contain_the_file_name() {
     let mut network = read(json!({
         "version": 1,
         "class": [{ "name": "c", "users": 1, "think": "replay(think.txt)" }],

@@ -75,7 +75,7 @@ pub struct SaveConfig {
     /// Whether `timeStamp` is the start (as `jmeter.properties` ships it) or the end of the sample
     /// (`sampleresult.timestamp.start`).
     pub timestamp_is_start: bool,
-    /// The `Encoding` column of a response without an encoding of its own (`sampleresult.default.encoding`).
+    /// The `Encoding` column of a response without an encoding (`sampleresult.default.encoding`).
     pub default_encoding: String,
     /// Whether every row is flushed at once (`jmeter.save.saveservice.autoflush`).
     pub autoflush: bool,

@@ -21,7 +21,7 @@ use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
 use crate::totals::TotalsSettings;
 use crate::writer::{Batch, BatchWriter, Message};
 
-/// Records a run on a thread of its own, which receives the samples of the cores from [`BatchWriter`]s.
+/// Records a run on a separate thread, which receives the samples of the cores from [`BatchWriter`]s.
 #[derive(Debug)]
 pub struct Recorder {
     thread: JoinHandle<RunTotals>,

@@ -289,7 +289,7 @@ fn xml_files_contain_details_and_nested_sub_results() {
         let labels: Vec<_> = text.lines().filter_map(|line| line.split('"').nth(1)).collect();
         assert!(text.starts_with("<?xml version=\"1.0\"") && text.ends_with("/>\n\n</testResults>\n"));
         assert_eq!(labels.iter().filter(|label| label.starts_with("inner")).count(), 40 * (run + 1));
-        assert_eq!(text.matches("</testResults>").count(), 1, "the file goes on where it ended");
+        assert_eq!(text.matches("</testResults>").count(), 1, "the file is continued");
         assert!(text.contains("<sample lb=\"outer 7\">\n  <sample lb=\"inner 7\"/>\n</sample>\n<sample lb="));
     }
     assert_eq!(text(&rows).lines().count(), 1 + 2 * 80);

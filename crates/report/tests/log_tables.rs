@@ -1,4 +1,4 @@
-//! What people see of the arrival statistics of logs.
+//! The printed arrival statistics of logs.
 
 use std::fmt::Write as _;
 
@@ -169,7 +169,7 @@ fn machines_get_everything() {
 }
 
 #[test]
-fn plots_stand_alone() {
+fn plots_are_complete_files() {
     let options = WebLogOptions { threads: vec![1, 2, 5, 10], ..WebLogOptions::default() };
     let logs = [log("<x>.jtl", 3_000, "", &options), log("<x>.jtl", 2, "", &options)];
     let files = arrival_plots(&logs);

@@ -117,7 +117,7 @@ fn run(dir: &RunDir) -> Manifest {
     manifest
 }
 
-/// What stands in a page before its script and its data.
+/// The part of a page before its script and data.
 fn written(page: &str) -> &str {
     page.split_once("<script type=\"application/json\"").unwrap().0
 }
@@ -164,7 +164,7 @@ fn a_run_directory_gives_every_report_again() {
     );
     insta::assert_snapshot!(text);
     let narrow = end_of_run(&summary, RunShow::default(), &[], Look { width: Some(100), colour: true });
-    // Two tables stand below one another where one is too wide; no row is wider than the terminal.
+    // If one table is too wide, two are printed below each other; no row is wider than the terminal.
     assert!(narrow.contains("\x1b[1m") && narrow.contains("requests\x1b[0m\n"));
     let plain =
         |width| end_of_run(&summary, RunShow::default(), &[], Look { width: Some(width), colour: false });
@@ -187,17 +187,14 @@ fn a_run_directory_gives_every_report_again() {
     }
     assert!(page.contains("Shop &lt;busy&gt; hour"));
     assert!(page.contains("<dt>Generator's cores</dt><dd>97 % busy</dd>"));
-    assert!(
-        page.contains("<dt>Generator's memory</dt><dd>unavailable</dd>"),
-        "what nobody measured is no zero"
-    );
+    assert!(page.contains("<dt>Generator's memory</dt><dd>unavailable</dd>"), "unmeasured values are not 0");
     if let Some(keep) = std::env::var_os("BUSYHOUR_KEEP_REPORT") {
         std::fs::copy(dir.report_path(), keep).unwrap();
     }
 }
 
 #[test]
-fn a_run_without_samples_is_told_so() {
+fn a_run_without_samples_is_reported() {
     let (recorder, writers) = Recorder::start(RecorderConfig::default()).unwrap();
     drop(writers);
     let summary = Summary::new(RunFacts::default(), &recorder.finish());
@@ -240,7 +237,7 @@ fn statistics_are_jmeters() {
 }
 
 #[test]
-fn a_dashboard_wants_an_empty_folder() {
+fn a_dashboard_requires_an_empty_folder() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path().join("deep/report");
     let (recorder, writers) = Recorder::start(RecorderConfig::default()).unwrap();

@@ -15,7 +15,7 @@ const MS: u64 = 1_000_000;
 const SEED: u64 = 11;
 const FIRST_NS: u64 = 20 * MS;
 
-/// Records an open run of `text` over two cores, each arrival beginning as `outcome` says, and a closed group beside it when
+/// Records an open run of `text` over two cores, each arrival with the outcome `outcome`, and also a closed group when
 /// `closed` names one; gives the verdicts and the page of the terminal.
 fn verdicts(
     text: &str,
@@ -160,7 +160,7 @@ fn a_poisson_load_that_was_met_is_called_that() {
 }
 
 #[test]
-fn bunches_drops_and_waits_are_told() {
+fn bunches_drops_and_waits_are_reported() {
     // A timer that ticks once in 5 ms.
     let ticks = |_, at: Nanos| ArrivalOutcome::Started { at: Nanos((at.0 / (5 * MS) + 1) * 5 * MS) };
     let (bunched, text, _) = verdicts("poisson(1000/s) for 20s", ticks, &[]);
@@ -220,7 +220,7 @@ fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
 }
 
 #[test]
-fn groups_with_users_of_their_own_are_judged_beside_it_and_by_group() {
+fn groups_with_their_own_users_are_also_judged_by_group() {
     let met = |_, at: Nanos| ArrivalOutcome::Started { at };
     let (verdicts, text, _) = verdicts("poisson(1000/s) for 10s", met, &["A", "B"]);
     let of: Vec<_> = verdicts.iter().map(|verdict| (verdict.scope, verdict.of.as_deref())).collect();
@@ -250,13 +250,13 @@ fn a_run_stopped_in_its_ramp_is_measured_against_the_part_that_was_made() {
     assert!(rate.low < 250.0 && rate.high > 250.0 && rate.value < 270.0, "{rate:?}");
     assert!(!text.contains("the requested rate"), "{text}");
     assert!(text.contains(" sessions, 1 user, 7 arrivals not started, "), "{text}");
-    assert!(text.contains("at most; none dropped"), "nobody says that none waited: {text}");
+    assert!(text.contains("at most; none dropped"), "the number that waited is missing: {text}");
     assert!(text.contains("7 arrivals still waited for a user when the run was stopped"), "{text}");
     assert!(page.contains(" sessions · 1 user · 7 arrivals not started"), "{page}");
 }
 
 #[test]
-fn a_load_that_was_changed_while_it_went_on_is_judged_by_what_was_asked_then() {
+fn a_load_changed_during_the_run_is_judged_by_the_changed_request() {
     let text = "poisson(500/s) for 40s";
     let s = |seconds: u64| seconds * 1_000 * MS;
     let mut changes = Changes::default();
@@ -278,12 +278,12 @@ fn a_load_that_was_changed_while_it_went_on_is_judged_by_what_was_asked_then() {
     let begun = |_, at: Nanos| ArrivalOutcome::Started { at: at + 15_000 };
     let (verdicts, text_shown, page) = verdicts_of(&schedule, &events, u64::MAX, text, begun, &[]);
     assert_eq!(verdicts[0].decision, Decision::Inside, "{text_shown}");
-    // The rate of 750 per second over all is the one asked for, not one that was missed.
+    // The rate of 750 per second over the run is the requested one, not a missed one.
     assert!(!format!("{:?}", verdicts[0]).contains("RateMissed"), "{:?}", verdicts[0]);
     for words in ["3 times the configured rate", "paused", "resumed", "0.5 times"] {
         assert!(page.contains(words), "{words} is not in the page");
     }
-    // Nobody who does not know of the changes would call that a Poisson process of the rate asked for.
+    // Without the changes this would not be a Poisson process of the requested rate.
     let (unaware, ..) = verdicts_of(&schedule, &[], u64::MAX, text, begun, &[]);
     assert_eq!(unaware[0].decision, Decision::Outside);
 }

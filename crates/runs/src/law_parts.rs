@@ -147,7 +147,7 @@ mod tests {
         let text = "pause 5s, poisson(50/s) for 10s, pause 5s, ramp(50/s -> 80/s) over 10s, pause 3s, even(9/s) for 4s, \
                     poisson(5/s) for 10s";
         assert_eq!(found(text, 99), [(Law::Poisson, 5, 30), (Law::Even, 33, 37), (Law::Poisson, 37, 47)]);
-        // A run that was stopped has asked for no more than that.
+        // The request of a stopped run ends with the run.
         assert_eq!(found(text, 35), [(Law::Poisson, 5, 30), (Law::Even, 33, 35)]);
         assert_eq!(found(text, 33), [(Law::Poisson, 5, 30)]);
     }

@@ -2,7 +2,7 @@
 //!
 //! The window is cut into batches of equal length, so many that each has some requests and that even a short run has enough of
 //! them. Standard errors come from what varies from batch to batch, with as many independent batches as their correlation leaves
-//! ([`SerialDependence`]). What differs between runs, such as another machine's work beside this one, is not in them.
+//! ([`SerialDependence`]). Differences between runs, such as the load of other machines, are not included.
 
 use busyhour_stats::{SerialDependence, stationary_block_length};
 

@@ -130,7 +130,7 @@ fn judge_open(
         }
     })?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    // What the delivery did to the schedule is told by both side by side; laws without a theory of their own are judged by
+    // Both together show the effect of the delivery on the schedule; laws without a theory are judged by
     // it, too.
     let schedule: Observed = {
         let mut tally = ArrivalTally::new(settings);
@@ -176,13 +176,13 @@ fn judge_open(
     Ok(verdicts)
 }
 
-/// Whether no group of the run has users of its own.
+/// Whether no group of the run has its own users.
 fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
     let open: usize = load.facts.open.iter().map(|open| open.groups.len()).sum();
     open + names.set_up_and_tear_down.len() >= names.groups.len()
 }
 
-/// How much of a schedule that lasts `duration_ns` was made: all of it, unless the run ended before; then what was asked
+/// The part of a schedule of `duration_ns` that was offered: all of it, unless the run ended before; then what was requested
 /// for is the rate until there, not that of a time that never came.
 fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -> Result<u64, ReadRunError> {
     if facts.end == Some(RunEnd::Completed) {

@@ -1,7 +1,7 @@
 //! Puts the starts of samples into their order while they are read, in bounded memory.
 //!
-//! Results stand in the order in which samples ended. So many starts are held back that a sample finds its place although
-//! half a million others ended while it was under way. One that does not is counted where it stands, and the verdict says
+//! Results are in the order in which samples ended. The buffer of starts is large enough to sort a sample although half a
+//! million others ended during it. A sample beyond that is counted out of order, and the verdict states
 //! how many there were.
 
 use std::collections::VecDeque;

@@ -182,7 +182,7 @@ fn summarised(
     Ok((summary, again))
 }
 
-/// How far the record of a run reaches that did not write how it ended, and what the results file beside it has that the
+/// The end of the record of a run without an outcome, and what the results file contains that the
 /// record lacks.
 fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<RecordEnd> {
     if manifest.outcome.is_some() {
@@ -194,7 +194,7 @@ fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<Reco
     Some(RecordEnd { at_s: end.as_duration().as_secs_f64(), later })
 }
 
-/// The samples of a results file that ended later than `end`; `None` when there are none, or no file that can be read. The
+/// The samples of a results file that ended later than `end`; `None` without such samples or a readable file. The
 /// file has whole milliseconds, of the start and of the time: both may be rounded.
 fn later_rows(path: &Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
     let settings = ReadSettings { start_ms: Some(start_ms), ..ReadSettings::default() };

@@ -88,7 +88,7 @@ impl Dummy {
     }
 }
 
-/// Whether `java.net.URL` takes it: it must know the protocol.
+/// Whether `java.net.URL` accepts it, which depends on the protocol.
 fn is_url(text: &str) -> bool {
     const KNOWN: [&str; 6] = ["http", "https", "ftp", "file", "jar", "mailto"];
     let protocol = text.trim().split(':').next().unwrap_or("");

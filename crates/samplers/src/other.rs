@@ -71,7 +71,7 @@ impl Interrupt {
     pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let Some(at) = self.at else { return Some(work.await) };
         let over = async {
-            // Sleepers are woken before their time when the run is stopped; samples in flight go on then.
+            // Sleeping users are woken early when the run is stopped; samples in progress continue then.
             while self.clock.now() < at {
                 match &self.core {
                     Some(core) => core.sleep_until(at).await,

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_words_stand_without_their_number() {
+    fn the_systems_message_is_without_its_number() {
         assert_eq!(reason(&io::Error::from_raw_os_error(2)), "No such file or directory");
     }
 }

@@ -32,7 +32,7 @@ fn peer(behaviour: impl Fn(&mut TcpStream) + Send + 'static) -> u16 {
     port
 }
 
-/// Sends so many bytes, or fewer if the other side does not want them.
+/// Sends so many bytes, or fewer if the peer closes the connection.
 fn send(stream: &mut TcpStream, bytes: usize) {
     let piece = [b'x'; 1 << 16];
     let mut left = bytes;
@@ -109,7 +109,7 @@ fn is_refused(result: &SampleResult, class: &str) {
 }
 
 #[test]
-fn a_text_without_an_end_is_given_up() {
+fn an_endless_text_is_stopped() {
     let port = peer(|stream| send(stream, RESPONSE_BYTES_MAX + 1));
     for client in [TcpClient::Text, TcpClient::Binary] {
         let result = sample(AnySampler::Other(Box::new(tcp(client, port))));

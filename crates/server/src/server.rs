@@ -31,7 +31,7 @@ const HEAD_MAX: usize = 16 << 10;
 const BODY_MAX: usize = 4 << 10;
 
 /// Connections at once. A further one replaces the oldest connection whose request is not complete, so that clients that
-/// send slowly do not keep others out; if there is none, it is refused.
+/// send slowly do not block others; if there is none, it is refused.
 const CONNECTIONS_MAX: usize = 32;
 
 /// Time for a client to send its request.

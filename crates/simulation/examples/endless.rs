@@ -1,4 +1,4 @@
-//! Simulates one of some models for a number of events, and prints what was asked for: for measuring the simulator.
+//! Simulates one of some models for a number of events, and prints the requested result: for measuring the simulator.
 //!
 //! `cargo run --release -p busyhour-simulation --example endless -- mm1 20000000`
 #![allow(clippy::print_stdout, reason = "a program of its own")]

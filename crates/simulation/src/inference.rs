@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_start_is_cut_where_the_slowest_measure_has_settled() {
         let settling = tally(300, |at| (1.0, if at < 40 { 0.0 } else { 1.0 + (at % 3) as f64 }));
-        assert_eq!(transient(&settling, 1, 1).cut, 0, "nobody stays");
+        assert_eq!(transient(&settling, 1, 1).cut, 0, "no transient");
         let mut filling = Tally::new(2);
         filling.begin_batches(1.0);
         for second in 1..=300_u32 {

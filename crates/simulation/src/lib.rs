@@ -6,8 +6,8 @@
 //! (`serving`), and the strategies of `routing`. What happens is added up in batches of equal simulated time (`tally`),
 //! in memory that does not grow with the length.
 //!
-//! [`simulate`] runs independent replications side by side, cuts off what they need to fill, and goes on until the
-//! interval of every measure is as narrow as was asked for (`inference`): Heidelberger and Welch's spectral estimate
+//! [`simulate`] runs independent replications in parallel, removes their transients, and continues until the
+//! interval of every measure is as narrow as requested (`inference`): Heidelberger and Welch's spectral estimate
 //! within each replication, pooled over them. It reads no clock and no file; the same seed gives the same result with
 //! any number of threads.
 //!

@@ -1,4 +1,4 @@
-//! How a simulation ends, and what it says of itself.
+//! How a simulation ends, and what it reports.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn it_ends_at_the_bound_and_says_what_is_not_known() {
+fn it_ends_at_the_bound_and_reports_what_is_unknown() {
     let network = open(0.95, vec![Station::queue("server", 1, 1.0)]);
     let settings =
         SimulationSettings { precision: 0.001, events_max: 100_000, ..SimulationSettings::default() };
@@ -108,7 +108,7 @@ fn customers_who_block_each_other_for_ever_are_found() {
     let capacity = Some(Capacity { customers: 1, when_full: WhenFull::Block });
     let station = |name: &str| queue_of(name, Queue { capacity, ..Queue::new(1, service.clone()) });
     let mut network = closed(2, 1.0, vec![station("a"), station("b")]);
-    // Others go on, so that events do not run out.
+    // Others continue, so that events do not run out.
     network.classes.push(CustomerClass::open("others", 1.0));
     network.stations.push(Station::queue("c", 1, 0.1));
     let of = |class: &str, from: &str, to: &[&str]| busyhour_queueing::network::Route {
@@ -128,7 +128,7 @@ fn customers_who_block_each_other_for_ever_are_found() {
 }
 
 #[test]
-fn time_that_stands_still_is_found() {
+fn stopped_time_is_found() {
     let instant = TimeLaw::Deterministic { mean_s: 0.0 };
     let network = closed(2, 0.0, vec![Station::delay("nothing", instant)]);
     let error = simulate(&network, &SimulationSettings::default()).unwrap_err();

@@ -12,7 +12,7 @@ use common::{closed, open};
 const LEAST: u32 = 179;
 
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn intervals_have_their_nominal_coverage() {
     let web = open(0.6, vec![Station::queue("web", 1, 1.0)]);
     let shop = closed(20, 4.0, vec![Station::queue("app", 1, 0.3), Station::queue("db", 1, 0.2)]);
     // Exact mean value analysis.

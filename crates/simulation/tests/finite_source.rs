@@ -36,6 +36,6 @@ fn a_latency_counts_nearly_as_if_it_were_thinking() {
         let network = model.network(50, 0.4).unwrap();
         let found = run(&network, 0.01).classes[0].response_s.unwrap().value;
         let says = model.predict(50.0, 0.4).response_s;
-        assert!((says / found - 1.0).abs() < 0.03, "c² {scv}: {says} beside {found}");
+        assert!((says / found - 1.0).abs() < 0.03, "c² {scv}: {says} and {found}");
     }
 }

@@ -124,7 +124,7 @@ fn a_fork_and_a_join() {
 
 #[test]
 fn classes_are_switched() {
-    // One in four of those who browse goes on to buy, which takes another visit to the shop; then they browse again.
+    // A quarter of the browsers buy, which takes another visit to the shop; then they browse again.
     let exponential = |mean_s: f64| TimeLaw::Exponential { mean_s };
     let service =
         PerClass::By([("browse".to_owned(), exponential(0.1)), ("buy".to_owned(), exponential(0.3))].into());
@@ -225,7 +225,7 @@ fn a_full_station_blocks_the_server_before_it() {
         found.stations[1].total.utilization,
         mean(&|(_, b, _)| f64::from(u8::from(b > 0))),
     );
-    // Who is blocked keeps his server.
+    // A blocked customer keeps its server.
     holds("U of the first", first.utilization, mean(&|(a, ..)| f64::from(u8::from(a > 0))));
     holds("X", found.classes[0].throughput_per_s, mu[1] * mean(&|(_, b, _)| f64::from(u8::from(b > 0))));
 }

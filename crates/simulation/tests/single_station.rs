@@ -57,7 +57,7 @@ fn laws() -> Vec<TimeLaw> {
 }
 
 #[test]
-fn who_came_first_is_served_first_whatever_the_law() {
+fn service_is_in_the_order_of_arrival_for_all_laws() {
     // Pollaczek and Khinchine. (Replayed times are not independent of each other and are left out.)
     for law in laws().into_iter().filter(|law| !matches!(law, TimeLaw::Replay { .. })) {
         let exact = 1.0 + 0.6 * (1.0 + law.scv()) / 2.0 / 0.4;
@@ -132,7 +132,7 @@ fn two_classes(scheduling: Scheduling) -> SimulationResult {
     run(&QueueingNetwork::new(classes, vec![station]), 0.03)
 }
 
-/// Mean work that somebody who comes finds in service: Σ λE[S²]/2, of the first class and of both.
+/// Mean work in service at an arrival: Σ λE[S²]/2, of the first class and of both.
 const RESIDUAL: [f64; 2] = [0.3 * 1.5 / 2.0, 0.3 * 1.5 / 2.0 + 0.4 * 2.0 * 0.81 / 2.0];
 
 #[test]
@@ -185,7 +185,7 @@ fn with_room(servers: u32, customers: u32, law: TimeLaw) -> Station {
 }
 
 #[test]
-fn without_waiting_room_the_loss_is_erlangs_whatever_the_law() {
+fn without_waiting_room_the_loss_is_erlangs_for_all_laws() {
     // 5 servers, 4 erlang: B = 0.19907.
     let b: f64 = (1..=5).fold(1.0, |b, n| 4.0 * b / (f64::from(n) + 4.0 * b));
     for law in [TimeLaw::Exponential { mean_s: 2.0 }, TimeLaw::Lognormal { mean_s: 2.0, cv: 2.0 }] {

@@ -43,7 +43,7 @@ fn new_worker() -> Option<Worker> {
     }))
 }
 
-/// What came of one poll.
+/// The result of one poll.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Polled<T> {
     /// The future is ready.
@@ -76,7 +76,7 @@ impl<F: Future> std::fmt::Debug for SlicedPoll<F> {
 }
 
 impl<F: Future> SlicedPoll<F> {
-    /// A future that nobody has polled yet.
+    /// A future that has not been polled yet.
     pub fn new(future: F) -> Self {
         let inner = Inner { waker: Waker::noop().clone(), output: Poll::Pending, future };
         Self { inner: UnsafeCell::new(inner), suspended: None, away: None, _pinned: PhantomPinned }
@@ -112,7 +112,7 @@ impl<F: Future> SlicedPoll<F> {
     fn poll_once(&mut self, context: &Context<'_>, clock: fn() -> u64) -> Polled<F::Output> {
         let inner = self.inner.get();
         if self.suspended.is_none() && !slice::are_coroutines_needed() {
-            // SAFETY: `inner` is pinned and nobody else uses it.
+            // SAFETY: `inner` is pinned and not used elsewhere.
             let polled = unsafe { Pin::new_unchecked(&mut (*inner).future) }
                 .poll(&mut Context::from_waker(context.waker()));
             return match polled {
@@ -126,14 +126,14 @@ impl<F: Future> SlicedPoll<F> {
                 worker
             }
             None => {
-                // SAFETY: no poll is under way, so nobody else uses the waker.
+                // SAFETY: no poll is in progress, so the waker is not used elsewhere.
                 let waker = unsafe { &mut (*inner).waker };
                 if !waker.will_wake(context.waker()) {
                     waker.clone_from(context.waker());
                 }
                 let Some(worker) = IDLE.with_borrow_mut(Vec::pop).or_else(new_worker) else {
                     // Without memory for a stack it is polled on this one, in one piece.
-                    // SAFETY: `inner` is pinned and nobody else uses it.
+                    // SAFETY: `inner` is pinned and not used elsewhere.
                     unsafe { poll_inner::<F>(inner.cast_const().cast()) };
                     return self.take_output();
                 };
@@ -188,7 +188,7 @@ impl<F: Future> Drop for SlicedPoll<F> {
 /// Polls the future of an [`Inner`] and stores the output.
 ///
 /// # Safety
-/// The pointer is to an `Inner<F>` that is pinned and that nobody else uses until the function returns or its stack is
+/// The pointer is to a pinned `Inner<F>` that is not used elsewhere until the function returns or its stack is
 /// unwound.
 unsafe fn poll_inner<F: Future>(inner: *const ()) {
     let inner: *mut Inner<F> = inner.cast_mut().cast();

@@ -1,4 +1,4 @@
-//! Long evaluations in slices, so that the other users of a core go on meanwhile.
+//! Long evaluations in slices, so that the other users of a core continue meanwhile.
 //!
 //! A core runs many users on one thread. The engine polls the future of a user inside a coroutine ([`SlicedPoll`]).
 //! Evaluators (regular expressions, XPath, scripts and so on) call [`tick`] with the steps that they take. When a poll has

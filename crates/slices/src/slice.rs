@@ -72,7 +72,7 @@ pub fn checkpoint() {
 }
 
 /// Has the futures of this thread polled inside of coroutines from now on. Without it that begins when a poll has taken more than
-/// a thousand steps, so that users who evaluate nothing do not pay for coroutines.
+/// a thousand steps, so that users without evaluations do not pay for coroutines.
 pub fn need_coroutines() {
     NEEDED.set(true);
 }

@@ -48,7 +48,7 @@ impl State {
     /// | `/certificate` | `certificate=NAME;`, the name in the client's certificate, or `none` |
     /// | `/status/CODE` | that status |
     /// | `/redirect/CODE/N` | N redirects by relative `Location`, then `/landed` |
-    /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as they say |
+    /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as their names say |
     /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie; attributes, percent-encoded, follow the value |
     /// | `/set-cookie/NAME/VALUE` | the same with `Path=/` |
     /// | `/auth` | 401 unless `user:secret` come by Basic authorization |
@@ -65,7 +65,7 @@ impl State {
     /// | `/ws…` with an upgrade | a WebSocket, see the `websocket` module |
     /// | anything else | 200, `METHOD target` as text |
     ///
-    /// As a proxy it also asks who is there, see the `proxy` module. `client` is the certificate of the client, DER.
+    /// As a proxy it also requires credentials, see the `proxy` module. `client` is the certificate of the client, DER.
     pub(crate) fn answer(&self, request: &Request, client: Option<&[u8]>) -> Answer {
         let target = request.target();
         if let Some(answer) = proxy::answer(request) {

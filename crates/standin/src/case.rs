@@ -86,7 +86,7 @@ impl Case {
     }
 
     /// The arguments that run the plan, the same for `jmeter` and for `busyhour`: requests go to `server`, results to `results.jtl` in `out_dir`, other files that the plan writes beside it
-    /// (the plan knows the folder as the property `OUT`, its own as `CASE`).
+    /// (the plan gets the folder as the property `OUT`, its own folder as `CASE`).
     #[must_use]
     pub fn command_line(&self, server: &StandIn, out_dir: &Path) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();

@@ -47,7 +47,7 @@ impl LivePage {
     /// Sends an order like the script of the page, and reads the complete response.
     ///
     /// # Errors
-    /// As [`Self::ask`].
+    /// As for [`Self::ask`].
     pub fn order(&self, body: &str) -> Result<String> {
         let Self { address, token } = self;
         let head = format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {token}\r\nOrigin: http://{address}");

@@ -1,4 +1,4 @@
-//! The recordings in the project can be read and tell something.
+//! The recordings in the project can be read and are not empty.
 
 use std::path::Path;
 

@@ -120,7 +120,7 @@ impl FrameFilter {
                 Test::Text(*comparison, *inverted, value, regex)
             }
             Self::Data { comparison, inverted, value, position, .. } => {
-                // A value that is none filters nothing; Java's filter logs it.
+                // An invalid value filters nothing; Java's filter logs it.
                 let value = binary::parse(&value.text(user)).unwrap_or_default();
                 let position = position.text(user).parse().ok();
                 Test::Binary(*comparison, *inverted, value, position)
@@ -179,7 +179,7 @@ fn bytes_fit(comparison: Comparison, bytes: &[u8], value: &[u8], position: Optio
         }
         (Comparison::StartsWith, _) => bytes.starts_with(value),
         (Comparison::EndsWith, _) => bytes.ends_with(value),
-        // Bytes know no regular expressions.
+        // Regular expressions do not apply to bytes.
         _ => true,
     }
 }

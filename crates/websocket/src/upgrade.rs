@@ -15,7 +15,7 @@ const OWN: [&str; 5] = ["Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "S
 pub(crate) enum Refused {
     /// The answer is HTTP, but not the right one: its status, if that is it, and what is wrong.
     Upgrade(Option<u16>, String),
-    /// The answer is no HTTP, or there is none.
+    /// The response is not HTTP, or missing.
     Protocol(&'static str),
 }
 

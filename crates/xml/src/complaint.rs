@@ -1,5 +1,5 @@
-//! What Java's parser (Xerces) says of a document that is not well-formed. Its words stand in results, so the
-//! mistakes that responses are full of are looked for here; the library that reads documents has words of its own.
+//! The messages of Java's parser (Xerces) for documents that are not well-formed. Results contain these messages, so
+//! frequent mistakes of responses are detected here; the messages of the XML library differ.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ pub fn complaint(text: &str, reading: Reading) -> Option<String> {
 /// `Err(None)`: some other mistake.
 type Scanned = Result<(), Option<String>>;
 
-fn says<T>(words: impl Into<String>) -> Result<T, Option<String>> {
+fn message<T>(words: impl Into<String>) -> Result<T, Option<String>> {
     Err(Some(words.into()))
 }
 
@@ -48,7 +48,7 @@ impl<'t> Scan<'t> {
                 self.rest = &self.rest[at + mark.len()..];
                 Ok(())
             }
-            None => says("XML document structures must start and end within the same entity."),
+            None => message("XML document structures must start and end within the same entity."),
         }
     }
 
@@ -78,9 +78,9 @@ impl<'t> Scan<'t> {
             } else if self.rest.starts_with("<?") {
                 self.skip_past("?>")?;
             } else if self.rest.starts_with('<') {
-                return says("The markup in the document following the root element must be well-formed.");
+                return message("The markup in the document following the root element must be well-formed.");
             } else {
-                return says("Content is not allowed in trailing section.");
+                return message("Content is not allowed in trailing section.");
             }
             self.space();
         }
@@ -91,16 +91,18 @@ impl<'t> Scan<'t> {
         loop {
             self.space();
             if self.rest.is_empty() {
-                return says("Premature end of file.");
+                return message("Premature end of file.");
             } else if self.rest.starts_with("<?xml ") {
-                return says("The processing instruction target matching \"[xX][mM][lL]\" is not allowed.");
+                return message(
+                    "The processing instruction target matching \"[xX][mM][lL]\" is not allowed.",
+                );
             } else if self.rest.starts_with("<!--") {
                 self.skip_past("-->")?;
             } else if self.rest.starts_with("<?") {
                 self.skip_past("?>")?;
             } else if self.rest.starts_with("<!DOCTYPE") {
                 if reading.no_doctype {
-                    return says(
+                    return message(
                         "DOCTYPE is disallowed when the feature \
                          \"http://apache.org/xml/features/disallow-doctype-decl\" set to true.",
                     );
@@ -112,9 +114,9 @@ impl<'t> Scan<'t> {
                 }
                 self.skip_past(">")?;
             } else if !self.rest.starts_with('<') {
-                return says("Content is not allowed in prolog.");
+                return message("Content is not allowed in prolog.");
             } else if name_length(&self.rest[1..]) == 0 {
-                return says("The markup in the document preceding the root element must be well-formed.");
+                return message("The markup in the document preceding the root element must be well-formed.");
             } else {
                 return Ok(());
             }
@@ -143,7 +145,7 @@ impl<'t> Scan<'t> {
                 return Ok(());
             }
             if self.rest.is_empty() {
-                return says("XML document structures must start and end within the same entity.");
+                return message("XML document structures must start and end within the same entity.");
             }
         }
     }
@@ -158,12 +160,12 @@ impl<'t> Scan<'t> {
                         self.rest = rest;
                         Ok(())
                     }
-                    None => says(format!(
+                    None => message(format!(
                         "The end-tag for element type \"{name}\" must end with a '>' delimiter."
                     )),
                 }
             }
-            Some(open) => says(format!(
+            Some(open) => message(format!(
                 "The element type \"{open}\" must be terminated by the matching end-tag \"</{open}>\"."
             )),
             None => Err(None),
@@ -173,7 +175,7 @@ impl<'t> Scan<'t> {
     fn start_tag(&mut self) -> Scanned {
         let element = self.name();
         if element.is_empty() {
-            return says("The content of elements must consist of well-formed character data or markup.");
+            return message("The content of elements must consist of well-formed character data or markup.");
         }
         let mut seen = HashSet::new();
         loop {
@@ -188,17 +190,17 @@ impl<'t> Scan<'t> {
                 return Ok(());
             }
             if self.rest.is_empty() {
-                return says("XML document structures must start and end within the same entity.");
+                return message("XML document structures must start and end within the same entity.");
             }
             if !spaced || name_length(self.rest) == 0 {
-                return says(format!(
+                return message(format!(
                     "Element type \"{element}\" must be followed by either attribute specifications, \">\" or \"/>\"."
                 ));
             }
             let name = self.name();
             self.attribute(element, name)?;
             if !seen.insert(name) {
-                return says(format!(
+                return message(format!(
                     "Attribute \"{name}\" was already specified for element \"{element}\"."
                 ));
             }
@@ -208,7 +210,7 @@ impl<'t> Scan<'t> {
     fn attribute(&mut self, element: &str, name: &str) -> Scanned {
         self.space();
         let Some(rest) = self.rest.strip_prefix('=') else {
-            return says(format!(
+            return message(format!(
                 "Attribute name \"{name}\" associated with an element type \"{element}\" must be followed by the ' = ' \
                  character."
             ));
@@ -216,19 +218,19 @@ impl<'t> Scan<'t> {
         self.rest = rest;
         self.space();
         let Some(quote) = self.rest.chars().next().filter(|quote| matches!(quote, '"' | '\'')) else {
-            return says(format!(
+            return message(format!(
                 "Open quote is expected for attribute \"{name}\" associated with an  element type  \"{element}\"."
             ));
         };
         self.rest = &self.rest[1..];
         let Some(end) = self.rest.find([quote, '<', '&']) else {
-            return says(format!(
+            return message(format!(
                 "Close quote is expected for attribute \"{name}\" associated with an  element type  \"{element}\"."
             ));
         };
         self.rest = &self.rest[end..];
         match self.rest.chars().next() {
-            Some('<') => says(format!(
+            Some('<') => message(format!(
                 "The value of attribute \"{name}\" associated with an element type \"{element}\" must not contain the \
                  '<' character."
             )),
@@ -265,7 +267,7 @@ impl<'t> Scan<'t> {
             }
             let end = self.rest.find(['<', '&']).unwrap_or(self.rest.len());
             if self.rest[..end].contains("]]>") {
-                return says(
+                return message(
                     "The character sequence \"]]>\" must not appear in content unless used to mark the end of a CDATA \
                      section.",
                 );
@@ -283,15 +285,15 @@ impl<'t> Scan<'t> {
         }
         let name = self.name();
         if name.is_empty() {
-            return says("The entity name must immediately follow the '&' in the entity reference.");
+            return message("The entity name must immediately follow the '&' in the entity reference.");
         }
         let Some(rest) = self.rest.strip_prefix(';') else {
-            return says(format!("The reference to entity \"{name}\" must end with the ';' delimiter."));
+            return message(format!("The reference to entity \"{name}\" must end with the ';' delimiter."));
         };
         self.rest = rest;
         if self.declares_entities || matches!(name, "amp" | "lt" | "gt" | "quot" | "apos") {
             return Ok(());
         }
-        says(format!("The entity \"{name}\" was referenced, but not declared."))
+        message(format!("The entity \"{name}\" was referenced, but not declared."))
     }
 }

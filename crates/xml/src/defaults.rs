@@ -1,4 +1,4 @@
-//! Attributes that a document does not write because its own document type declaration says what they are.
+//! Default attributes from the document type declaration.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use uppsala::{Attribute, Document, QName};
 
 use crate::document::elements;
 
-/// An attribute with a value of its own wherever it is not written.
+/// An attribute with its default value.
 #[derive(Debug, PartialEq, Eq)]
 struct Declared<'t> {
     element: &'t str,
@@ -36,7 +36,7 @@ pub(crate) fn add(tree: &mut Document<'_>, text: &str) {
     }
 }
 
-/// What the internal subset of the declaration says; of several for one attribute the first counts.
+/// The defaults in the internal subset of the declaration; the first one of an attribute counts.
 fn declared(text: &str) -> Vec<Declared<'_>> {
     let mut all: Vec<Declared<'_>> = Vec::new();
     let Some(at) = text.find("<!DOCTYPE") else { return all };
@@ -100,7 +100,7 @@ impl<'t> Words<'t> {
         Some(self.rest)
     }
 
-    /// What stands behind `<!ATTLIST`, up to its end.
+    /// The content of `<!ATTLIST`, up to its end.
     fn defaults(&mut self) -> Vec<Declared<'t>> {
         let mut all = Vec::new();
         let Some(element) = self.next() else { return all };

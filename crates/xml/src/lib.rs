@@ -22,7 +22,7 @@ pub use query::{Answer, evaluate, problem};
 pub use schema::Schema;
 pub use write::{write_item, write_node};
 
-/// Stands in the names of elements with a prefix, where a document is read without regard to namespaces: such names
+/// Namespace of elements with a prefix in documents that are read without regard to namespaces: such names
 /// have a local part, but no test of a name finds them by it.
 const NO_NAMESPACE: &str = "\u{1}";
 
@@ -76,7 +76,7 @@ fn read_at_once(text: &str, reading: Reading) -> Result<XmlDocument<'_>, Problem
         .with_max_depth(DEPTH_MAX);
     let mut tree = parser.parse(text).map_err(|error| {
         let message = error.to_string();
-        // The library tells its limit from other errors by its words only.
+        // The library marks its limit only by the message.
         if message.contains("maximum depth") {
             return Problem::TooDeep;
         }
@@ -89,7 +89,7 @@ fn read_at_once(text: &str, reading: Reading) -> Result<XmlDocument<'_>, Problem
     if reading.sorted {
         sort_attributes(&mut tree);
     }
-    // Without regard to namespaces there are none to declare.
+    // Without regard to namespaces there are no declarations.
     let declared =
         match tree.document_element().filter(|_| reading.namespaces).and_then(|root| tree.element(root)) {
             Some(root) => {

@@ -1,7 +1,7 @@
-//! XML Schema: whether a document is as a schema says, and what Xerces says of one that is not.
+//! XML Schema: validation of documents, with the messages of Xerces.
 //!
 //! The verdict is the library's. Of Xerces's words those are here that need no more than the mistake itself; where they
-//! would also name what else was possible, the library's stand in their place, behind the same line and column.
+//! would also name what else was possible, the library's message is used, behind the same line and column.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Schema {
 }
 
 impl Schema {
-    /// Reads a schema that stands in a file of the folder `base`: others that it includes or imports are looked for there.
+    /// Reads a schema from a file of the folder `base`, which is searched for included and imported schemas.
     ///
     /// # Errors
     /// When it, or one that it includes, is no schema.
@@ -74,9 +74,9 @@ impl Schema {
     /// Looks at a document.
     ///
     /// # Errors
-    /// What JMeter's XML Schema Assertion says of the first mistake.
+    /// The message of JMeter's XML Schema Assertion for the first mistake.
     pub fn check(&self, text: &str) -> Result<(), XmlError> {
-        // Another thread has counts of its own.
+        // Another thread has its own counts.
         let (outcome, counts) = away(text.len(), || (self.check_at_once(text), busyhour_limits::take()));
         busyhour_limits::add(&counts);
         outcome
@@ -85,7 +85,7 @@ impl Schema {
     fn check_at_once(&self, text: &str) -> Result<(), XmlError> {
         let document = match uppsala::parse(text) {
             Ok(document) => document,
-            // The library tells its limit from other errors by its words only.
+            // The library marks its limit only by the message.
             Err(error) if error.to_string().contains("maximum depth") => {
                 exceeded(Limit::XmlDepth);
                 return Err(
@@ -204,7 +204,7 @@ fn primitive(kind: &str) -> &str {
     if WHOLE.contains(&kind) { "integer" } else { kind }
 }
 
-/// Finds the element of which a mistake tells line and column.
+/// Finds the element at the line and column of a mistake.
 struct Places<'d, 't> {
     document: &'d Document<'t>,
     text: &'d str,
@@ -263,11 +263,11 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    /// A document in each line, and what Xerces 2.12.2 says of it.
+    /// A document in each line, with the message of Xerces 2.12.2.
     const RECORDED: &str = include_str!("recorded/schema.tsv");
     const SHOP: &str = include_str!("recorded/shop.xsd");
 
-    /// The kinds of mistakes that are told in Xerces's words.
+    /// The kinds of mistakes with the message of Xerces.
     const WORDS: [&str; 7] = [
         "cvc-elt.1.a",
         "cvc-complex-type.4",
@@ -279,7 +279,7 @@ mod tests {
     ];
 
     #[test]
-    fn verdicts_are_those_of_xerces_and_so_are_the_words_that_are_known() {
+    fn verdicts_and_known_messages_are_those_of_xerces() {
         let schema = Schema::read(SHOP, Path::new(".")).unwrap();
         let mut wrong = Vec::new();
         for line in RECORDED.lines() {
@@ -322,14 +322,14 @@ mod tests {
     }
 
     #[test]
-    fn going_back_at_each_level_is_given_up() {
+    fn backtracking_at_each_level_is_stopped() {
         // The optional sequence takes the child, lacks its second part, and leaves the child to what follows.
         let model = r#"<xs:sequence><xs:sequence minOccurs="0"><xs:element ref="a"/><xs:element name="b"/></xs:sequence>
             <xs:element ref="a" minOccurs="0"/></xs:sequence>"#;
         let schema = schema_of_a(model).unwrap();
         assert_eq!(schema.check(&nested(8)), Ok(()));
         exceeds(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
-        // The next document has a budget of its own.
+        // The next document has its own budget.
         assert_eq!(schema.check(&nested(8)), Ok(()));
         assert!(busyhour_limits::take().is_empty());
     }

@@ -87,37 +87,37 @@ fn nodes_are_written() {
 }
 
 #[test]
-fn mistakes_have_the_words_of_the_original() {
-    let says = |text: &str| {
+fn mistakes_have_the_messages_of_xerces() {
+    let message_of = |text: &str| {
         let reading = Reading { no_doctype: true, ..Reading::default() };
         read(text, reading).map(|_| ()).expect_err("not well-formed")
     };
-    assert_eq!(says(""), "Premature end of file.");
-    assert_eq!(says("plain"), "Content is not allowed in prolog.");
-    assert_eq!(says("<a>"), "XML document structures must start and end within the same entity.");
+    assert_eq!(message_of(""), "Premature end of file.");
+    assert_eq!(message_of("plain"), "Content is not allowed in prolog.");
+    assert_eq!(message_of("<a>"), "XML document structures must start and end within the same entity.");
     assert_eq!(
-        says("<a><b></a>"),
+        message_of("<a><b></a>"),
         "The element type \"b\" must be terminated by the matching end-tag \"</b>\"."
     );
-    assert_eq!(says("<a/>x"), "Content is not allowed in trailing section.");
+    assert_eq!(message_of("<a/>x"), "Content is not allowed in trailing section.");
     assert_eq!(
-        says("<a/><b/>"),
+        message_of("<a/><b/>"),
         "The markup in the document following the root element must be well-formed."
     );
-    assert_eq!(says("<a>&nbsp;</a>"), "The entity \"nbsp\" was referenced, but not declared.");
+    assert_eq!(message_of("<a>&nbsp;</a>"), "The entity \"nbsp\" was referenced, but not declared.");
     assert_eq!(
-        says("<a>a & b</a>"),
+        message_of("<a>a & b</a>"),
         "The entity name must immediately follow the '&' in the entity reference."
     );
     assert_eq!(
-        says("<a b=1/>"),
+        message_of("<a b=1/>"),
         "Open quote is expected for attribute \"b\" associated with an  element type  \"a\"."
     );
     assert_eq!(
-        says("<a b/>"),
+        message_of("<a b/>"),
         "Attribute name \"b\" associated with an element type \"a\" must be followed by the ' = ' character."
     );
-    assert!(says("<!DOCTYPE a><a/>").starts_with("DOCTYPE is disallowed"));
+    assert!(message_of("<!DOCTYPE a><a/>").starts_with("DOCTYPE is disallowed"));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn long_and_nested_expressions_are_refused() {
 }
 
 #[test]
-fn hostile_documents_are_given_up() {
+fn evaluation_of_hostile_documents_is_stopped() {
     let steps = |text: &str, expression: &str| {
         let document = read(text, Reading { sorted: true, ..Reading::default() }).expect("well-formed");
         let found = evaluate_within(&document, expression, &document.declared, 100_000);

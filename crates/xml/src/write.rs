@@ -4,7 +4,7 @@ use uppsala::{Document, Element, NodeId, NodeKind};
 
 use super::XmlDocument;
 
-/// A node as XPath 2's library shows it: elements indented but where text stands, attributes with their names, texts
+/// A node as written by the library of XPath 2: elements indented except next to text, attributes with their names, texts
 /// escaped.
 pub fn write_item(document: &XmlDocument<'_>, node: NodeId) -> String {
     let mut writer = Indented { tree: &document.tree, out: String::new(), before: Before::Nothing };

@@ -64,7 +64,7 @@ fn every_damaged_file_yields_a_verdict() {
         assert!(ended.stdout.len() < 150_000, "{name}: the findings are too many to read");
         // `run` refuses the file with the same message.
         let ended = room.run(["run", name]).expect(3);
-        ended.says(&texts).says(&["no request was sent"]);
+        ended.reports(&texts).reports(&["no request was sent"]);
     }
     assert!(!room.has_run_dir(), "a refused plan leaves nothing behind");
 }
@@ -75,8 +75,8 @@ fn unreadable_files_are_reported() {
     std::fs::create_dir(room.path().join("folder.jmx")).unwrap();
     room.type_in("check folder.jmx").expect(3).prints(&["folder.jmx", "directory"]);
     room.type_in("check missing.jmx").expect(3).prints(&["missing.jmx", "No such file"]);
-    room.type_in("run folder.jmx").expect(3).says(&["folder.jmx", "directory"]);
-    room.type_in("run missing.jmx").expect(3).says(&["missing.jmx", "No such file"]);
+    room.type_in("run folder.jmx").expect(3).reports(&["folder.jmx", "directory"]);
+    room.type_in("run missing.jmx").expect(3).reports(&["missing.jmx", "No such file"]);
     assert!(!room.has_run_dir());
 }
 
@@ -134,7 +134,7 @@ fn all_unsupported_elements_are_listed_with_their_position() {
 
     in the outlines: line, element; - disabled, ! not supported
     "#);
-    room.type_in("run plan.jmx").expect(3).says(&[
+    room.type_in("run plan.jmx").expect(3).reports(&[
         "__nonsense",
         "FTPSampler",
         "HTMLAssertion",
@@ -195,7 +195,7 @@ fn likely_mistakes_raise_warnings() {
         "warning[misspelt-function]",
         "warning[undefined-variable]: nothing in the plan defines the variable `hots`",
     ]);
-    room.type_in("check -q missing.properties plan.jmx").expect(2).says(&["missing.properties"]);
+    room.type_in("check -q missing.properties plan.jmx").expect(2).reports(&["missing.properties"]);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_missing_data_file_is_reported() {
         "in: Plan > Group > Users",
         "hint: ",
     ]);
-    room.type_in("run plan.jmx").expect(3).says(&["nowhere.csv cannot be read", "no request was sent"]);
+    room.type_in("run plan.jmx").expect(3).reports(&["nowhere.csv cannot be read", "no request was sent"]);
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn an_unusable_key_store_is_refused_before_the_run() {
         ("plan.jmx".to_owned(), "neither a JKS nor a PKCS#12"),
     ] {
         let line = format!("run plan.jmx -JPORT=1 -Djavax.net.ssl.keyStore={store}");
-        room.type_in(&line).expect(3).says(&["key store", why]);
+        room.type_in(&line).expect(3).reports(&["key store", why]);
     }
     assert!(!room.has_run_dir(), "nothing ran");
 }

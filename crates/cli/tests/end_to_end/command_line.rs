@@ -25,7 +25,7 @@ fn an_invalid_command_line_exits_with_2() {
         ("fly plan.jmx", "fly"),
         ("", "Usage"),
     ] {
-        room.type_in(line).expect(2).says(&[said]);
+        room.type_in(line).expect(2).reports(&[said]);
     }
     assert!(!room.has_run_dir(), "nothing ran");
 }
@@ -58,7 +58,7 @@ fn failed_samples_do_not_change_the_exit_code() {
     );
     // A run directory is never overwritten.
     let again = room.run(["run", "plan.jmx", "-J", &format!("PORT={port}"), "--dir", "here"]).expect(1);
-    again.says(&["here already contains a run"]);
+    again.reports(&["here already contains a run"]);
     assert_eq!(server.take_record().len(), 2);
 }
 
@@ -72,12 +72,12 @@ fn results_are_appended_unless_overwriting_is_requested() {
     run("").expect(0);
     run("").expect(0);
     assert_eq!(rows(&room.read("deep/out.jtl")).len(), 2);
-    run("-o report").expect(2).says(&["deep/out.jtl is not empty", "-f"]);
+    run("-o report").expect(2).reports(&["deep/out.jtl is not empty", "-f"]);
     run("-f -o report").expect(0);
     assert_eq!(rows(&room.read("deep/out.jtl")).len(), 1);
     run("-f -o report").expect(0);
     room.file("deep/notes.txt", "not to be lost");
-    run("-f -o deep").expect(2).says(&["deep"]);
+    run("-f -o deep").expect(2).reports(&["deep"]);
     assert_eq!(room.read("deep/notes.txt"), "not to be lost");
 }
 
@@ -88,10 +88,10 @@ fn unsupported_elements_can_be_skipped() {
     let steps = element("FTPSampler", "Files", "", "") + &get("a", "/a");
     room.file("plan.jmx", plan(&group("1", "1", &steps)));
     let line = format!("run plan.jmx -JPORT={}", server.port());
-    room.type_in(&line).expect(3).says(&["FTPSampler", "--allow-unsupported"]);
+    room.type_in(&line).expect(3).reports(&["FTPSampler", "--allow-unsupported"]);
     assert!(server.take_record().is_empty() && !room.has_run_dir());
     let ended = room.type_in(&format!("{line} --allow-unsupported")).expect(0);
-    ended.says(&["FTPSampler"]).prints(&["Caveats", "FTPSampler", "1 request"]);
+    ended.reports(&["FTPSampler"]).prints(&["Caveats", "FTPSampler", "1 request"]);
     assert_eq!(server.take_record().len(), 1);
     assert!(room.manifest().notes.iter().any(|note| note.message.contains("FTPSampler")));
 }
@@ -146,7 +146,7 @@ fn a_port_in_use_is_reported() {
     let server = Server::quick();
     let room = Room::new();
     let ended = room.type_in(&format!("demo-server ticket-monster --port {}", server.port())).expect(1);
-    ended.says(&[&format!("127.0.0.1:{}", server.port()), "--port"]);
+    ended.reports(&[&format!("127.0.0.1:{}", server.port()), "--port"]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn invalid_numbers_in_a_plan_are_reported() {
     let ended = room.type_in("check plan.jmx").expect(0);
     let ended = ended.prints(&["warning[bad-number]", "\"ten\"", "\"soon\"", "\"1s\""]);
     assert!(ended.stdout.contains("in: Plan > Group > a"), "{}", ended.all());
-    room.type_in("run plan.jmx").expect(10).says(&["\"ten\"", "no request was sent"]).prints(&["\"ten\""]);
+    room.type_in("run plan.jmx").expect(10).reports(&["\"ten\"", "no request was sent"]).prints(&["\"ten\""]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn help_fits_into_80_columns_and_examples_can_be_copied() {
         let mut examples = help.lines().skip_while(|line| !line.starts_with("Examples")).skip(1).peekable();
         assert!(examples.peek().is_some() || verb == "model", "{verb} has no examples");
         for line in examples.take_while(|line| !line.is_empty() && line.starts_with("  ")) {
-            assert!(line.contains("busyhour "), "{verb}: this goes on from the line before: {line}");
+            assert!(line.contains("busyhour "), "{verb}: this continues the previous line: {line}");
         }
     }
 }
@@ -204,7 +204,7 @@ fn a_url_without_a_scheme_is_reported() {
     for target in ["127.0.0.1:8971", "localhost/a", "127.0.0.1:8971 --for 5s"] {
         let url = target.split(' ').next().unwrap();
         let hint = format!("for a URL, add the scheme: http://{url}");
-        room.type_in(&format!("run {target}")).expect(2).says(&[&hint]);
+        room.type_in(&format!("run {target}")).expect(2).reports(&[&hint]);
     }
     assert!(!room.has_run_dir());
 }

@@ -159,14 +159,14 @@ fn one_run_each_is_compared_with_a_warning() {
     let ended = room.type_in("compare --as percent --fail-on none before.jtl after.jtl").expect(0);
     assert_snapshot!("one_run_each_in_percent", ended.stdout);
     let paged = room.type_in("compare --fail-on none -o compared.html before.jtl after.jtl").expect(0);
-    paged.says(&["wrote compared.html"]);
+    paged.reports(&["wrote compared.html"]);
     let page = room.read("compared.html");
     assert!(
         page.starts_with("<!doctype html>") && page.contains("Before and after") && page.contains("slower")
     );
     room.type_in("compare -o no/such/folder/compared.html before.jtl after.jtl")
         .expect(1)
-        .says(&["error[page]: the page was not written"]);
+        .reports(&["error[page]: the page was not written"]);
     let whole = json(&room.type_in("compare --json before.jtl before.jtl").expect(0));
     let part = json(&room.type_in("compare --json --window 30,90 before.jtl before.jtl").expect(0));
     let requests = |found: &Value| found["total"]["base"]["samples"].as_u64().unwrap();
@@ -269,7 +269,7 @@ fn ramps_are_excluded_from_each_run() {
     room.type_in("compare --fail-on none --steady auto before.jtl after.jtl")
         .expect(0)
         .prints(&["Only the steady part of each run is included: before.jtl from 3"]);
-    room.type_in("compare --steady auto --window 1,2 before.jtl after.jtl").expect(2).says(&["--steady"]);
+    room.type_in("compare --steady auto --window 1,2 before.jtl after.jtl").expect(2).reports(&["--steady"]);
     room.type_in("trend --steady auto before.jtl after.jtl").expect(0).prints(&["2 runs"]);
 }
 
@@ -280,7 +280,7 @@ fn skipped_rows_are_reported() {
     room.file("after.jtl", log(&Made { seed: 2, ..MADE }) + "what,is,this\nnot a row at all\n");
     room.type_in("compare --fail-on none before.jtl after.jtl")
         .expect(0)
-        .says(&["warning: skipped 2 rows of after.jtl that cannot be read; the first: line 3602"]);
+        .reports(&["warning: skipped 2 rows of after.jtl that cannot be read; the first: line 3602"]);
 }
 
 #[test]
@@ -289,13 +289,15 @@ fn different_runs_are_refused_unless_allowed() {
     room.file("before.jtl", log(&MADE));
     room.file("labels.jtl", log(&Made { labels: &["Home", "Search", "Pay"], ..MADE }));
     room.file("users.jtl", log(&Made { users: 40, ..MADE }));
-    room.type_in("compare before.jtl labels.jtl").expect(3).says(&[
+    room.type_in("compare before.jtl labels.jtl").expect(3).reports(&[
         "too different",
         "only before: \"Book\"",
         "only after: \"Pay\"",
         "--allow-unlike",
     ]);
-    room.type_in("compare before.jtl users.jtl").expect(3).says(&["users.jtl had 40", "before.jtl had 20"]);
+    room.type_in("compare before.jtl users.jtl")
+        .expect(3)
+        .reports(&["users.jtl had 40", "before.jtl had 20"]);
     room.type_in("compare --allow-unlike --fail-on none before.jtl labels.jtl")
         .expect(0)
         .prints(&["Only before: Book", "the labels differ"]);
@@ -325,7 +327,7 @@ fn runs_that_cannot_be_compared_are_reported() {
         ("compare before.jtl,none.jtl before.jtl", 3, "cannot read none.jtl"),
         ("compare --steady never before.jtl before.jtl", 2, "auto"),
     ] {
-        room.type_in(line).expect(code).says(&[said]);
+        room.type_in(line).expect(code).reports(&[said]);
     }
 }
 
@@ -379,7 +381,7 @@ fn a_history_that_is_too_short_is_not_judged() {
     assert!(!ended.stdout.contains("No regression"), "{}", ended.stdout);
     ended.prints(&["Not judged: ", " runs are needed, there are 6."]);
     room.type_in(&format!("trend {runs}")).expect(0).prints(&["Not judged: "]);
-    room.type_in(&format!("trend --false-alarms 0% {runs}")).expect(2).says(&["--false-alarms"]);
+    room.type_in(&format!("trend --false-alarms 0% {runs}")).expect(2).reports(&["--false-alarms"]);
 }
 
 /// Starts a probe that responds after `delay`; returns it with its port.
@@ -440,5 +442,5 @@ fn runs_of_a_slower_server_are_distinguished_from_runs_of_the_same_server() {
     // Runs of another plan cannot be compared.
     let other = room.file("other.jmx", crate::plans::plan(&group("8", "40", &get("Home", "/other"))));
     run("d1", &quick, &other.display().to_string());
-    room.type_in("compare a1 d1").expect(3).says(&["the plans differ", "--allow-unlike"]);
+    room.type_in("compare a1 d1").expect(3).reports(&["the plans differ", "--allow-unlike"]);
 }

@@ -12,7 +12,7 @@ use crate::program::{Room, wait_for};
 fn the_demo_runs_and_leaves_nothing_running() {
     let room = Room::new();
     let ended = room.type_in("demo --seconds 2 --users 5 --rate 50 --seed 1").expect(0);
-    let ended = ended.says(&["started a ticket shop at http://127.0.0.1:", "5 users"]);
+    let ended = ended.reports(&["started a ticket shop at http://127.0.0.1:", "5 users"]);
     let ended = ended.prints(&["Add booking", "Total", "no errors", "report.html", "Next steps:"]);
     let things = ended.stdout.split("Next steps:").nth(1).unwrap();
     assert_eq!(

@@ -25,11 +25,11 @@ fn an_invalid_number_of_users_is_refused_with_its_position() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("${__P(USERS,2)}", "1", &get("a", "/"))));
     let run = |more: &str| room.run(["run", "plan.jmx", more, &port(&server)]);
-    run("-JUSERS=abc").expect(3).says(&["${__P(USERS,2)}", "\"abc\"", "no number", "plan.jmx:"]);
+    run("-JUSERS=abc").expect(3).reports(&["${__P(USERS,2)}", "\"abc\"", "no number", "plan.jmx:"]);
     room.file("plan.jmx", plan(&group("${users}", "1", &get("a", "/"))));
-    run("-Jx=").expect(3).says(&["\"${users}\"", "no number"]);
+    run("-Jx=").expect(3).reports(&["\"${users}\"", "no number"]);
     assert_eq!(server.requests(), 0);
-    room.run(["run", "plan.jmx", "-J", "USERS"]).expect(2).says(&["-J USERS=VALUE"]);
+    room.run(["run", "plan.jmx", "-J", "USERS"]).expect(2).reports(&["-J USERS=VALUE"]);
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn a_run_without_requests_has_its_own_exit_code() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("0", "1", &get("a", "/"))));
-    room.run(["run", "plan.jmx", &port(&server)]).expect(10).says(&["no request was sent"]);
+    room.run(["run", "plan.jmx", &port(&server)]).expect(10).reports(&["no request was sent"]);
     let never = "<boolProp name=\"IfController.useExpression\">true</boolProp>\n".to_owned()
         + &text("IfController.condition", "false");
     room.file("plan.jmx", plan(&group("1", "1", &element("IfController", "Never", &never, &get("a", "/")))));
-    room.run(["run", "plan.jmx", &port(&server)]).expect(10).says(&["no request was sent", "run.log"]);
+    room.run(["run", "plan.jmx", &port(&server)]).expect(10).reports(&["no request was sent", "run.log"]);
 }
 
 #[test]
@@ -51,7 +51,10 @@ fn a_missing_data_file_given_by_a_property_is_reported() {
     room.file("plan.jmx", plan(&group("1", "1", &(data("${__P(DATA,nowhere)}/users.csv") + &get("a", "/")))));
     let warned = ["nowhere/users.csv cannot be read", "${__P(DATA,nowhere)}/users.csv", "plan.jmx:"];
     room.run(["check", "plan.jmx"]).expect(0).prints(&warned);
-    room.run(["run", "plan.jmx", &port(&server)]).expect(4).says(&warned).says(&["stopped by an error"]);
+    room.run(["run", "plan.jmx", &port(&server)])
+        .expect(4)
+        .reports(&warned)
+        .reports(&["stopped by an error"]);
     assert_eq!(server.requests(), 0);
     std::fs::create_dir(room.path().join("here")).unwrap();
     room.file("here/users.csv", "1\n");
@@ -72,7 +75,7 @@ fn a_stop_by_an_error_fails_and_a_planned_stop_succeeds() {
     };
     room.file("plan.jmx", plan(&on_error("stoptest")));
     let line = ["run", "plan.jmx", "--dir", "stopped", &format!("-JPORT={}", nobody.port())];
-    room.run(line).expect(4).says(&["stopped by an error", "\"a\" failed"]);
+    room.run(line).expect(4).reports(&["stopped by an error", "\"a\" failed"]);
     let outcome = busyhour_record::RunDir::open(room.path().join("stopped")).read_manifest().unwrap().outcome;
     assert_eq!(outcome.unwrap().end, RunEnd::StoppedByError);
     // JMeter's Flow Control Action.

@@ -1,4 +1,4 @@
-//! Runs sent elsewhere, while they go on and afterwards.
+//! Exports of runs, during the run and afterwards.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -111,7 +111,7 @@ fn the_backend_listeners_of_a_plan_send_what_jmeter_sends() {
     let port = format!("-JPORT={}", server.port());
     room.run(["run", "plan.jmx", &port])
         .expect(0)
-        .says(&["warning: the backend listener Nowhere sends nothing: its influxdbUrl is empty"]);
+        .reports(&["warning: the backend listener Nowhere sends nothing: its influxdbUrl is empty"]);
 
     let came = came.lock().unwrap();
     assert!(came.iter().all(|request| request.starts_with("POST /write?db=jmeter HTTP/1.1\n")), "{came:?}");
@@ -144,7 +144,7 @@ fn the_backend_listeners_of_a_plan_send_what_jmeter_sends() {
 }
 
 #[test]
-fn prometheus_can_scrape_a_run_that_goes_on() {
+fn prometheus_can_scrape_a_running_test() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
     let port = format!("-JPORT={}", server.port());
@@ -171,17 +171,17 @@ fn prometheus_can_scrape_a_run_that_goes_on() {
 }
 
 #[test]
-fn an_export_that_fails_is_told_and_the_run_goes_on() {
+fn a_failed_export_is_reported_and_the_run_continues() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", plan(&group("1", "3", &get("home", "/"))));
     let closed = crate::servers::ClosedPort::new();
     let (port, nowhere) = (format!("-JPORT={}", server.port()), format!("127.0.0.1:{}", closed.port()));
     room.run(["run", "plan.jmx", &port, "--graphite", &nowhere])
         .expect(0)
-        .says(&["warning: the export graphite failed ", &format!("cannot write to {nowhere}")]);
+        .reports(&["warning: the export graphite failed ", &format!("cannot write to {nowhere}")]);
     room.run(["run", "plan.jmx", &port, "--prometheus", "nowhere"])
         .expect(2)
-        .says(&["cannot listen at nowhere"]);
+        .reports(&["cannot listen at nowhere"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_run_directory_and_its_log_become_files() {
     for source in [&dir, &jtl] {
         room.run(["export", source, "--to", "csv", "-o", "seconds.csv"])
             .expect(0)
-            .says(&["wrote seconds.csv"]);
+            .reports(&["wrote seconds.csv"]);
         let csv = room.read("seconds.csv");
         assert!(csv.starts_with("time_ms,second,label,kind,samples,errors,"), "{csv}");
         let of = |kind: &str| -> u64 {
@@ -228,27 +228,27 @@ fn a_run_directory_and_its_log_become_files() {
     for source in [&dir, &jtl] {
         room.run(["export", source, "--to", "parquet", "-o", "samples.parquet"])
             .expect(0)
-            .says(&["20 samples", "wrote samples.parquet"]);
+            .reports(&["20 samples", "wrote samples.parquet"]);
         let bytes = std::fs::read(room.path().join("samples.parquet")).unwrap();
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     }
     room.file("broken.jtl", "no,result\nfile\n");
     room.run(["export", "broken.jtl", "--to", "parquet", "-o", "none.parquet"])
         .expect(3)
-        .says(&["cannot read the samples: broken.jtl"]);
+        .reports(&["cannot read the samples: broken.jtl"]);
     assert!(!room.path().join("none.parquet").exists());
     room.run(["export", &dir, "--to", "parquet", "-o", "no/such/folder.parquet"])
         .expect(1)
-        .says(&["cannot write to no/such/folder.parquet"]);
+        .reports(&["cannot write to no/such/folder.parquet"]);
     room.run(["export", &dir, "--to", "csv", "--label", "cart"])
         .expect(2)
-        .says(&["--label is for --to hgrm"]);
+        .reports(&["--label is for --to hgrm"]);
 
     room.run(["export", &dir, "--to", "hgrm", "--label", "typo"])
         .expect(2)
-        .says(&["there is no sample of the label \"typo\"; there are: cart, home"]);
+        .reports(&["there is no sample of the label \"typo\"; there are: cart, home"]);
     room.run(["export", &dir, "--to", "csv", "-o", "http://127.0.0.1/"])
         .expect(2)
-        .says(&["only influx and graphite"]);
-    room.run(["export", "nothing", "--to", "csv"]).expect(3).says(&["no such file or run directory"]);
+        .reports(&["only influx and graphite"]);
+    room.run(["export", "nothing", "--to", "csv"]).expect(3).reports(&["no such file or run directory"]);
 }

@@ -15,7 +15,7 @@ fn under(room: &Room, before: &str, arguments: &str) -> Running {
     room.start_command(command)
 }
 
-#[allow(clippy::print_stderr, reason = "a test that skips says so")]
+#[allow(clippy::print_stderr, reason = "a test that is skipped prints why")]
 #[test]
 fn results_for_a_full_device() {
     if !std::path::Path::new("/dev/full").exists() {
@@ -28,7 +28,7 @@ fn results_for_a_full_device() {
     let ended = room.type_in(&format!("run plan.jmx -l /dev/full -JPORT={}", server.port())).expect(5);
     ended.prints(&["Total", "100", "/dev/full", "No space left on device", "no errors"]);
     assert_eq!(server.requests(), 100);
-    // The record beside it is whole.
+    // The record is complete.
     assert_eq!(room.run_dir().replay().unwrap().totals.total.samples, 100);
     assert!(!room.manifest().outcome.unwrap().recorder_events.is_empty());
 }
@@ -77,7 +77,7 @@ fn places_where_nothing_can_be_written() {
         ("-l .", "."),
         ("-j file/run.log", "file/run.log"),
     ] {
-        room.type_in(&format!("run plan.jmx -JPORT={port} {more}")).expect(1).says(&["error: ", said]);
+        room.type_in(&format!("run plan.jmx -JPORT={port} {more}")).expect(1).reports(&["error: ", said]);
     }
     let ended = room.type_in(&format!("run plan.jmx -JPORT={port} -o file/report"));
     assert_ne!(ended.status.code(), Some(0), "{}", ended.all());
@@ -104,7 +104,7 @@ fn too_few_open_files() {
     gate.open();
     let ended = running.end().expect(0);
     let ended = ended
-        .says(&["warning: the plan has 250 users, but this process may open only 200 files", "ulimit -n"]);
+        .reports(&["warning: the plan has 250 users, but this process may open only 200 files", "ulimit -n"]);
     ended.prints(&["java.net.SocketException", "Too many open files"]);
     let rows = rows(&room.read("out.jtl"));
     assert_eq!(rows.len(), 250);
@@ -130,7 +130,7 @@ fn too_few_open_files_for_the_users_that_arrivals_may_make() {
 /// The users would start over a hundred days: the run is stopped long before.
 #[cfg(target_os = "linux")]
 #[test]
-fn too_few_local_ports_are_foreseen() {
+fn too_few_local_ports_are_predicted() {
     let server = Server::quick();
     let room = Room::new();
     let slowly = plan(&group("70000", "1", &get("a", "/")))

@@ -45,10 +45,10 @@ fn a_typical_command_line_works() {
         "summary =      2 in ",
         "... end of run\n",
     ]);
-    ended.says(&["-G has no effect", "-L has no effect"]);
+    ended.reports(&["-G has no effect", "-L has no effect"]);
     assert_eq!(bench.targets(), ["/1/from-a-file", "/1/from-a-file"]);
     let ended = bench.run("-d home -i log4j2.xml -X").expect(0);
-    ended.says(&["-d has no effect", "-i has no effect", "-X has no effect"]);
+    ended.reports(&["-d has no effect", "-i has no effect", "-X has no effect"]);
     assert_eq!(bench.targets().len(), 2);
     assert_eq!(rows(&bench.room.read("out.jtl")).len(), 2);
     assert!(bench.room.read("jmeter.log").contains("the run ended"));
@@ -64,7 +64,7 @@ fn long_flags_work() {
     );
     bench.room.type_in(&line).expect(0);
     bench.room.type_in(&line).expect(0);
-    assert_eq!(rows(&bench.room.read("out.jtl")).len(), 2, "-f began the file anew");
+    assert_eq!(rows(&bench.room.read("out.jtl")).len(), 2, "-f replaced the file");
     assert_eq!(bench.targets().len(), 4);
 }
 
@@ -90,7 +90,7 @@ fn is_a_dashboard(dir: &Path, samples: u64) {
 #[test]
 fn missing_additional_property_files_are_a_warning_as_in_jmeter() {
     let bench = Bench::new("/");
-    bench.run("-q missing.properties -S gone.properties").expect(0).says(&[
+    bench.run("-q missing.properties -S gone.properties").expect(0).reports(&[
         "warning: the properties file missing.properties does not exist",
         "gone.properties does not exist",
     ]);
@@ -105,13 +105,13 @@ fn dashboards_are_written_for_a_run_and_for_a_file() {
     bench.room.type_in("-g out.jtl -o again").expect(0).prints(&["again/index.html"]);
     is_a_dashboard(&bench.room.path().join("again"), 2);
     // JMeter refuses these command lines, too.
-    bench.room.type_in("-g out.jtl -o again").expect(2).says(&["again"]);
-    bench.run("-l out.jtl -e -o third").expect(2).says(&["out.jtl is not empty", "-f"]);
-    bench.run("-l other.jtl -e").expect(2).says(&["-o"]);
-    bench.room.type_in("-g out.jtl").expect(2).says(&["-o"]);
-    bench.room.type_in("-g missing.jtl -o fourth").expect(3).says(&["missing.jtl"]);
+    bench.room.type_in("-g out.jtl -o again").expect(2).reports(&["again"]);
+    bench.run("-l out.jtl -e -o third").expect(2).reports(&["out.jtl is not empty", "-f"]);
+    bench.run("-l other.jtl -e").expect(2).reports(&["-o"]);
+    bench.room.type_in("-g out.jtl").expect(2).reports(&["-o"]);
+    bench.room.type_in("-g missing.jtl -o fourth").expect(3).reports(&["missing.jtl"]);
     bench.room.file("page.jtl", "<html>");
-    bench.room.type_in("-g page.jtl -o fifth").expect(3).says(&["page.jtl"]);
+    bench.room.type_in("-g page.jtl -o fifth").expect(3).reports(&["page.jtl"]);
     assert_eq!(bench.targets().len(), 2);
 }
 
@@ -131,14 +131,14 @@ fn unsupported_flags_are_refused_with_a_reason() {
         ("-H proxy.example -P many", "many"),
         ("-l", "-l (--logfile) needs a value"),
     ] {
-        bench.run(more).expect(2).says(&[said]);
+        bench.run(more).expect(2).reports(&[said]);
     }
     for (line, said) in
         [("-t plan.jmx", "-n"), ("-n", "-t"), ("-s", "remote server"), ("-n -t missing.jmx", "missing.jmx")]
     {
         let ended = bench.room.type_in(line);
         assert!(matches!(ended.status.code(), Some(2 | 3)), "{}", ended.all());
-        ended.says(&[said]);
+        ended.reports(&[said]);
     }
     assert!(bench.targets().is_empty());
     bench.room.type_in("-v").expect(0).prints(&["busyhour"]);

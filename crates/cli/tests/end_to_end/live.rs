@@ -83,7 +83,7 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
             "the rate changed to 2.5 times the configured rate (from the page)",
             "not offered while the run was paused",
         ])
-        .says(&["stopping (from the page)"]);
+        .reports(&["stopping (from the page)"]);
     let manifest = room.manifest();
     let changes: Vec<LoadChange> = manifest.events.iter().map(|event| event.change).collect();
     let rate = LoadChange::Rate { factor: 2.5 };
@@ -131,10 +131,10 @@ fn closed_loads_can_be_paused_but_their_rate_cannot_be_changed() {
 fn listening_on_other_addresses_requires_an_option() {
     let room = Room::new();
     let url = "http://127.0.0.1:1/";
-    room.run(["run", url, "--live=0.0.0.0:0"]).expect(2).says(&["--live-remote allows it"]);
-    room.run(["run", url, "--live=nowhere"]).expect(2).says(&["--live: nowhere is no address"]);
+    room.run(["run", url, "--live=0.0.0.0:0"]).expect(2).reports(&["--live-remote allows it"]);
+    room.run(["run", url, "--live=nowhere"]).expect(2).reports(&["--live: nowhere is no address"]);
     room.run(["run", url, "--view", "screen"])
         .expect(2)
-        .says(&["--view screen: standard error is not a terminal"]);
-    room.run(["run", url, "--live-remote"]).expect(2).says(&["--live"]);
+        .reports(&["--view screen: standard error is not a terminal"]);
+    room.run(["run", url, "--live-remote"]).expect(2).reports(&["--live"]);
 }

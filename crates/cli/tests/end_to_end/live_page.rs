@@ -123,7 +123,7 @@ fn the_page_follows_a_run_and_its_buttons_work() {
     assert_eq!(browser.evaluate("document.getElementById('confirm-stop').open"), false);
     let is_shown =
         |class: &str| format!("getComputedStyle(document.querySelector('.{class}')).display !== 'none'");
-    assert_eq!(browser.evaluate(&is_shown("until-end")), false, "it says that the run has ended");
+    assert_eq!(browser.evaluate(&is_shown("until-end")), false, "the text for the end of the run is shown");
     assert_eq!(browser.evaluate(&is_shown("at-end")), true);
     wait_until(&mut browser, "document.getElementById('live-changes').children.length === 4");
     picture(&mut browser, "live-ended");

@@ -288,5 +288,5 @@ fn the_schema_in_docs_is_current() {
     let printed = Room::new().type_in("model schema").expect(0).stdout;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capacity-models.schema.json");
     let written = std::fs::read_to_string(path).unwrap();
-    assert_eq!(written, printed, "make it anew: busyhour model schema > docs/capacity-models.schema.json");
+    assert_eq!(written, printed, "update it: busyhour model schema > docs/capacity-models.schema.json");
 }

@@ -76,10 +76,10 @@ fn arrivals_apply_to_any_plan_and_are_divided_between_groups_by_weight() {
     room.file("plan.jmx", plan(&groups));
     let port = format!("-JPORT={}", server.port());
     let line = ["run", "plan.jmx", &port, "-l", "out.jtl", "--arrivals", "even(500/s) for 1s"];
-    room.run(line).expect(3).says(&["2 thread groups", "--weight"]);
+    room.run(line).expect(3).reports(&["2 thread groups", "--weight"]);
     room.run(line.iter().chain(&["--weight", "Browse=3"]))
         .expect(3)
-        .says(&["\"Buy\" has none", "--weight 'Buy=1'"]);
+        .reports(&["\"Buy\" has none", "--weight 'Buy=1'"]);
     assert!(!room.has_run_dir() && server.requests() == 0);
     let ended = room.run(line.iter().chain(&["--weight", "Browse=3", "--weight", "Buy=1"])).expect(0);
     assert!(
@@ -114,7 +114,7 @@ fn timers_that_set_a_rate_are_refused_or_skipped() {
         room.file("plan.jmx", plan(&group("1", "1", &(timer + &get("get", "/")))));
         let port = format!("-JPORT={}", server.port());
         let line = ["run", "plan.jmx", &port, "--arrivals", "even(100/s) for 200ms"];
-        room.run(line).expect(3).says(&[class, "sets a rate of its own", "--ignore-rate-timers"]);
+        room.run(line).expect(3).reports(&[class, "sets another rate", "--ignore-rate-timers"]);
         let ended = room.run(line.iter().chain(&["--ignore-rate-timers"])).expect(0);
         ended.prints(&["20 requests", "it is left out"]);
     }
@@ -153,14 +153,12 @@ fn a_timer_that_sets_a_rate_is_refused_in_every_group_with_arrivals_from_the_com
         "plan.jmx",
         plan(&element("OpenModelThreadGroup", "Open", &schedule, &(timer.clone() + &get("get", "/")))),
     );
-    room.run(["run", "plan.jmx", "--arrivals", "even(9/s) for 1s"])
-        .expect(3)
-        .says(&["sets a rate of its own"]);
+    room.run(["run", "plan.jmx", "--arrivals", "even(9/s) for 1s"]).expect(3).reports(&["sets another rate"]);
     let arrivals = text("busyhour.arrivals", "even(9/s) for 1s");
     room.file("plan.jmx", plan(&element("ThreadGroup", "Open", &arrivals, &(timer + &get("get", "/")))));
     // The option applies only to arrivals from the command line.
     let refused =
-        room.run(["run", "plan.jmx"]).expect(3).says(&["sets a rate of its own", "take the arrivals out"]);
+        room.run(["run", "plan.jmx"]).expect(3).reports(&["sets another rate", "take the arrivals out"]);
     assert!(!refused.stderr.contains("--ignore-rate-timers"), "{}", refused.stderr);
 }
 
@@ -170,7 +168,7 @@ fn a_weight_for_an_unknown_group_is_refused() {
     room.file("plan.jmx", plan(&(named_group("Buy", "1", "1", &get("get", "/")))));
     let line =
         ["run", "plan.jmx", "--arrivals", "even(9/s) for 1s", "--weight", "Buy=1", "--weight", "Brwose=9"];
-    room.run(line).expect(3).says(&["unknown-group", "\"Brwose\""]);
+    room.run(line).expect(3).reports(&["unknown-group", "\"Brwose\""]);
 }
 
 #[test]
@@ -243,7 +241,7 @@ fn few_users_serve_a_slow_load_on_one_core() {
         assert_eq!(threads, 1, "one user serves them all");
     }
     let (fast, _, threads) = run("even(5000/s) for 100ms", "2");
-    fast.says(&["warning: using 2 users instead of 1", "--cores 1"]);
+    fast.reports(&["warning: using 2 users instead of 1", "--cores 1"]);
     assert_eq!(threads, 2);
 }
 
@@ -299,7 +297,7 @@ fn errors_in_a_schedule_have_a_position() {
         (&["run", "http://a/", "--arrivals", "replay(none.jtl)"], &["replay(none.jtl)", "No such file"]),
     ];
     for (line, says) in cases {
-        room.run(line).expect(2).says(says);
+        room.run(line).expect(2).reports(says);
     }
     assert!(!room.has_run_dir());
 }

@@ -102,7 +102,7 @@ fn infeasible_rates_are_refused_with_a_hint() {
         ("plan-load --rate 20 --response 1 --demands 1", "cannot be used with"),
         ("plan-load --rate 1000000 --response 1 --think 100", "an open load needs no users"),
     ] {
-        room.type_in(line).expect(2).says(&[said]);
+        room.type_in(line).expect(2).reports(&[said]);
     }
 }
 
@@ -185,23 +185,23 @@ fn real_users_are_not_estimated_without_data() {
     room.file("rubbish.toml", "pages are\n");
     room.type_in("users --jtl run.jtl --pages map.toml --think 10")
         .expect(0)
-        .says(&["the log has no requests for help"])
+        .reports(&["the log has no requests for help"])
         .prints(&["unknown"]);
-    room.type_in("users --jtl run.jtl --pages half.toml").expect(1).says(&[
+    room.type_in("users --jtl run.jtl --pages half.toml").expect(1).reports(&[
         "run.jtl",
         "\"logo\", \"search\"",
         "ignore",
     ]);
-    room.type_in("users --jtl none.jtl --pages map.toml").expect(1).says(&["none.jtl"]);
-    room.type_in("users --jtl run.jtl --pages none.toml").expect(2).says(&["none.toml"]);
-    room.type_in("users --jtl run.jtl --pages rubbish.toml").expect(2).says(&[
+    room.type_in("users --jtl none.jtl --pages map.toml").expect(1).reports(&["none.jtl"]);
+    room.type_in("users --jtl run.jtl --pages none.toml").expect(2).reports(&["none.toml"]);
+    room.type_in("users --jtl run.jtl --pages rubbish.toml").expect(2).reports(&[
         "rubbish.toml",
         "line 1",
         "[[page]]",
     ]);
     room.type_in("users --jtl run.jtl --pages map.toml --window 100,105")
         .expect(1)
-        .says(&["no request of any page"]);
+        .reports(&["no request of any page"]);
 }
 
 #[test]
@@ -297,9 +297,11 @@ fn a_signal_ends_the_probe_without_loss_of_data() {
 #[test]
 fn options_of_the_other_server_are_refused() {
     let room = Room::new();
-    room.type_in("demo-server probe --port 0 --full").expect(2).says(&["not for the probe"]);
-    room.type_in("demo-server --port 0 --stall 2s@10s").expect(2).says(&["demo-server probe"]);
-    room.type_in("demo-server probe --port 0 --stall 2s").expect(2).says(&["LENGTH@AFTER"]);
-    room.type_in("demo-server probe --port 0 --stall 5s@1s --stall 1s@2s").expect(2).says(&["begins before"]);
-    room.type_in("demo-server probe --port 0 --stamps none/x").expect(1).says(&["cannot write none/x"]);
+    room.type_in("demo-server probe --port 0 --full").expect(2).reports(&["not for the probe"]);
+    room.type_in("demo-server --port 0 --stall 2s@10s").expect(2).reports(&["demo-server probe"]);
+    room.type_in("demo-server probe --port 0 --stall 2s").expect(2).reports(&["LENGTH@AFTER"]);
+    room.type_in("demo-server probe --port 0 --stall 5s@1s --stall 1s@2s")
+        .expect(2)
+        .reports(&["begins before"]);
+    room.type_in("demo-server probe --port 0 --stamps none/x").expect(1).reports(&["cannot write none/x"]);
 }

@@ -129,7 +129,7 @@ impl Running {
             }
             assert!(
                 began.elapsed() < PATIENCE,
-                "the program does not end; it said:\n{}\n{}",
+                "the program does not end; its output:\n{}\n{}",
                 self.stdout(),
                 self.stderr()
             );
@@ -170,9 +170,9 @@ impl Ended {
 
     /// Asserts that standard error contains all of `texts`.
     #[track_caller]
-    pub(crate) fn says(self, texts: &[&str]) -> Self {
+    pub(crate) fn reports(self, texts: &[&str]) -> Self {
         for text in texts {
-            assert!(self.stderr.contains(text), "{text:?} is not said:\n{}", self.all());
+            assert!(self.stderr.contains(text), "{text:?} is missing in stderr:\n{}", self.all());
         }
         self
     }

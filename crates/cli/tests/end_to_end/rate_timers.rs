@@ -101,7 +101,7 @@ fn the_table_on_the_command_line_replaces_that_of_the_plan() {
     line("-Jshape.load_profile=const(30,1s)")
         .expect(0)
         .prints(&["60 requests", "60 starts where its rows ask for 30.0"]);
-    line("-Jshape.load_profile=const(30)").expect(3).says(&["is no part of a load profile"]);
+    line("-Jshape.load_profile=const(30)").expect(3).reports(&["is no part of a load profile"]);
 }
 
 #[test]

@@ -94,15 +94,15 @@ fn judge_and_export_read_the_same_input_as_report() {
     // Without the properties the columns are unknown.
     room.run(["judge", "unnamed.jtl", "--threshold", &hits])
         .expect(3)
-        .says(&["cannot read unnamed.jtl", "-J NAME=VALUE"]);
-    room.run(["export", "unnamed.jtl", "--to", "csv"]).expect(3).says(&["cannot read unnamed.jtl"]);
+        .reports(&["cannot read unnamed.jtl", "-J NAME=VALUE"]);
+    room.run(["export", "unnamed.jtl", "--to", "csv"]).expect(3).reports(&["cannot read unnamed.jtl"]);
 
     let merged = room.type_in("export a.jtl b.jtl --to csv").expect(0).stdout;
     let named = room.type_in("export named.jtl --to csv").expect(0).stdout;
     assert_eq!(without_users(&merged), without_users(&named), "one test, second by second");
     room.type_in("export a.jtl b.jtl --to parquet -o samples.parquet")
         .expect(0)
-        .says(&[&format!("{all} samples")]);
+        .reports(&[&format!("{all} samples")]);
 }
 
 #[test]
@@ -117,11 +117,11 @@ fn a_window_selects_the_same_samples_in_all_commands() {
         let hits = format!("hits = {reported}");
         room.run([&["judge"], &reading[..], &["--threshold", &hits]].concat())
             .expect(0)
-            .says(&["evaluated only a part of the run: "]);
+            .reports(&["evaluated only a part of the run: "]);
         let parquet = ["--to", "parquet", "-o", "part.parquet"];
         room.run([&["export"], &reading[..], &parquet].concat())
             .expect(0)
-            .says(&[&format!("{reported} samples")]);
+            .reports(&[&format!("{reported} samples")]);
     }
 }
 
@@ -143,7 +143,7 @@ fn standard_input_and_pipes_are_read_like_files() {
         .output()
         .unwrap();
     assert!(named.status.success(), "{}", String::from_utf8_lossy(&named.stderr));
-    room.type_in("judge - - --threshold errors<1%").expect(2).says(&["give - once"]);
+    room.type_in("judge - - --threshold errors<1%").expect(2).reports(&["give - once"]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn several_run_directories_are_merged_as_one_test() {
     assert_eq!(total(&room.run(["export", "one", "two", "--to", "csv"]).expect(0).stdout), 20);
     room.run(["export", "one", "two/samples.jtl", "--to", "parquet", "-o", "both.parquet"])
         .expect(2)
-        .says(&["cannot stand in one Parquet file"]);
+        .reports(&["cannot be written to one Parquet file"]);
     assert!(!room.path().join("both.parquet").exists());
 }
 
@@ -177,6 +177,6 @@ fn a_run_that_was_cut_off_is_judged_with_a_warning() {
     room.file("here/run.json", manifest.to_string());
     for (verb, done) in [("judge here", "judged"), ("export here --to csv", "exported")] {
         let words = format!("the run here was cut off or is still running; the recorded part was {done}");
-        room.type_in(verb).expect(0).says(&[&words]);
+        room.type_in(verb).expect(0).reports(&[&words]);
     }
 }

@@ -50,7 +50,7 @@ fn a_report_of_a_result_file() {
     room.file("results.jtl", format!("{NAMES}{}", rows()));
     let ended = room.type_in("report results.jtl -o page.html --json summary.json").expect(0);
     assert_snapshot!(ended.stdout);
-    let ended = ended.says(&["wrote page.html", "wrote summary.json"]);
+    let ended = ended.reports(&["wrote page.html", "wrote summary.json"]);
     assert!(!ended.stderr.contains("error"));
     let page = room.read("page.html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
@@ -138,7 +138,8 @@ fn every_format_yields_the_same_table() {
     let ended = room.run(["report", "unnamed"].into_iter().chain(flags.iter().map(String::as_str))).expect(0);
     same(&ended.stdout, "unnamed");
     let refused = room.type_in("report unnamed").expect(3);
-    let refused = refused.says(&["cannot read unnamed", "line 1: 12 columns without names", "-J NAME=VALUE"]);
+    let refused =
+        refused.reports(&["cannot read unnamed", "line 1: 12 columns without names", "-J NAME=VALUE"]);
     assert!(refused.stdout.is_empty());
 
     let output = with_input(&room, &["report", "-"], "named");
@@ -184,7 +185,7 @@ fn unreadable_rows_are_reported_with_their_position() {
         ("report .", "no samples.bhs"),
         ("report damaged empty", "cannot read empty"),
     ] {
-        let ended = room.type_in(line).expect(3).says(&["error", words]);
+        let ended = room.type_in(line).expect(3).reports(&["error", words]);
         assert!(ended.stdout.is_empty(), "{line}");
     }
     for line in [
@@ -218,7 +219,7 @@ fn jmeters_command_line_uses_the_same_reader() {
     let summary = room.type_in("report results.jtl --json -").expect(0).stdout;
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(statistics["Total"]["sampleCount"], summary["total"]["samples"]);
-    room.type_in("-g missing.jtl -o other").expect(3).says(&["cannot read missing.jtl", "No such file"]);
+    room.type_in("-g missing.jtl -o other").expect(3).reports(&["cannot read missing.jtl", "No such file"]);
 }
 
 /// Seeded random numbers of further requests before the kill.
@@ -254,7 +255,9 @@ fn a_run_killed_at_any_moment_gives_its_report() {
         drop(running);
         let path = dir.path().display().to_string();
         let ended = room.run(["report", &path, "-o", "page.html", "--json", "summary.json"]).expect(0);
-        ended.prints(&["the run was cut off: its manifest contains no outcome"]).says(&["wrote page.html"]);
+        ended
+            .prints(&["the run was cut off: its manifest contains no outcome"])
+            .reports(&["wrote page.html"]);
         assert!(room.read("page.html").ends_with("</html>\n"));
         let summary: serde_json::Value = serde_json::from_str(&room.read("summary.json")).unwrap();
         let recorded = summary["total"]["samples"].as_u64().unwrap();
@@ -377,7 +380,7 @@ fn only_users_that_generate_load_are_counted() {
         room.type_in(&line).expect(0).prints(&[" 3 users, ", "Thread group First", "setUp or tearDown"]);
     assert!(!ended.stdout.contains("5 users"), "{}", ended.stdout);
     let page = room.read("here/report.html");
-    assert!(page.contains("<span class=\"much\">3 users</span>"), "what was asked");
+    assert!(page.contains("<span class=\"much\">3 users</span>"), "the request");
     // The record contains the same groups as the run.
     let again = room.type_in("report here --by-group").expect(0).stdout;
     let table =

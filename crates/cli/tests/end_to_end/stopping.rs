@@ -108,7 +108,7 @@ fn a_second_ctrl_c_ends_the_run_immediately() {
     running.signal(Signal::INT);
     running.wait_for_stderr("repeat to stop now");
     running.signal(Signal::INT);
-    running.end().expect(4).says(&["stopping now"]).prints(&["stopped early"]);
+    running.end().expect(4).reports(&["stopping now"]).prints(&["stopped early"]);
     is_cut(&room, 10);
 }
 
@@ -163,7 +163,7 @@ fn a_killed_run_can_be_read() {
     assert_eq!(replay.totals.total.samples, 1_000);
     assert_eq!(replay.totals.total.errors, 0);
     let manifest = dir.read_manifest().unwrap();
-    assert!(manifest.outcome.is_none(), "it did not come to say how it ended");
+    assert!(manifest.outcome.is_none(), "the outcome was not written");
     let jtl = std::fs::read_to_string(dir.jtl_path()).unwrap();
     assert_eq!(rows(&jtl).len(), 1_000);
     let report = || room.run(["report".to_owned(), dir.path().display().to_string()]).expect(0);

@@ -141,5 +141,5 @@ fn a_signal_ends_the_run_and_restores_the_terminal() {
     let pid = terminal.room.read("pid").trim().parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let manifest = terminal.ends_restored("4");
-    assert!(manifest.events.is_empty(), "who sent the signal is not known");
+    assert!(manifest.events.is_empty(), "the sender of the signal is unknown");
 }

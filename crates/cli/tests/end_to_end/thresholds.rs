@@ -98,7 +98,7 @@ fn a_failed_threshold_stops_an_endless_run() {
     room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
     run(&room, &server, &["--fail-if", "rc5xx of home>0 for 1s", "--threshold", "errors of home < 1%"])
         .expect(7)
-        .says(&["stopping: the threshold `fail if rc5?? of 'home' > 0 for 1s, stop as failed` failed at"])
+        .reports(&["stopping: the threshold `fail if rc5?? of 'home' > 0 for 1s, stop as failed` failed at"])
         .prints(&["stopped early", "it stopped the run", "Thresholds: 2 of 2 failed"]);
     let manifest = room.manifest();
     let outcome = manifest.outcome.unwrap();
@@ -169,9 +169,11 @@ fn jmeters_command_line_accepts_thresholds() {
         (["--seed", "seven"], "invalid value 'seven' for '--seed <SEED>'"),
         (["--treshold", "hits < 1"], "--treshold"),
     ] {
-        room.run(jmeter.iter().chain(&more)).expect(2).says(&[said]);
+        room.run(jmeter.iter().chain(&more)).expect(2).reports(&[said]);
     }
-    room.run(["-g", "x.jtl", "-o", "report", "--threshold", "hits < 1"]).expect(2).says(&["busyhour judge"]);
+    room.run(["-g", "x.jtl", "-o", "report", "--threshold", "hits < 1"])
+        .expect(2)
+        .reports(&["busyhour judge"]);
     assert_eq!(server.requests(), requests, "nothing was sent");
 }
 
@@ -234,7 +236,7 @@ fn arrivals_of_a_result_file_are_judged_as_far_as_its_resolution_allows() {
     room.file("busy.jtl", poisson(2_000.0));
     let ended = room.run(["judge", "busy.jtl"].iter().chain(&near_one[2..])).expect(6);
     let ended = ended.prints(&["✗ arrivals-cov < 1.07  nothing to measure"]);
-    ended.says(&["note: arrivals-cov is unavailable: the time stamps are whole milliseconds"]);
+    ended.reports(&["note: arrivals-cov is unavailable: the time stamps are whole milliseconds"]);
 }
 
 #[test]
@@ -243,7 +245,7 @@ fn invalid_thresholds_are_reported_before_the_first_request() {
     room.file("plan.jmx", hundred());
     room.file("bad.toml", "require = [\n  \"p95 of cart < 800\",\n]\n");
     let ended = run(&room, &server, &["--threshold", "p95 off cart < 1s", "--thresholds", "bad.toml"]);
-    ended.expect(2).says(&[
+    ended.expect(2).reports(&[
         "--threshold: column 5: expected `of LABEL` or one of < <= > >= =",
         "  p95 off cart < 1s\n      ^^^",
         "bad.toml:2:18",
@@ -251,10 +253,10 @@ fn invalid_thresholds_are_reported_before_the_first_request() {
     ]);
     assert_eq!(server.requests(), 0);
     assert!(!room.has_run_dir());
-    room.run(["judge", "nothing"]).expect(3).says(&["no such file or run directory: nothing"]);
+    room.run(["judge", "nothing"]).expect(3).reports(&["no such file or run directory: nothing"]);
     room.file("plan.jtl", "no log\n");
     room.run(["judge", "plan.jtl", "--threshold", "errors = 0"]).expect(3);
-    room.run(["judge", "plan.jtl"]).expect(2).says(&["no thresholds; add --threshold"]);
+    room.run(["judge", "plan.jtl"]).expect(2).reports(&["no thresholds; add --threshold"]);
 }
 
 #[test]

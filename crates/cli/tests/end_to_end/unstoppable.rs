@@ -76,7 +76,7 @@ fn the_grace_period_ends_without_a_second_signal() {
     let running = room.start(["run", "plan.jmx", "--grace", "100ms", &port(&server)]);
     wait_for("the user waits at the server", || (server.requests() == 1).then_some(()));
     running.signal(Signal::TERM);
-    running.end().expect(4).says(&["for at most 0.1 s", "the grace period of 0.1 s is over"]);
+    running.end().expect(4).reports(&["for at most 0.1 s", "the grace period of 0.1 s is over"]);
     assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Aborted);
     gate.open();
 }
@@ -93,7 +93,7 @@ fn signals_are_handled_while_a_pipe_has_no_reader() {
         running.signal(Signal::TERM);
         let ended = running.end().expect(4);
         if option == "-l" {
-            ended.says(&["waiting for a program that reads the pipe pipe", "pipe"]);
+            ended.reports(&["waiting for a program that reads the pipe pipe", "pipe"]);
         }
     }
 }
@@ -170,7 +170,7 @@ fn sighup_stops_the_run_and_sigusr1_prints_progress() {
     running.signal(Signal::USR1);
     running.wait_for_stderr("1 user");
     running.signal(Signal::HUP);
-    running.end().expect(4).says(&["stopping: users finish"]);
+    running.end().expect(4).reports(&["stopping: users finish"]);
     assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Interrupted);
 }
 

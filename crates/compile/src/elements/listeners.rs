@@ -21,7 +21,7 @@ pub(crate) enum ResultFileClass {
 pub(crate) enum SampleListenerClass {
     /// Stops the test when limits are exceeded.
     AutoStop,
-    /// Saves each response to a file of its own.
+    /// Saves each response to a separate file.
     SaveResponses,
     /// Runs a script.
     Script(&'static ScriptSource),

@@ -6,10 +6,10 @@ use super::listeners::ResultFileClass;
 /// Class of the test plan, which is the root of its file.
 pub(crate) const TEST_PLAN: &str = "TestPlan";
 
-/// Class of the workbench of old plans, which is beside the test plan.
+/// Class of the workbench of old plans, a sibling of the test plan.
 pub(crate) const WORK_BENCH: &str = "WorkBench";
 
-/// What an element is that is of no kind with classes of its own.
+/// The elements of the other kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OtherClass {
     /// A fragment, which runs only where a Module or Include Controller refers to it.
@@ -24,7 +24,7 @@ const NO_WINDOW: OtherClass = OtherClass::Inert("has no part in a run without a 
 
 /// These elements. None has a row in the table.
 pub(crate) const ELEMENTS: &[Descriptor<OtherClass>] = &[
-    Descriptor::new(TEST_PLAN, "Test Plan", OtherClass::Inert("stands where a test plan cannot stand"))
+    Descriptor::new(TEST_PLAN, "Test Plan", OtherClass::Inert("is in a place where no test plan is allowed"))
         .unlisted()
         .properties(&[
             "TestPlan.comments",

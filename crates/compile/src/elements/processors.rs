@@ -6,7 +6,7 @@ use super::script_source::{self as source, ScriptSource};
 /// What a pre-processor does before a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreProcessorClass {
-    /// Sets variables that differ from user to user; with each pass, if the plan asks for it.
+    /// Sets variables that differ between users; in each iteration, if the plan requests it.
     UserParameters,
     /// Chooses a link of the last page.
     LinkParser,

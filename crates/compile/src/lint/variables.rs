@@ -1,6 +1,6 @@
 //! Variables that nothing in a plan can define.
 //!
-//! Whatever defines a variable has its name in a text of its own: a user defined variable, an extractor, a CSV Data Set, the
+//! Every definition of a variable has the name as a separate text: a user defined variable, an extractor, a CSV Data Set, the
 //! last argument of a function, `vars.put` in a script. So a name that is in no text outside of `${…}` is defined by
 //! nothing, unless names come from outside of the plan or a script composes them; then there are no warnings.
 
@@ -120,7 +120,7 @@ fn puts_unknown_names(text: &str) -> bool {
             };
             let rest = &argument[1..];
             let Some(end) = rest.find(quote) else { return true };
-            // A name that goes on behind the quotes, or holds others, is put together.
+            // A name that continues behind the quotes, or contains others, is composed at run time.
             let behind = rest[end + 1..].trim_start();
             // Inside of the arguments of a function a comma is escaped.
             rest[..end].contains('$') || !behind.strip_prefix('\\').unwrap_or(behind).starts_with(',')

@@ -1,5 +1,5 @@
 //! Test plans generated from bytes, and what must hold for each of them: of all controllers, fragments, modules and included files, with
-//! nested functions wherever a text stands, and samplers that need no network.
+//! nested functions in all texts, and samplers that need no network.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

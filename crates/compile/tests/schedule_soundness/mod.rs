@@ -1,4 +1,4 @@
-//! What must be true of the schedules of thread groups and timers for any table whatever. Used by the tests here and by the
+//! Properties of the schedules of thread groups and timers for arbitrary tables. Used by the tests here and by the
 //! fuzz target.
 
 use std::fmt::Write as _;
@@ -62,7 +62,7 @@ fn check_plan(text: &str, properties: Properties) {
     for finding in &findings {
         assert!(!finding.message.is_empty() && finding.span.is_some(), "{finding}");
     }
-    assert_eq!(compiled.is_none(), has_errors(&findings), "a plan runs, or it is said why not: {findings:?}");
+    assert_eq!(compiled.is_none(), has_errors(&findings), "a plan runs, or there is an error: {findings:?}");
     let Some(compiled) = compiled else { return };
     let started = start(compiled, 1, Clock::start(), &properties, Box::new(|_, _| ()));
     for (index, group) in (0..).zip(&started.program.groups) {

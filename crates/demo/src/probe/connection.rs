@@ -53,7 +53,7 @@ pub(super) struct Connection {
     unsent: Vec<u8>,
     /// Whole requests that were not answered yet.
     owed: u64,
-    /// The client wants no further responses, or has disconnected.
+    /// The client accepts no further responses, or has disconnected.
     ending: bool,
 }
 

@@ -7,7 +7,7 @@ pub(super) enum Front {
     Request {
         /// Its length with its body.
         length: usize,
-        /// The client wants no further responses on this connection.
+        /// The client accepts no further responses on this connection.
         last: bool,
     },
     /// The beginning of one.

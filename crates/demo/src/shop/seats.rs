@@ -222,7 +222,7 @@ mod tests {
 
     fn book(map: &mut SeatMap, seats: u32) -> Option<(u32, u32)> {
         let block = map.find(seats)?;
-        assert!(map.take(block), "{block:?} was said to be free");
+        assert!(map.take(block), "{block:?} was reported free");
         Some((block.row, block.first))
     }
 

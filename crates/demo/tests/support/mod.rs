@@ -176,7 +176,7 @@ impl Client {
         };
         let wire = self.received.drain(..consumed).collect();
         if closes {
-            assert!(!self.more(), "the shop said it would close");
+            assert!(!self.more(), "the shop announced that it would close");
             self.stream = None;
         }
         Reply { status, head, body, wire }
@@ -251,7 +251,7 @@ pub fn inject(client: &mut Client, venues: u32, events: u32, side: u32) {
     }
 }
 
-/// A wish for seats, as the workload sends it.
+/// A request for seats, as the workload sends it.
 pub fn booking(price: i64, performance: i64, quantity: i64) -> String {
     format!(
         r#"{{"ticketRequests":[{{"ticketPrice":{price},"quantity":{quantity}}}],"email":"a@b.c","performance":"{performance}"}}"#

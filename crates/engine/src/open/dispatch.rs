@@ -47,7 +47,7 @@ fn part(users: u32, core: u32, cores: u32) -> u32 {
     (users / cores + u32::from(core < users % cores)).max(1)
 }
 
-/// With this many users per core, it makes no difference that an arrival waits for one of its own core.
+/// With this many users per core, it does not matter that an arrival waits for a user of its own core.
 const MANY_PER_CORE: u32 = 32;
 
 /// Whether one core should serve the whole workload: it is slow, and its users are few, or continue as the same users with

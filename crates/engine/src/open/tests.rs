@@ -272,7 +272,7 @@ fn a_pause_before_the_first_request_does_not_hide_that_the_session_began_late() 
     let ran =
         run(program(vec![body]), workload("even(25/s) for 4s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
     assert_eq!((ran.counts.begun, ran.totals.total.samples), (100, 200));
-    assert!((ran.totals.total.response.max_ms() - 10.0).abs() < 0.1, "nobody is late");
+    assert!((ran.totals.total.response.max_ms() - 10.0).abs() < 0.1, "no user is late");
     let mut body = group(1, "1", vec![leaf("pause"), leaf("first")], &script);
     body.samplers[0].kind = SamplerKind::Flow(FlowAction::Pause(Template::literal("10")));
     let ran =

@@ -57,7 +57,7 @@ impl<P: Protocol> CoreThread<P> {
                 return CoreReport::default();
             }
         };
-        crate::turns::ask_for_short_turns();
+        crate::turns::request_short_turns();
         crate::slices::prepare(&program);
         let began = shared.clock.now();
         runtime.block_on(async {

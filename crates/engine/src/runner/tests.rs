@@ -269,7 +269,7 @@ fn a_group_without_a_duration_does_not_start_and_others_do() {
     assert_eq!(ran.log, ["Error Invalid duration 0 set in Thread Group:group 1"]);
 }
 
-/// Twenty users do `act` or wait for `others`, one is to start in an hour; when all others are there, one asks for a
+/// Twenty users do `act` or wait for `others`, one is to start in an hour; when all others are there, one requests a
 /// stop. `in_samples`: when those twenty are in the middle of a sample.
 fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act, in_samples: u32) -> (Ran, Vec<Seen>) {
     let begun = AtomicU32::new(0);
@@ -297,7 +297,7 @@ fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act, in_samples
 #[test]
 fn a_graceful_stop_wakes_sleepers_and_runs_tear_down() {
     let (ran, seen) = stopped(Stop::Graceful, waits(HOUR_MS), || Act::Yield, 0);
-    assert!(seen.iter().all(|sample| sample.group != 1), "nobody goes on when it wakes");
+    assert!(seen.iter().all(|sample| sample.group != 1), "no sample after waking up");
     assert_eq!(ran.report.stopped, Some(Stop::Graceful));
     assert_eq!(ran.totals.total.samples, seen.len() as u64 + 2);
     assert_eq!(ran.report.cores.iter().map(|core| core.interrupted).sum::<u64>(), 0);

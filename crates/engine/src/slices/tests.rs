@@ -46,8 +46,8 @@ fn users_of_functions(count: u32, loops: &str, script: &Script) -> Group<Fake> {
     group(count, loops, vec![leaf("x")], script)
 }
 
-/// Runs users with a long evaluation each beside one with many short samples, on one core.
-fn run_beside(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
+/// Runs users with a long evaluation each and one with many short samples, on one core.
+fn run_together(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
     run_both(long_users, samples, users, false)
 }
 
@@ -81,7 +81,7 @@ fn run_both(
 
 #[test]
 fn a_user_makes_samples_while_another_one_evaluates() {
-    let (ran, slices) = run_beside(1, 100);
+    let (ran, slices) = run_together(1, 100);
     assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (101, 0));
     assert!(slices[0] >= 50, "{slices:?}");
 }
@@ -95,7 +95,7 @@ fn the_first_evaluation_of_a_function_is_sliced_too() {
 
 #[test]
 fn one_slice_runs_between_two_events_of_a_user_for_any_number_of_evaluations() {
-    let (ran, slices) = run_beside(20, 60);
+    let (ran, slices) = run_together(20, 60);
     assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (80, 0));
     // The first slices of all come before any event; then one for each sample of the other user.
     let all = *slices.iter().max().unwrap();

@@ -48,7 +48,7 @@ fn sleepers_wake_in_the_order_of_their_deadlines() {
             timers.fire(clock.now());
             settle().await;
             let due = deadlines.iter().filter(|deadline| **deadline <= clock.now().0).count();
-            assert_eq!(woken.borrow().len(), due, "nobody wakes early or late");
+            assert_eq!(woken.borrow().len(), due, "no user wakes up early or late");
         }
         assert_eq!(*woken.borrow(), deadlines);
         let inner = timers.inner.borrow();
@@ -149,13 +149,13 @@ fn the_longer_lead_lasts_as_long_as_its_budget() {
     in_runtime(async {
         let timers = Timers::new(Clock::manual(0)).unwrap();
         let second = Nanos(1_000_000_000);
-        assert_eq!(timers.lead_ns(second), WAKE_LEAD_NS, "nobody has asked for more");
+        assert_eq!(timers.lead_ns(second), WAKE_LEAD_NS, "no larger lead is requested");
         timers.be_punctual();
         assert_eq!(timers.lead_ns(second), PUNCTUAL_LEAD_NS);
         timers.spun_ns.set(second.0 / PUNCTUAL_SHARE);
         assert_eq!(timers.lead_ns(second), WAKE_LEAD_NS, "a twentieth of the time is spent");
         assert_eq!(timers.lead_ns(second + 1_000), PUNCTUAL_LEAD_NS, "and there is more again");
         timers.spin(2 * PUNCTUAL_LEAD_NS);
-        assert_eq!(timers.lead_ns(second), 2 * PUNCTUAL_LEAD_NS, "what was asked for has no budget");
+        assert_eq!(timers.lead_ns(second), 2 * PUNCTUAL_LEAD_NS, "a requested lead has no budget");
     });
 }

@@ -123,7 +123,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Runs all branches to their ends; false without a sample of its own.
+    /// Runs all branches to their ends; false without its own sample.
     pub(super) async fn run_side_by_side(
         &mut self,
         group: &Group<P>,

@@ -22,7 +22,7 @@ fn exported(jtl: &str, group_rows: usize) -> (Vec<Row>, usize) {
             assert!(matches!(column.compression(), Compression::ZSTD(_)), "{column:?}");
         }
         let label = group.column(0);
-        assert!(label.dictionary_page_offset().is_some(), "labels stand in a dictionary");
+        assert!(label.dictionary_page_offset().is_some(), "labels are in a dictionary");
     }
     let found = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     (found, metadata.num_row_groups())

@@ -58,7 +58,7 @@ impl World {
         (Self::with(symbols, seed), templates)
     }
 
-    /// The text as it is while the run goes on.
+    /// The text during the run.
     pub fn evaluate(&mut self, text: &str) -> String {
         busyhour_functions::evaluate_text(text, &mut self.user)
     }

@@ -20,7 +20,7 @@ fn allocations(sampler: &HttpSampler, keep: Retention) -> u64 {
     world.hundred(sampler, keep);
     let counted = allocation_counter::measure(|| world.hundred(sampler, keep));
     assert!(world.user.result.success);
-    // Entering the runtime costs one, whatever is done in it.
+    // Entering the runtime costs one allocation, independently of the work.
     counted.count_total.saturating_sub(1)
 }
 

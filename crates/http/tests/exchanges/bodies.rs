@@ -6,7 +6,7 @@ use crate::server::{Server, ok};
 use crate::world::{KEEP, World, get, get_securely, text};
 use busyhour_http::HttpSampler;
 
-/// Bytes that differ from their neighbours, so that a piece that is missing or doubled shows.
+/// Bytes that differ from their neighbours, so that a missing or doubled piece is detected.
 fn bytes(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at % 251) as u8).collect()
 }
@@ -121,7 +121,7 @@ fn a_body_without_a_length_ends_with_its_connection() {
 }
 
 #[test]
-fn a_body_that_ends_too_early_says_how_much_came() {
+fn a_truncated_body_reports_its_length() {
     for (expected, received) in
         [(1_000, 999), (100_000, 0), (100_000, 5), (100_000, 99_999), (3 << 20, 1 << 20)]
     {

@@ -71,7 +71,7 @@ fn a_body_that_cannot_be_unpacked_fails_its_sample_whether_it_is_kept_or_not() {
             assert_eq!((result.sent_bytes, result.body_bytes), (0, size));
             assert_eq!(result.body.is_empty(), !keep.body);
         }
-        assert_eq!(server.connections(), [0; 2], "the connection is none the worse for it");
+        assert_eq!(server.connections(), [0; 2], "the connection can be used again");
     }
 }
 

@@ -34,7 +34,7 @@ fn without_keep_alive_each_request_has_its_connection() {
 }
 
 #[test]
-fn what_the_server_says_about_the_connection_counts() {
+fn the_servers_connection_header_is_respected() {
     let cases: [(&str, &str, bool); 4] = [
         ("HTTP/1.1", "Connection: close\r\n", false),
         ("HTTP/1.0", "", false),
@@ -99,7 +99,7 @@ fn a_connection_closed_instead_of_an_answer_fails_the_sample() {
 }
 
 #[test]
-fn bytes_nobody_asked_for_end_a_connection() {
+fn unexpected_bytes_end_a_connection() {
     // With a small body they come with it, with a large one they are left in the kernel.
     for size in [5, 300_000] {
         for keep in KEEP {
@@ -121,7 +121,7 @@ fn bytes_nobody_asked_for_end_a_connection() {
 }
 
 #[test]
-fn a_connection_lives_for_a_minute() {
+fn a_connection_is_kept_for_a_minute() {
     let server = Server::answering(|_| ok(b""));
     let mut world = World::on(Clock::manual(0));
     let sampler = get(server.port, "/");
@@ -145,7 +145,7 @@ fn a_server_that_promises_less_is_believed() {
 }
 
 #[test]
-fn a_new_visitor_connects_anew_when_the_property_says_so() {
+fn a_new_iteration_reconnects_if_the_property_is_set() {
     for (reset, expected) in [(true, [0, 0, 1]), (false, [0, 0, 0])] {
         let server = Server::answering(|_| ok(b""));
         let shared = SharedHttp::new(TlsPolicy::AcceptAny, std::sync::Arc::default(), reset);
@@ -180,6 +180,6 @@ fn a_user_keeps_twenty_idle_connections() {
     for server in servers.iter().chain(&servers[2..]).chain(&servers[..1]) {
         assert!(world.visit(&get(server.port, "/")).success);
     }
-    assert_eq!(servers[0].connections(), [0, 1], "the oldest was given up");
+    assert_eq!(servers[0].connections(), [0, 1], "the oldest was closed");
     assert!(servers[2..].iter().all(|server| server.connections() == [0, 0]));
 }

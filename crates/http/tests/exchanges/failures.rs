@@ -20,7 +20,7 @@ fn failure(sampler: &HttpSampler) -> (String, String) {
 }
 
 #[test]
-fn nobody_listens() {
+fn a_port_without_a_listener() {
     // A port that was free a moment ago.
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
     let (code, message) = failure(&get(port, "/"));
@@ -30,7 +30,7 @@ fn nobody_listens() {
 
 #[test]
 fn a_name_that_does_not_exist() {
-    // Labels have at most 63 characters: no resolver has to be asked.
+    // Labels have at most 63 characters, so that no resolver is queried.
     let name = "a".repeat(64);
     let (code, message) = failure(&HttpSampler { domain: text(&name), ..get(80, "/") });
     assert_eq!(code, "java.net.UnknownHostException");
@@ -57,7 +57,7 @@ fn a_server_that_resets_the_connection() {
 }
 
 #[test]
-fn a_server_that_says_nothing() {
+fn a_server_that_does_not_respond() {
     let server = Server::start(|mut peer| while peer.request().is_some() {});
     let sampler = HttpSampler { response_timeout: text("30"), ..get(server.port, "/") };
     let expected = ("java.net.SocketTimeoutException".to_owned(), "Read timed out".to_owned());
@@ -87,7 +87,7 @@ fn a_server_that_stops_in_the_middle() {
 }
 
 #[test]
-fn a_handshake_that_nobody_answers() {
+fn a_handshake_without_a_response() {
     let server = Server::start(|mut peer| while peer.request().is_some() {});
     let sampler = HttpSampler { connect_timeout: text("30"), ..get_securely(server.port, "/") };
     assert_eq!(failure(&sampler), ("java.net.SocketTimeoutException".into(), "Read timed out".into()));

@@ -71,7 +71,7 @@ fn a_body_that_is_needed_is_kept_up_to_a_limit_and_one_that_is_not_is_counted() 
 }
 
 #[test]
-fn a_request_ends_at_its_deadline_whatever_the_server_does() {
+fn a_request_ends_at_its_deadline() {
     let behaviours: [fn(&mut crate::server::Peer); 4] = [
         // Nothing at all.
         |_| {},

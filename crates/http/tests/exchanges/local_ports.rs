@@ -1,7 +1,7 @@
 //! More connections than one address has local ports: tried for real, in a network of this test's own, of which the
 //! system lets an unprivileged process have one (`unshare`).
 
-#![expect(clippy::print_stderr, reason = "a test that could not be run says so")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -14,32 +14,32 @@ use busyhour_http::HttpSampler;
 use crate::server::ok;
 use crate::world::{World, get, text};
 
-/// Where the system says which local ports it gives out.
+/// The range of local ports that the system assigns.
 const RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// Local ports of the small network.
 const PORTS: usize = 8;
 
 #[test]
-fn connections_go_on_from_other_local_addresses_when_ports_are_used_up() {
+fn connections_use_other_local_addresses_when_ports_are_used_up() {
     let range = std::fs::read_to_string(RANGE).unwrap_or_default();
     if range.split_whitespace().eq(["20000", "20007"]) {
         return inside();
     }
     // Prints a word when the network is as it should be, so that a failure of the test is not taken for a lack of it.
     let script = "ip link set lo up && echo 20000 20007 > $1 && echo READY && \
-        exec \"$0\" --exact local_ports::connections_go_on_from_other_local_addresses_when_ports_are_used_up --nocapture";
+        exec \"$0\" --exact local_ports::connections_use_other_local_addresses_when_ports_are_used_up --nocapture";
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--net", "sh", "-c", script]);
     command.arg(std::env::current_exe().unwrap()).arg(RANGE).stdin(Stdio::null());
     let said = match command.output() {
         Ok(output) => output,
-        Err(error) => return eprintln!("SKIPPED: no network of its own to be had: unshare: {error}"),
+        Err(error) => return eprintln!("SKIPPED: no network namespace can be created: unshare: {error}"),
     };
     let out = String::from_utf8_lossy(&said.stdout).into_owned();
     let complaint = String::from_utf8_lossy(&said.stderr).into_owned();
     if !out.contains("READY") {
-        return eprintln!("SKIPPED: no network of its own to be had: {complaint}");
+        return eprintln!("SKIPPED: no network namespace can be created: {complaint}");
     }
     assert!(said.status.success() && out.contains("1 passed"), "{out}\n{complaint}");
 }

@@ -84,7 +84,7 @@ fn a_path_is_left_alone_on_the_way_to_a_proxy() {
 }
 
 #[test]
-fn a_domain_stands_before_the_name_and_a_header_manager_takes_precedence() {
+fn a_domain_precedes_the_name_and_a_header_manager_takes_precedence() {
     let asks = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n";
     let server = Server::answering(move |request| match request.header("Authorization") {
         None if request.line().contains("/digest") => crate::server::response("401 Unauthorized", asks, b""),

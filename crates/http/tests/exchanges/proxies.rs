@@ -13,8 +13,8 @@ fn proxy(port: u16, user: &str) -> Option<Proxy> {
     Some(Proxy { host: text("127.0.0.1"), port, user: text(user), password: text("secret") })
 }
 
-/// The answer of a proxy that wants to know who is there.
-fn who_is_there(headers: &str) -> Vec<u8> {
+/// The response of a proxy that requires credentials.
+fn credentials_required(headers: &str) -> Vec<u8> {
     let asks =
         format!("Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: basic realm=\"test\"\r\n{headers}");
     response("407 Proxy Authentication Required", &asks, b"who?")
@@ -59,7 +59,7 @@ fn lines(server: &Server) -> Vec<String> {
 }
 
 #[test]
-fn a_tunnel_is_used_again_and_needs_no_password_unless_asked() {
+fn a_tunnel_is_reused_and_sends_no_password_unless_required() {
     let through = gate(|_| None);
     let mut world = World::new();
     let sampler = HttpSampler {
@@ -78,10 +78,10 @@ fn a_tunnel_is_used_again_and_needs_no_password_unless_asked() {
 }
 
 #[test]
-fn a_proxy_that_asks_before_it_grants_a_tunnel_is_told_and_told_at_once_from_then_on() {
+fn a_proxy_that_requires_credentials_gets_them_from_then_on() {
     for closes in [false, true] {
         let header = if closes { "Connection: close\r\n" } else { "" };
-        let through = gate(move |request| (!knows(request)).then(|| who_is_there(header)));
+        let through = gate(move |request| (!knows(request)).then(|| credentials_required(header)));
         let mut world = World::new();
         let plain = get_securely(8443, "/close");
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), domain: text("shop.example"), ..plain };
@@ -127,7 +127,7 @@ fn a_refused_tunnel_is_the_response() {
 
 #[test]
 fn a_password_that_is_refused_is_not_sent_again() {
-    let through = Server::answering(|_| who_is_there(""));
+    let through = Server::answering(|_| credentials_required(""));
     let mut world = World::new();
     let plain =
         HttpSampler { proxy: proxy(through.port, "me"), domain: text("shop.example"), ..get(80, "/a") };
@@ -158,9 +158,9 @@ fn a_question_that_cannot_be_answered_is_the_response() {
 }
 
 #[test]
-fn each_server_behind_a_proxy_is_asked_for_anew() {
+fn each_server_behind_a_proxy_gets_its_own_tunnel() {
     let through =
-        Server::answering(|request| if knows(request) { ok(b"by proxy") } else { who_is_there("") });
+        Server::answering(|request| if knows(request) { ok(b"by proxy") } else { credentials_required("") });
     let mut world = World::new();
     for port in [8080, 8081, 8080] {
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), ..get(port, "/") };
@@ -171,7 +171,7 @@ fn each_server_behind_a_proxy_is_asked_for_anew() {
 }
 
 #[test]
-fn a_proxy_that_says_nothing_for_a_tunnel() {
+fn a_proxy_that_does_not_respond_to_connect() {
     let through = Server::start(|mut peer| {
         let _ = peer.request();
         peer.close();
@@ -183,7 +183,7 @@ fn a_proxy_that_says_nothing_for_a_tunnel() {
 }
 
 #[test]
-fn a_proxy_for_plain_requests_gets_the_whole_url_and_the_password_when_it_asks() {
+fn a_proxy_for_plain_requests_gets_the_whole_url_and_the_password_if_required() {
     let through = Server::answering(|request| match request.header("Proxy-Authorization") {
         Some("Basic bWU6c2VjcmV0") => ok(b"by proxy"),
         _ => {
@@ -201,7 +201,7 @@ fn a_proxy_for_plain_requests_gets_the_whole_url_and_the_password_when_it_asks()
     let seen = through.seen();
     assert!(seen.iter().all(|request| request.line() == "GET http://shop.example:8080/a?b=c HTTP/1.1"));
     assert!(seen.iter().all(|request| request.header("Host") == Some("shop.example:8080")));
-    assert_eq!(through.connections(), [0, 0, 0], "asked once, told at once from then on");
+    assert_eq!(through.connections(), [0, 0, 0], "one request without credentials, then always with them");
     let stranger = HttpSampler { proxy: proxy(through.port, ""), ..sampler };
     assert_eq!(World::new().visit(&stranger).code, "407");
 }

@@ -29,7 +29,7 @@ fn any_certificate_is_accepted_and_the_connection_kept() {
     assert_eq!((server.connections(), large.connections()), (vec![0, 0], vec![0, 0]));
 }
 
-/// A server with a certificate of X.509 version 1, which many a test system has: OpenSSL makes it unless told otherwise.
+/// A server with a certificate of X.509 version 1, which many test systems have: OpenSSL creates it by default.
 fn version_1(versions: &[&'static rustls::SupportedProtocolVersion]) -> Arc<rustls::ServerConfig> {
     const CERTIFICATE: &[u8] = include_bytes!("tls/version-1.pem");
     const KEY: &[u8] = include_bytes!("tls/version-1-key.pem");
@@ -72,7 +72,7 @@ fn a_stranger_is_refused_when_certificates_are_verified() {
 }
 
 #[test]
-fn a_server_that_speaks_no_tls() {
+fn a_server_without_tls() {
     let server = Server::start(|mut peer| {
         peer.send(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
         let _ = peer.request();

@@ -1,4 +1,4 @@
-//! Servers that do what a test says, on threads of their own and ports the system picks.
+//! Servers with scripted behaviour, on separate threads and ports that the system assigns.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -75,12 +75,12 @@ impl Peer {
         let _ = self.wire.flush();
     }
 
-    /// Ends the connection from this side without TLS's farewell.
+    /// Closes the connection without the close_notify of TLS.
     pub fn close(self) {
         let _ = self.tcp.shutdown(std::net::Shutdown::Write);
     }
 
-    /// Speaks TLS from here on.
+    /// Uses TLS from here on.
     pub fn secure(self) -> Self {
         self.secure_with(tls_config())
     }
@@ -93,7 +93,7 @@ impl Peer {
     }
 }
 
-/// A server; it lives as long as the process.
+/// A server; it runs until the process ends.
 pub struct Server {
     /// Where it listens.
     pub port: u16,
@@ -101,7 +101,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves each connection on a thread of its own.
+    /// Serves each connection on a separate thread.
     pub fn start(serve: impl Fn(Peer) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -83,7 +83,7 @@ fn cache(use_expires: bool, when_fresh: WhenFresh) -> Arc<CacheManager> {
 }
 
 #[test]
-fn a_cached_copy_is_asked_about() {
+fn a_cached_copy_is_revalidated() {
     let server = Server::answering(|request| {
         if request.header("If-None-Match") == Some("\"v1\"") {
             response("304 Not Modified", "ETag: \"v1\"\r\n", b"").into_iter().collect()
@@ -198,7 +198,7 @@ fn redirects_that_are_not_followed_are_the_answer() {
 }
 
 #[test]
-fn redirects_without_end_are_given_up() {
+fn endless_redirects_are_stopped() {
     let server = staircase("302 Found", u32::MAX);
     let mut world = World::new();
     let sampler = HttpSampler { redirects: Redirects::Follow, ..get(server.port, "/0") };
@@ -226,7 +226,7 @@ fn a_redirect_carries_cookies_and_crosses_servers() {
     assert_eq!(world.visit(&with_cookies(sampler, &manager)).body, b"other");
     let seen = other.seen();
     assert_eq!(seen[0].line(), "GET /landed?a=b HTTP/1.1");
-    // Cookies do not know ports.
+    // Cookies are independent of ports.
     assert_eq!(seen[0].header("Cookie"), Some("id=1"));
     assert_eq!(seen[0].header("Host"), Some(format!("127.0.0.1:{port}").as_str()));
 }

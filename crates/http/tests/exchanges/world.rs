@@ -15,7 +15,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
 
-/// One user, its session and the runtime it lives on.
+/// One user, its session and its runtime.
 pub struct World {
     /// The user.
     pub user: UserState,
@@ -145,7 +145,7 @@ impl World {
         HttpSampler::iteration_started(&mut self.session, &mut self.user, same_user);
     }
 
-    /// Lets a clock that stands still go on.
+    /// Advances a stopped clock.
     pub fn later(&self, seconds: u64) {
         self.user.run.clock.advance(Duration::from_secs(seconds));
     }

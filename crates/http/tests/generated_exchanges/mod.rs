@@ -52,7 +52,7 @@ impl Choices<'_> {
         (0..self.below(below)).map(|_| self.next()).collect()
     }
 
-    /// Bytes without line ends: a line of its own could redirect to an address outside of this machine.
+    /// Bytes without line ends: a header line could redirect to an address outside of this machine.
     fn line(&mut self, below: usize) -> Vec<u8> {
         let mut bytes = self.bytes(below);
         bytes.retain(|byte| !matches!(byte, b'\r' | b'\n'));

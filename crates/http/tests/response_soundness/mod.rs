@@ -1,4 +1,4 @@
-//! What the reader of responses promises for any bytes whatever. Shared by the ordinary tests and the fuzz target.
+//! Properties of the reader of responses for arbitrary bytes. Shared by the ordinary tests and the fuzz target.
 
 use busyhour_http::Failure;
 use busyhour_http::response::{HEAD_BYTES_MAX, Progress, ResponseReader, Sink};

@@ -145,7 +145,7 @@ fn digits(text: &str, max: usize) -> usize {
     text.bytes().take(max).take_while(u8::is_ascii_digit).count()
 }
 
-/// Reads `+02:00` or what stands for no offset.
+/// Parses `+02:00` or the text for no offset.
 fn offset(text: &str, shape: OffsetShape, zero: &str) -> Option<(i64, usize)> {
     // Java looks for this first, so that `x` reads no more than the hours of `+0000`.
     if text.starts_with(zero) {

@@ -99,7 +99,7 @@ pub struct DateFormat {
 pub enum PatternError {
     /// Java refuses it too.
     Invalid(String),
-    /// Java knows it.
+    /// Java supports it.
     Unsupported(String),
 }
 

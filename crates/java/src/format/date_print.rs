@@ -49,7 +49,7 @@ impl DateFormat {
     /// Appends the moment's text.
     ///
     /// # Errors
-    /// When the pattern asks, outside of an optional section, for what the moment does not know.
+    /// When the pattern requires, outside of an optional section, a field that the moment does not have.
     pub fn format(&self, moment: &Moment, out: &mut String) -> Result<(), FormatError> {
         let start = out.len();
         let mut sections: Vec<usize> = Vec::new();
@@ -72,7 +72,7 @@ impl DateFormat {
                     out.truncate(start);
                     return Err(message);
                 };
-                // The innermost section is left out, whatever it has printed.
+                // The innermost section is removed with everything that it has printed.
                 out.truncate(section);
                 index = self.end_of_section(index);
             }

@@ -42,7 +42,7 @@ impl DecimalFormat {
         let (positive, digits, rest) = sub_pattern(pattern, &mut factor)?;
         let digits = Digits::read(&digits).ok_or_else(|| malformed(pattern))?;
         let usual = (format!("-{}", positive.0), positive.1.clone());
-        // Of the pattern for negative numbers only what stands around the digits counts.
+        // Of the pattern for negative numbers only prefix and suffix count.
         let negative = match rest.filter(|rest| !rest.is_empty()) {
             None => usual,
             Some(rest) => match sub_pattern(rest, &mut factor)? {
@@ -97,7 +97,7 @@ fn malformed(pattern: &str) -> String {
     format!("Malformed pattern \"{pattern}\"")
 }
 
-/// What stands around the digits, the digits themselves, and what follows a `;`.
+/// Prefix and suffix, the digits, and the part behind a `;`.
 type SubPattern<'p> = ((String, String), String, Option<&'p str>);
 
 fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>, FormatError> {

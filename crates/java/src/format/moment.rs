@@ -22,7 +22,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// An instant in a zone. `nanoseconds` counts from 1970 UTC; beyond the years −9999 to 9999 it stands still.
+    /// An instant in a zone. `nanoseconds` counts from 1970 UTC; it is limited to the years −9999 to 9999.
     pub fn of_instant(nanoseconds: i128, zone: &TimeZone) -> Self {
         let least = Timestamp::MIN.as_nanosecond();
         let most = Timestamp::MAX.as_nanosecond();

@@ -169,7 +169,7 @@ fn read_class(
     if users.is_none() != (kind == NodeKind::Source) || kind == NodeKind::Sink {
         findings.error(
             element,
-            "has the wrong reference: open classes arrive at a source, closed ones pass a station that is none",
+            "has the wrong reference: open classes arrive at a source, closed ones pass another station",
         );
         return None;
     }

@@ -138,8 +138,7 @@ impl<'n> Writer<'n> {
         let here = Place::Station(station.name.clone());
         let law = |class: &CustomerClass| station.service(&class.name).cloned();
         if [SOURCE, SINK, THINK].contains(&station.name.as_str()) {
-            self.missing
-                .push(format!("the name {:?}, which stands for {OUTSIDE} in JMT's model", station.name));
+            self.missing.push(format!("the name {:?}, which means {OUTSIDE} in JMT's model", station.name));
         }
         match &station.kind {
             StationKind::Queue(queue) => self.node(&station.name, |writer| {

@@ -76,7 +76,7 @@ fn next(events: &mut LiveEvents) -> Option<(String, Value)> {
 }
 
 #[test]
-fn seconds_are_sent_to_all_who_listen_and_the_end_is_told() {
+fn seconds_and_the_end_are_sent_to_all_clients() {
     let mut served = served();
     let mut first = served.listen();
     assert_eq!(next(&mut first).unwrap().0, "whole");
@@ -99,7 +99,7 @@ fn seconds_are_sent_to_all_who_listen_and_the_end_is_told() {
 }
 
 #[test]
-fn orders_are_carried_out_and_told_at_once() {
+fn orders_are_executed_and_shown_immediately() {
     let served = served();
     let mut events = served.listen();
     next(&mut events).unwrap();

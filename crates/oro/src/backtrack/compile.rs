@@ -136,7 +136,7 @@ impl Program {
     /// Compiles a pattern in the syntax of `fancy-regex`.
     ///
     /// # Errors
-    /// For what that library refuses, for what this matcher does not know, and for patterns that grow too large.
+    /// For patterns that the library refuses, that this matcher does not support, or that become too large.
     pub(crate) fn compile(text: &str) -> Result<Self, PatternError> {
         let unsupported = |error: fancy_regex::Error| PatternError::Unsupported(error.to_string());
         let tree = Expr::parse_tree(text).map_err(unsupported)?;

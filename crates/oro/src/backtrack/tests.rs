@@ -45,7 +45,7 @@ proptest::proptest! {
         ), 1..5),
         text in "[ab ]{0,12}",
     ) {
-        // An empty look-ahead, wherever it stands, keeps the library from handing the pattern to another.
+        // With an empty look-ahead, the library does not delegate the pattern.
         let pattern = format!("{}(?=)", parts.concat());
         let expected = fancy_regex::Regex::new(&pattern).expect("a pattern");
         let groups = expected.captures(&text).expect("few steps").map(|captures| {

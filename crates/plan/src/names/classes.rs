@@ -1,7 +1,7 @@
 //! The classes that JMeter 5.6.3 writes under a short name.
 
 /// Full class names below `org.apache.jmeter.`, sorted. The short name is the last part, except
-/// where [`super::short_class`] says otherwise. From `saveservice.properties` of that release.
+/// except for those in [`super::short_class`]. From `saveservice.properties` of that release.
 pub(super) const CLASSES: &[&str] = &[
     "assertions.AssertionResult",
     "assertions.BSFAssertion",

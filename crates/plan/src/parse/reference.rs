@@ -39,7 +39,7 @@ impl Builder<'_> {
     }
 
     /// Whether a property is small and holds no references itself: references to references to … would
-    /// stand for a tree of any size.
+    /// expand to a tree of any size.
     fn may_be_repeated(&mut self, target: PropertyId) -> bool {
         let mut open: Vec<_> = self.properties[target.0 as usize].first_child.into_iter().collect();
         while let Some(id) = open.pop() {

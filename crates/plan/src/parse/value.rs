@@ -116,7 +116,7 @@ impl Builder<'_> {
                 "jmx-number",
                 format!("the property {name} is {value}, which is no {what}"),
             )
-            .with_cause("the tag asks for a number; JMeter would not load the plan");
+            .with_cause("the tag requires a number; JMeter would not load the plan");
             if is_expression {
                 finding.with_hint("write it as a <stringProp>, which may hold ${…}")
             } else {

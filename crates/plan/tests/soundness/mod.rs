@@ -21,13 +21,13 @@ pub fn check(source: &[u8]) {
         }
     }
     if plan.is_empty() && !has_errors(&diagnostics) {
-        assert!(plan.source().contains("ashTree"), "nothing read, nothing said");
+        assert!(plan.source().contains("ashTree"), "nothing read, and no finding");
     }
     check_tree(&plan);
     check_edits(&mut plan, !has_errors(&diagnostics));
 }
 
-/// Every link of the tree is consistent, every span where the text says so.
+/// All links of the tree are consistent, all spans match the text.
 pub fn check_tree(plan: &TestPlan) {
     let mut next = 0;
     for root in plan.roots() {
@@ -73,7 +73,7 @@ fn check_property(plan: &TestPlan, property: Property<'_>) {
 
 const HARD: &str = " ${a,b}\\ <&>\"' \t]]>\n\u{FC}+%41 ";
 
-/// An edit changes its own place and nothing else; what an undamaged file says afterwards is what was set.
+/// An edit changes only its own place; in an intact file the value read afterwards is the one that was set.
 fn check_edits(plan: &mut TestPlan, is_sound: bool) {
     let before = plan.source().to_owned();
     let ids: Vec<_> = plan.elements().map(|element| element.id()).step_by(3).take(5).collect();

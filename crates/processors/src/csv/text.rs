@@ -6,7 +6,7 @@ use std::path::Path;
 
 use encoding_rs::Encoding;
 
-/// Bytes read at once: few, as each user may have a file of its own.
+/// Bytes read at once: few, as each user may have its own file.
 const PIECE_BYTES: usize = 16 * 1024;
 
 /// An encoding a file may have.

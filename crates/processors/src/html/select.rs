@@ -18,7 +18,7 @@ impl Selector {
     /// Reads a selector.
     ///
     /// # Errors
-    /// When it is none, or its regular expressions are not supported.
+    /// When it is not a selector, or its regular expressions are not supported.
     pub(crate) fn parse(text: &str) -> Result<Self, SelectorError> {
         parse::Parser::new(text).selector()
     }
@@ -52,7 +52,7 @@ impl Selector {
     }
 }
 
-/// What comes of matching a part of a chain, with all parts before it, against an element. Where no other element can do
+/// The result of matching a part of a chain, with all parts before it, against an element. Where no other element can do
 /// better, none is tried: `div div div p` takes one walk up the tree and not one for each choice of ancestors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {

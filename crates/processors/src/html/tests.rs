@@ -92,7 +92,7 @@ fn hostile_pages_are_not_read() {
             assert_eq!(parse(&part.repeat(count)).map(drop), Err(PageLimit::Depth), "{part}");
         }
     }
-    // Each paragraph begins all open formats anew.
+    // Each paragraph reopens all open formats.
     let formats: String = (0..900).map(|n| format!("<b id={n}>")).collect();
     let page = format!("<p>{formats}</p>{}", "<p>x</p>".repeat(2_000));
     assert!(matches!(outcome(&page), Err(PageLimit::Nodes | PageLimit::Steps)));

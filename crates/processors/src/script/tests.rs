@@ -243,7 +243,7 @@ fn what_javascript_cannot_have_is_named_with_its_place() {
 
 #[test]
 fn what_javascript_meets_and_cannot_have_is_noted() {
-    // Only while it runs is it known that the method is asked for; catching the error does not help.
+    // The call of the method is only known at run time; catching the error does not help.
     let script = "var name = 'getLogFile'; try { prev[name]() } catch (e) { vars.put('caught', 'yes') }";
     let processor = ScriptProcessor::after(settings(javascript(), script)).expect("not seen before it runs");
     let mut user = user_with_body("body");

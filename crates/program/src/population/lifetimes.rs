@@ -133,7 +133,7 @@ fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, ElementError> {
         let begin_ms = 1_000 * i64::from(delay_s) + startup_ms;
         let descent_ms = begin_ms + 1_000 * i64::from(hold_s) + 1_000 * i64::from(startup_s) - startup_ms;
         all.push(Lifetime { number, begin_ms, end_ms: descent_ms + part_ms(shutdown_s, to_come, users) });
-        // As in Java: a row with the least of all numbers goes on with the greatest.
+        // As in Java: the row after the least of all numbers continues with the greatest.
         to_come = to_come.wrapping_sub(1);
     }
     Ok(all)
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_stand_for_all_users() {
+    fn zeros_mean_all_users() {
         let all = times(&stepping(&numbers([3, 2, 0, 0, 30, 6, 1, 0, 5])).unwrap());
         // No step after the first; the ramp is counted all the same.
         assert_eq!(all, [(2_000, 9_000), (4_000, 9_000), (6_000, 9_000)]);

@@ -1,4 +1,4 @@
-//! Checks of measurements against laws that hold for every system, whatever its distributions.
+//! Checks of measurements against laws that hold for every system and all distributions.
 //!
 //! Denning & Buzen, "The Operational Analysis of Queueing Network Models" (Computing Surveys 10, 1978): Little's law
 //! of the whole loop, N = X(R + Z), and of parts of it; the utilization law U = X·S with U ≤ 1 and therefore X ≤

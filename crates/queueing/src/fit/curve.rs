@@ -49,7 +49,7 @@ pub enum CapacityModel {
     Usl(UslCurve),
 }
 
-/// The bounds that follow from the demands alone, whatever the distributions (Denning & Buzen, Computing Surveys 10,
+/// The bounds that follow from the demands alone, for all distributions (Denning & Buzen, Computing Surveys 10,
 /// 1978).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AsymptoticBounds {

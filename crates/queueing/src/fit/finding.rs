@@ -396,7 +396,7 @@ impl fmt::Display for CapacityFinding {
             F::OpenLoad { point } => write!(f, "{point}: the load was open"),
             F::FewPoints { loads, wanted } => write!(
                 f,
-                "{loads} {} of users with throughput and response time, and a fit with intervals wants {wanted}",
+                "{loads} {} of users with throughput and response time, and a fit with intervals needs {wanted}",
                 if *loads == 1 { "number" } else { "numbers" }
             ),
             F::FewForUsl { points } => {

@@ -1,4 +1,4 @@
-//! Coverage studies: measurements are simulated from systems with known capacity, and each fit is asked whether its intervals
+//! Coverage studies: measurements are simulated from systems with known capacity, and it is counted how often the intervals of fits
 //! contain the truth. Shared by the tests of `coverage`.
 
 use busyhour_queueing::fit::{
@@ -18,7 +18,7 @@ pub const RESPONSE_ERROR: f64 = 0.04;
 const PAST_KNEE: [f64; 7] = [0.2, 0.5, 0.8, 1.0, 1.2, 1.6, 2.2];
 const BELOW_KNEE: [f64; 7] = [0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8];
 
-/// A system, the loads at which it is measured, and what the fit is told.
+/// A system, the measured loads, and the input of the fit.
 pub struct Scenario {
     pub name: &'static str,
     pub truth: CapacityModel,

@@ -129,7 +129,7 @@ fn between(
 fn times_body(summary: &Summary, steps: &Steps) -> String {
     let of_steps = || between(steps.p50.iter().copied(), steps.p95.iter().copied(), |at| steps.begin_s(at));
     let Some(heat) = &summary.heat else {
-        // The median of a slice of several seconds is the worst of its seconds' medians; the text says so.
+        // The median of a slice of several seconds is the worst of its seconds' medians; the text states this.
         let each = if steps.step_s > 1 { "In the worst second of each point" } else { "Second by second" };
         return figure(
             "times",

@@ -1,4 +1,4 @@
-//! A Chromium without a window, spoken to by the DevTools protocol over two pipes.
+//! A headless Chromium, controlled by the DevTools protocol over two pipes.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -116,7 +116,7 @@ impl Browser {
         self.call("Page.navigate", json!({ "url": url }));
         self.wait_for("Page.loadEventFired");
         self.call("Page.removeScriptToEvaluateOnNewDocument", json!({ "identifier": script["identifier"] }));
-        // Drawn, and observers have been told.
+        // Drawn, and observers have been notified.
         self.evaluate(
             "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))",
         );
@@ -143,9 +143,9 @@ impl Browser {
         }
     }
 
-    /// Errors that the page or the browser has told about it.
+    /// Errors reported by the page or the browser.
     pub fn errors(&mut self) -> Vec<String> {
-        // Whatever was told before this answer has come.
+        // All events before this response have arrived.
         self.evaluate("0");
         let of = |event: &Value| match event["method"].as_str()? {
             "Runtime.exceptionThrown" => Some(event["params"]["exceptionDetails"].to_string()),
@@ -200,7 +200,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It has children of its own, which end with it when it is asked; the kill is for one that does not listen.
+        // Its child processes end with it when it is closed; the kill is for a browser that does not respond.
         let mut bytes = json!({ "id": u32::MAX, "method": "Browser.close" }).to_string().into_bytes();
         bytes.push(0);
         let _ = self.commands.write_all(&bytes);

@@ -1,5 +1,5 @@
 //! The report in a real browser: its script runs without a complaint, its plots are drawn, nothing moves or sticks out, and
-//! keys reach everything. Without a Chromium these tests say so and check nothing.
+//! everything is reachable by keyboard. Without Chromium these tests print that they are skipped.
 //!
 //! With `BUSYHOUR_KEEP_PAGES=DIR` the pages and pictures of them are kept there, to be looked at.
 
@@ -29,15 +29,15 @@ const WATCH_SHIFTS: &str = "window.shifts = []; new PerformanceObserver(list => 
     source.currentRect.toJSON(), source.node?.outerHTML?.slice(0, 120) ?? source.node?.textContent])) })\
     .observe({ type: 'layout-shift', buffered: true })";
 
-/// Says what was left out, and why.
+/// Prints what was skipped, and why.
 fn not_checked(why: &str) {
-    #[allow(clippy::print_stderr, reason = "who runs the tests must learn that something was left out")]
+    #[allow(clippy::print_stderr, reason = "skipped tests must be visible")]
     {
         eprintln!("NOT CHECKED: {why}");
     }
 }
 
-/// A browser, unless there is none.
+/// A browser, if one is installed.
 fn browser() -> Option<Browser> {
     let found = devtools::installed();
     if found.is_none() {
@@ -46,7 +46,7 @@ fn browser() -> Option<Browser> {
     Some(Browser::start(&found?))
 }
 
-/// Pages lie where a person wants them kept, or where nobody looks.
+/// The directory for pages: the one from the environment, where they are kept, or a temporary one.
 struct Pages {
     dir: PathBuf,
     is_kept: bool,
@@ -73,7 +73,7 @@ impl Pages {
         file
     }
 
-    /// Takes a picture when somebody wants to look.
+    /// Takes a screenshot if a directory for them is set.
     fn picture(&self, browser: &mut Browser, name: &str, is_whole: bool) {
         if self.is_kept {
             let png = base64::engine::general_purpose::STANDARD.decode(browser.screenshot(is_whole)).unwrap();
@@ -86,7 +86,7 @@ fn wanted(labels: usize, requests: u64, has_errors: bool, is_open: bool) -> Want
     Wanted { labels, requests, seconds: 60, has_errors, is_open }
 }
 
-/// As a summary is of a record that knows totals and seconds only.
+/// A summary of a record with totals and seconds only.
 fn without_details(mut summary: Summary) -> Summary {
     summary.heat = None;
     summary.slowest.clear();
@@ -105,7 +105,7 @@ fn runs() -> Vec<(&'static str, Summary)> {
     ]
 }
 
-/// What is wrong with the page as it stands: nothing, it is to be hoped.
+/// The problems of the page; expected to be empty.
 fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
     let mut found = browser.errors();
     let mut expect = |what: &str, expression: &str| {
@@ -151,9 +151,9 @@ fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
     );
     match accessibility::barriers(browser) {
         Some(barriers) => found.extend(barriers),
-        None => {
-            not_checked("there is no axe-core (npm ci in crates/report/ui), so nobody looked for barriers")
-        }
+        None => not_checked(
+            "axe-core is not installed (npm ci in crates/report/ui), so accessibility was not checked",
+        ),
     }
     found
 }
@@ -253,7 +253,7 @@ fn tables_sort_filter_and_open() {
 }
 
 #[test]
-fn plots_tell_their_values_to_keys_and_terms_their_meaning() {
+fn plots_show_values_by_keyboard_and_terms_show_definitions() {
     let Some(mut browser) = browser() else { return };
     open_errors(&mut browser, &Pages::new(), 768);
     browser.evaluate("document.querySelector('#plot-rate .canvas').focus()");
@@ -431,7 +431,7 @@ fn a_what_if_is_a_page_as_well() {
 }
 
 #[test]
-fn everything_that_is_said_is_said_without_the_script() {
+fn all_text_is_present_without_the_script() {
     let summary = sample::summary(wanted(500, 5_000, true, true));
     let page = html_report(&summary);
     let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();

@@ -224,7 +224,7 @@ fn facts(wanted: Wanted) -> RunFacts {
     }
 }
 
-/// What a recorder knows of a run beside its totals, computed the long way.
+/// What a recorder computes besides totals, computed directly.
 fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &[(usize, Sample<'_>)]) {
     let ms = |sample: &Sample<'_>| sample.times.end.since(sample.times.intended) as f64 / 1e6;
     let band = |ms: f64| (ms.log10() * 16.0).floor() as i32;

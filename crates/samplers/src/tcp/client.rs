@@ -232,7 +232,7 @@ async fn read_prefixed(
     prefix_bytes: usize,
     user: &mut UserState,
 ) -> Exchanged {
-    // An exception here has no message of its own.
+    // This exception has no message.
     let failed = |message: &[u8]| Exchanged {
         text: hex(message),
         error: Some("org.apache.jmeter.protocol.tcp.sampler.ReadException: ".into()),

@@ -92,7 +92,7 @@ fn events_are_sent_until_their_sender_is_dropped() {
 }
 
 #[test]
-fn clients_that_send_slowly_keep_nobody_out() {
+fn clients_that_send_slowly_do_not_block_others() {
     let server = echo();
     let slow: Vec<TcpStream> = (0..10 * CONNECTIONS_MAX).map(|_| send(&server, &["GET / HT"])).collect();
     assert!(exchange(&server, &["GET /mine HTTP/1.1\r\nHost: x\r\n\r\n"]).starts_with("HTTP/1.1 200 "));

@@ -168,7 +168,7 @@ impl Reading<'_> {
         if filters.is_empty() {
             return connection.receive(self.call.read_timeout).await;
         }
-        // A filter asks the next for frames, the last asks the connection; each has the time of its asker that is left.
+        // A filter reads frames from the next one, the last from the connection; each has its caller's remaining time.
         let mut left: Vec<i32> = vec![self.call.read_timeout_ms; filters.len()];
         let mut begun = vec![user.now(); filters.len()];
         let mut all = Received::default();
