@@ -247,7 +247,7 @@ impl Live {
     /// Sends the current state of the run to the page.
     pub(crate) fn publish_state(&self) {
         if let Some(page) = &self.page {
-            page.tell_state();
+            page.publish_state();
         }
     }
 

@@ -186,10 +186,10 @@ impl ScreenShown {
     fn draw(&mut self, live: &Live, unwritten: usize) -> bool {
         let state = live.steered.state();
         let message = self.messages.last().filter(|_| self.last_message.elapsed() < MESSAGE);
-        let course = live.follower.course();
+        let run = live.follower.run();
         let shown = Shown {
             title: &self.title,
-            course: &course,
+            run: &run,
             state: &state,
             has_rate: live.steered.fixed_rate().is_none(),
             message: message.map_or("", String::as_str),

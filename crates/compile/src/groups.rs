@@ -29,13 +29,13 @@ struct Groups {
     groups: Vec<Group<AnySampler>>,
     labels: Vec<GroupLabel>,
     opened: Vec<(u32, Opened)>,
-    /// Loops that count their passes in a variable, with the numbers of their groups.
+    /// Loops with a variable for their iteration count, with the numbers of their groups.
     counting: Vec<(usize, ControllerId)>,
     /// Groups of each phase.
     numbers: [u32; 3],
 }
 
-/// Compiles the whole plan; its mistakes are in the context afterwards.
+/// Compiles the whole plan; adds its errors to the context.
 pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, Vec<Diagnostic>) {
     let Some(root) = context.plan.roots().find(|root| root.kind() == TEST_PLAN) else {
         report_no_plan(&mut context);
@@ -84,7 +84,7 @@ fn report_no_plan(context: &mut Context<'_>) {
         Some(first) => first
             .locate(finding)
             .with_cause(format!("the root element is a {} instead of a TestPlan", first.kind()))
-            .with_hint("it is a part of a plan: in JMeter, merge it into a plan, and save that"),
+            .with_hint("it is a part of a plan: merge it into a plan in JMeter, and save that"),
         None => finding
             .in_file(context.plan.file().clone())
             .with_hint("a JMX file of JMeter begins with jmeterTestPlan, hashTree, TestPlan"),
@@ -173,7 +173,7 @@ fn add_group<'p>(
     groups.opened.push((index_u32, open));
 }
 
-/// Complains about enabled elements that no sampler used, such as those of other protocols.
+/// Reports enabled elements that no sampler used, such as those of other protocols.
 fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
     for element in root.descendants().filter(|element| element.is_active()) {
         match role(element) {
@@ -214,12 +214,11 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
 }
 
 fn warn_of_display(context: &mut Context<'_>, element: Element<'_>) {
-    let message =
-        format!("the listener {} is accepted; what it would show or send is left out", element.kind());
+    let message = format!("the listener {} is accepted, but shows and sends nothing", element.kind());
     context.findings.warn(element, "silent-listener", message);
 }
 
-/// Makes all samplers keep what scripts anywhere in the plan may read of the result of the sample before.
+/// Makes all samplers retain the parts of the previous result that scripts of the plan can read.
 fn keep_for_others(context: &Context<'_>, groups: &mut [Group<AnySampler>]) {
     let keep = context.reads.previous_result.union(context.symbols.reads.result);
     if keep == Retention::default() {
@@ -230,10 +229,10 @@ fn keep_for_others(context: &Context<'_>, groups: &mut [Group<AnySampler>]) {
     }
 }
 
-/// What the names of the variables begin with in which loops count their passes.
+/// Prefix of the variables with iteration counts of loops.
 const PASSES_PREFIX: &str = "__jm__";
 
-/// Makes loops count their passes in variables, if something may read these. The plan or a property may name one: a
+/// Adds variables with iteration counts to loops, if something may read these. The plan or a property may name one: a
 /// reference, `sample_variables`, or a text that `__eval` evaluates.
 fn count_passes(context: &mut Context<'_>, groups: &mut Groups) {
     let is_named = || {
@@ -261,7 +260,7 @@ struct PlannedGroup<'p> {
     is_open: bool,
 }
 
-/// Compiles a group; returns the loops in it, too.
+/// Compiles a group; also returns its loops.
 fn group<'p>(
     context: &mut Context<'p>,
     planned: &PlannedGroup<'p>,
@@ -308,7 +307,7 @@ fn group<'p>(
     (group, built.counting)
 }
 
-/// The loop that a user of a group makes.
+/// The main loop of a user.
 fn main_loop<'p>(
     context: &mut Context<'p>,
     planned: &PlannedGroup<'p>,
@@ -317,7 +316,7 @@ fn main_loop<'p>(
     if let Some(passes) = profile.and_then(|profile| profile.passes.clone()) {
         return ControllerKind::Loop { count: passes, forever: false };
     }
-    // A session is one pass, however many the group's own users would make.
+    // A session is one iteration, independently of the group's loop count.
     let main = planned.element.element("ThreadGroup.main_controller").filter(|_| !planned.is_open);
     match main {
         Some(main) => ControllerKind::Loop {

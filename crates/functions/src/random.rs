@@ -1,6 +1,6 @@
 //! `__Random`, `__RandomString`, `__UUID`, and the plugins' `__chooseRandom`.
 //!
-//! All draw from the user's own stream: the same seed makes the same choices.
+//! All use the user's own random numbers: the same seed gives the same values.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What scripts see and change of an HTTP sampler and of its cookies.
+//! Access of scripts to an HTTP sampler and its cookies.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ pub struct OpenRequest {
     state: StateId,
 }
 
-/// What a user keeps of a sampler's arguments after a script has removed some; `None`: all.
+/// The arguments of a sampler that are left after a script has removed some; `None` for all.
 type Left = Option<Box<[Argument]>>;
 
 impl OpenRequest {
-    /// For this sampler, whose label is `name`; `state` holds what each user keeps of the arguments.
+    /// For this sampler, whose label is `name`; `state` contains the arguments that are left for each user.
     #[must_use]
     pub fn new(sampler: &HttpSampler, name: Template, state: StateId) -> OpenRequest {
         OpenRequest { sampler: Arc::new(sampler.clone()), name, state }
@@ -64,7 +64,7 @@ impl Processor for OpenRequest {
 
 #[derive(Debug)]
 struct Access {
-    /// The sampler as the plan has it.
+    /// The sampler of the plan.
     plan: Arc<HttpSampler>,
     sampler: Arc<HttpSampler>,
     name: Template,
@@ -82,7 +82,7 @@ pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Tem
     (access.is_changed.then(|| Arc::clone(&access.sampler)), access.is_renamed.then(|| access.name.clone()))
 }
 
-/// What scripts see and change between samples: the cookies of the session, and the headers of managers.
+/// Data that scripts can access between samples: the cookies of the session, and the headers of managers.
 #[derive(Debug, Default)]
 struct Lent {
     jars: Vec<Jar>,
@@ -110,7 +110,7 @@ pub(crate) fn apply_cookies_of_scripts(session: &mut HttpSession, user: &mut Use
     }
 }
 
-/// A sample begins around which no script looks at the request.
+/// Begins a sample without scripts that access the request.
 pub(crate) fn begin_sample(session: &mut HttpSession) {
     for jar in session.jars_mut() {
         jar.begin_sample();
@@ -145,7 +145,7 @@ impl Access {
         })
     }
 
-    /// The place of the sampler's jar among those that are lent.
+    /// The index of the sampler's cookies among those that scripts can access.
     fn with_jar<T>(&self, user: &mut UserState, work: impl FnOnce(&mut Jar) -> T) -> Option<T> {
         let manager = self.sampler.cookies.as_ref()?;
         let mut lent = match user.lent.take().map(|lent| lent.downcast::<Lent>()) {
@@ -165,7 +165,7 @@ impl Access {
         Some(value)
     }
 
-    /// Headers from their texts; those that are as before keep what the plan computes for each sample.
+    /// Headers from their texts; unchanged ones keep their templates.
     fn headers_of(&mut self, user: &mut UserState, given: Vec<(String, String)>) -> Box<[Header]> {
         let mut known: Vec<Option<Header>> = self.sampler.headers.iter().cloned().map(Some).collect();
         let mut take = |name: &str, value: &str| {
@@ -183,7 +183,7 @@ impl Access {
         given.iter().map(|(name, value)| take(name, value).unwrap_or_else(|| made(name, value))).collect()
     }
 
-    /// JMeter takes the query of a GET's path apart.
+    /// JMeter splits the query off the path of a GET.
     fn set_path(&mut self, user: &mut UserState, path: &str) {
         let method = self.sampler.method.text(user).into_owned();
         let is_url = path.starts_with("http://") || path.starts_with("https://");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::course::Course;
+use crate::live_run::LiveRun;
 use crate::slices::{Slice, Slices};
 use crate::steering::LoadState;
 use crate::words::{caveats, changes, label_row, threshold_lines, words};
@@ -20,9 +20,9 @@ const LABELS_SHOWN: usize = 20;
 const LABEL_CHARS_MAX: usize = 120;
 
 #[derive(Serialize)]
-struct Whole<'c> {
+struct WholeModel<'c> {
     model: Model,
-    tell: Tell<'c>,
+    status: Status<'c>,
 }
 
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ struct Second<'c> {
     heat: Vec<(u16, u64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     curve: Option<Curve>,
-    tell: Tell<'c>,
+    status: Status<'c>,
 }
 
 #[derive(Serialize)]
@@ -96,7 +96,7 @@ struct Mark {
 }
 
 #[derive(Serialize)]
-struct Tell<'c> {
+struct Status<'c> {
     words: BTreeMap<&'c str, String>,
     labels: Vec<[String; 8]>,
     state: &'c str,
@@ -163,30 +163,30 @@ fn heat(slices: &Slices) -> Option<Heat> {
     })
 }
 
-fn curve(course: &Course) -> Option<Curve> {
-    let points = course.curve();
+fn curve(run: &LiveRun) -> Option<Curve> {
+    let points = run.curve();
     let column = |of: usize| points.iter().map(|point| round(point[of])).collect::<Vec<_>>();
     // Percentiles are not rounded: 99.9995 is not 100.
     let percentile = points.iter().map(|point| point[0]).collect();
     (points.len() > 1).then(|| Curve { percentile, response_ms: column(1), service_ms: column(2) })
 }
 
-fn told<'c>(course: &Course, state: &'c LoadState, unwritten: u64) -> Tell<'c> {
-    let row = |label: &crate::course::LabelCourse| {
+fn status_of<'c>(run: &LiveRun, state: &'c LoadState, unwritten: u64) -> Status<'c> {
+    let row = |label: &crate::live_run::LiveLabel| {
         let mut cells = label_row(label);
         if cells[0].chars().count() > LABEL_CHARS_MAX {
             cells[0] = cells[0].chars().take(LABEL_CHARS_MAX - 1).chain(['…']).collect();
         }
         cells
     };
-    Tell {
-        words: words(course, state),
-        labels: course.busiest(LABELS_SHOWN).into_iter().map(row).collect(),
+    Status {
+        words: words(run, state),
+        labels: run.busiest(LABELS_SHOWN).into_iter().map(row).collect(),
         state: state.phase.name(),
         factor: state.factor,
         changes: changes(state),
-        caveats: caveats(course, unwritten),
-        thresholds: threshold_lines(course),
+        caveats: caveats(run, unwritten),
+        thresholds: threshold_lines(run),
         marks: state
             .changes
             .iter()
@@ -202,37 +202,37 @@ fn event(name: &str, data: &impl Serialize) -> Arc<str> {
 }
 
 /// The complete state.
-pub(crate) fn whole(course: &Course, state: &LoadState, unwritten: u64) -> Arc<str> {
-    let is_open = course.total().arrivals.is_some();
-    let has_seconds = !course.slices().all().is_empty();
+pub(crate) fn model(run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str> {
+    let is_open = run.total().arrivals.is_some();
+    let has_seconds = !run.slices().all().is_empty();
     let model = Model {
         version: MODEL_VERSION,
-        over_time: has_seconds.then(|| over_time(course.slices(), is_open)),
-        heat: heat(course.slices()),
-        curve: curve(course),
+        over_time: has_seconds.then(|| over_time(run.slices(), is_open)),
+        heat: heat(run.slices()),
+        curve: curve(run),
         labels: [],
     };
-    event("whole", &Whole { model, tell: told(course, state, unwritten) })
+    event("model", &WholeModel { model, status: status_of(run, state, unwritten) })
 }
 
 /// The last second; `None` before the first one.
-pub(crate) fn second(course: &Course, state: &LoadState, unwritten: u64) -> Option<Arc<str>> {
-    let slices = course.slices();
+pub(crate) fn second(run: &LiveRun, state: &LoadState, unwritten: u64) -> Option<Arc<str>> {
+    let slices = run.slices();
     let slice = slices.all().last()?;
     let least = slices.bands().map_or(0, |(least, _)| least);
     let second = Second {
         at: slices.all().len() - 1,
-        over_time: columns_of(slice, course.total().arrivals.is_some()),
+        over_time: columns_of(slice, run.total().arrivals.is_some()),
         heat: heat_column(slice, least),
-        curve: curve(course),
-        tell: told(course, state, unwritten),
+        curve: curve(run),
+        status: status_of(run, state, unwritten),
     };
     Some(event("second", &second))
 }
 
-/// The state after a change or at the end (event `tell` or `end`).
-pub(crate) fn tell(name: &str, course: &Course, state: &LoadState, unwritten: u64) -> Arc<str> {
-    event(name, &told(course, state, unwritten))
+/// The state after a change or at the end (event `status` or `end`).
+pub(crate) fn status(name: &str, run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str> {
+    event(name, &status_of(run, state, unwritten))
 }
 
 #[cfg(test)]
@@ -241,7 +241,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::course::tests::snapshot;
+    use crate::live_run::tests::snapshot;
     use crate::slices::Grown;
 
     fn data(event: &str) -> Value {
@@ -265,39 +265,39 @@ mod tests {
 
     #[test]
     fn seconds_make_the_same_of_a_model_as_the_whole_does() {
-        let mut course = Course::new(Vec::new());
+        let mut run = LiveRun::new(Vec::new());
         let state = LoadState::default();
-        let mut model = Value::Null;
+        let mut grown_model = Value::Null;
         for number in 0..600 {
             // A growing number of requests, with a new maximum now and then.
             let times: Vec<u64> = (1..=3 + number % 7).map(|n| n * 1_000_000 * (1 + number / 100)).collect();
-            let grown = course.add(&Snapshot {
+            let grown = run.add(&Snapshot {
                 arrivals: Some(SecondArrivals { scheduled: number, begun: 2, ..SecondArrivals::default() }),
                 ..snapshot(number, &[("a", &times, 1)])
             });
-            let whole = data(&whole(&course, &state, 0))["model"].clone();
+            let whole = data(&model(&run, &state, 0))["model"].clone();
             match grown {
-                Grown::All => model = whole.clone(),
-                Grown::Last => set(&mut model, &data(&second(&course, &state, 0).unwrap())),
+                Grown::All => grown_model = whole.clone(),
+                Grown::Last => set(&mut grown_model, &data(&second(&run, &state, 0).unwrap())),
             }
-            assert_eq!(model, whole, "second {number}");
+            assert_eq!(grown_model, whole, "second {number}");
         }
     }
 
     #[test]
     fn sessions_are_not_shown_as_requests() {
-        let mut course = Course::new(Vec::new());
+        let mut run = LiveRun::new(Vec::new());
         let arrivals = SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() };
         // Sessions of several requests each.
-        course.take(&Snapshot { arrivals: Some(arrivals), ..snapshot(0, &[("a", &[1_000_000; 9], 0)]) });
-        let whole = data(&whole(&course, &LoadState::default(), 0));
+        run.take(&Snapshot { arrivals: Some(arrivals), ..snapshot(0, &[("a", &[1_000_000; 9], 0)]) });
+        let whole = data(&model(&run, &LoadState::default(), 0));
         let over = &whole["model"]["over_time"];
         assert_eq!(
             (&over["offered"][0], &over["sessions"][0], &over["ended"][0]),
             (&3.0.into(), &2.0.into(), &9.0.into())
         );
         assert!(over["started"].is_null(), "starts of requests are not counted: {over}");
-        let words = &whole["tell"]["words"];
+        let words = &whole["status"]["words"];
         assert_eq!(words["offered-all"], "3 arrivals");
         assert_eq!(words["started-all"], "2 sessions");
         assert_eq!(words["completed-all"], "9 requests");
@@ -309,22 +309,22 @@ mod tests {
         let times: Vec<u64> = (1..200).map(|n| n * n * 10_000).collect();
         let rows: Vec<(&str, &[u64], usize)> =
             labels.iter().map(|label| (label.as_str(), times.as_slice(), 1)).collect();
-        let mut course = Course::new(Vec::new());
-        (0..20).for_each(|number| course.take(&snapshot(number, &rows)));
+        let mut run = LiveRun::new(Vec::new());
+        (0..20).for_each(|number| run.take(&snapshot(number, &rows)));
         let state = LoadState::default();
-        let event = second(&course, &state, 0).unwrap();
+        let event = second(&run, &state, 0).unwrap();
         assert!(event.len() < 10_000, "{} bytes", event.len());
         assert_eq!(event.matches('\n').count(), 3, "one event");
-        assert!(whole(&course, &state, 0).len() < 100_000);
-        assert_eq!(data(&event)["tell"]["labels"].as_array().unwrap().len(), LABELS_SHOWN);
+        assert!(model(&run, &state, 0).len() < 100_000);
+        assert_eq!(data(&event)["status"]["labels"].as_array().unwrap().len(), LABELS_SHOWN);
     }
 
     #[test]
     fn before_the_first_second_there_is_a_model_without_anything() {
-        let course = Course::new(Vec::new());
-        assert!(second(&course, &LoadState::default(), 0).is_none());
-        let whole = data(&whole(&course, &LoadState::default(), 0));
+        let run = LiveRun::new(Vec::new());
+        assert!(second(&run, &LoadState::default(), 0).is_none());
+        let whole = data(&model(&run, &LoadState::default(), 0));
         assert_eq!(whole["model"], serde_json::json!({ "version": 1, "labels": [] }));
-        assert_eq!(whole["tell"]["state"], "running");
+        assert_eq!(whole["status"]["state"], "running");
     }
 }

@@ -7,14 +7,14 @@ use std::thread::JoinHandle;
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_record::{SnapshotSender, snapshot_channel};
 
-use crate::course::Course;
+use crate::live_run::LiveRun;
 use crate::slices::Grown;
 
 /// Seconds that may wait for the thread, which needs milliseconds for one.
 const SECONDS_MAX: usize = 64;
 
 /// Called after each second with its changes.
-pub(crate) type OnSecond = Box<dyn FnMut(&Course, Grown) + Send>;
+pub(crate) type OnSecond = Box<dyn FnMut(&LiveRun, Grown) + Send>;
 
 /// The function to call after each second, once there is one.
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Listeners(Mutex<Vec<OnSecond>>);
 
 /// The state of a running run.
 pub struct Follower {
-    course: Arc<Mutex<Course>>,
+    run: Arc<Mutex<LiveRun>>,
     listeners: Arc<Listeners>,
     thread: Option<JoinHandle<()>>,
 }
@@ -39,28 +39,28 @@ impl std::fmt::Debug for Follower {
 /// The thread cannot be started.
 pub fn follow(criteria: Vec<Criterion>) -> io::Result<(Follower, SnapshotSender)> {
     let (sender, seconds) = snapshot_channel(SECONDS_MAX);
-    let (course, listeners) = (Arc::new(Mutex::new(Course::new(criteria))), Arc::new(Listeners::default()));
-    let (kept, told) = (Arc::clone(&course), Arc::clone(&listeners));
+    let (run, listeners) = (Arc::new(Mutex::new(LiveRun::new(criteria))), Arc::new(Listeners::default()));
+    let (kept, told) = (Arc::clone(&run), Arc::clone(&listeners));
     let thread = std::thread::Builder::new().name("live".into()).spawn(move || {
         while let Some(second) = seconds.recv() {
-            let mut course = lock(&kept);
-            let grown = course.add(&second);
+            let mut run = lock(&kept);
+            let grown = run.add(&second);
             for listener in lock(&told.0).iter_mut() {
-                listener(&course, grown);
+                listener(&run, grown);
             }
         }
     })?;
-    Ok((Follower { course, listeners, thread: Some(thread) }, sender))
+    Ok((Follower { run, listeners, thread: Some(thread) }, sender))
 }
 
 impl Follower {
     /// The current state, locked.
-    pub fn course(&self) -> MutexGuard<'_, Course> {
-        lock(&self.course)
+    pub fn run(&self) -> MutexGuard<'_, LiveRun> {
+        lock(&self.run)
     }
 
-    pub(crate) fn shared(&self) -> Arc<Mutex<Course>> {
-        Arc::clone(&self.course)
+    pub(crate) fn shared(&self) -> Arc<Mutex<LiveRun>> {
+        Arc::clone(&self.run)
     }
 
     pub(crate) fn on_second(&self, listener: OnSecond) {

@@ -105,11 +105,11 @@ mod tests {
     #[test]
     fn disconnected_clients_are_removed_and_the_end_closes_all() {
         let hub = Hub::default();
-        drop(hub.listen(|| event("whole")));
-        let mut connected = hub.listen(|| event("whole"));
-        hub.broadcast(&event("second"), || event("whole"));
+        drop(hub.listen(|| event("model")));
+        let mut connected = hub.listen(|| event("model"));
+        hub.broadcast(&event("second"), || event("model"));
         assert_eq!(hub.locked().len(), 1);
         hub.end(&event("end"));
-        assert_eq!(texts(&mut connected), ["whole", "second", "end"]);
+        assert_eq!(texts(&mut connected), ["model", "second", "end"]);
     }
 }

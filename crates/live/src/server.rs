@@ -11,10 +11,10 @@ use busyhour_server::http::{HeaderValue, Method, StatusCode};
 use busyhour_server::{Body, Request, Response, Server, respond};
 
 use crate::access::{Access, Token};
-use crate::course::Course;
 use crate::events;
 use crate::follow::{Follower, lock};
 use crate::hub::Hub;
+use crate::live_run::LiveRun;
 use crate::slices::Grown;
 use crate::steering::{Order, Steering};
 
@@ -78,7 +78,7 @@ struct Shared {
     access: Access,
     html: String,
     hub: Hub,
-    course: Arc<Mutex<Course>>,
+    run: Arc<Mutex<LiveRun>>,
     steering: Arc<dyn Steering>,
     unwritten: AtomicU64,
 }
@@ -88,8 +88,8 @@ impl Shared {
         self.unwritten.load(Ordering::Relaxed)
     }
 
-    fn broadcast(&self, course: &Course, event: &Arc<str>) {
-        self.hub.broadcast(event, || events::whole(course, &self.steering.state(), self.unwritten()));
+    fn broadcast(&self, run: &LiveRun, event: &Arc<str>) {
+        self.hub.broadcast(event, || events::model(run, &self.steering.state(), self.unwritten()));
     }
 }
 
@@ -135,7 +135,7 @@ impl PageServer {
             access: Access { token: Token::new().map_err(ServeError::Token)?, address: bound },
             html: live_html(&page),
             hub: Hub::default(),
-            course: follower.shared(),
+            run: follower.shared(),
             steering,
             unwritten: AtomicU64::new(0),
         });
@@ -149,14 +149,14 @@ impl PageServer {
             response
         };
         let server = Server::start(listener, "live page", Arc::new(handler)).map_err(cannot)?;
-        follower.on_second(Box::new(move |course, grown| {
+        follower.on_second(Box::new(move |run, grown| {
             let (state, unwritten) = (sending.steering.state(), sending.unwritten());
             let event = match grown {
-                Grown::Last => events::second(course, &state, unwritten),
-                Grown::All => Some(events::whole(course, &state, unwritten)),
+                Grown::Last => events::second(run, &state, unwritten),
+                Grown::All => Some(events::model(run, &state, unwritten)),
             };
             if let Some(event) = event {
-                sending.broadcast(course, &event);
+                sending.broadcast(run, &event);
             }
         }));
         Ok(PageServer { shared, server })
@@ -174,17 +174,17 @@ impl PageServer {
     }
 
     /// Sends the current state to pages before the next second.
-    pub fn tell_state(&self) {
-        let course = lock(&self.shared.course);
-        let event = events::tell("tell", &course, &self.shared.steering.state(), self.shared.unwritten());
-        self.shared.broadcast(&course, &event);
+    pub fn publish_state(&self) {
+        let run = lock(&self.shared.run);
+        let event = events::status("status", &run, &self.shared.steering.state(), self.shared.unwritten());
+        self.shared.broadcast(&run, &event);
     }
 
     /// Sends the end of the run to pages, and stops.
     pub fn finish(self) {
-        let course = lock(&self.shared.course);
-        let event = events::tell("end", &course, &self.shared.steering.state(), self.shared.unwritten());
-        drop(course);
+        let run = lock(&self.shared.run);
+        let event = events::status("end", &run, &self.shared.steering.state(), self.shared.unwritten());
+        drop(run);
         self.shared.hub.end(&event);
         drop(self.server);
     }
@@ -212,9 +212,9 @@ fn answer(shared: &Shared, request: &Request) -> Response {
             if let Err(why) = shared.steering.order(order, ChangedFrom::Page) {
                 return text(StatusCode::CONFLICT, why.into());
             }
-            let course = lock(&shared.course);
-            let event = events::tell("tell", &course, &shared.steering.state(), shared.unwritten());
-            shared.broadcast(&course, &event);
+            let run = lock(&shared.run);
+            let event = events::status("status", &run, &shared.steering.state(), shared.unwritten());
+            shared.broadcast(&run, &event);
             text(StatusCode::OK, "done\n".into())
         }
         _ => text(StatusCode::NOT_FOUND, "there is no such page\n".into()),
@@ -224,8 +224,8 @@ fn answer(shared: &Shared, request: &Request) -> Response {
 /// The events of a new client, from a complete model to the end of the run.
 fn subscribe(shared: &Shared) -> Body {
     // Lock order everywhere: the run's state, then the hub.
-    let course = lock(&shared.course);
-    Body::events(shared.hub.listen(|| events::whole(&course, &shared.steering.state(), shared.unwritten())))
+    let run = lock(&shared.run);
+    Body::events(shared.hub.listen(|| events::model(&run, &shared.steering.state(), shared.unwritten())))
 }
 
 #[cfg(test)]

@@ -179,7 +179,7 @@ mod tests {
     use busyhour_record::{SecondArrivals, SecondUsers};
 
     use super::*;
-    use crate::course::tests::snapshot;
+    use crate::live_run::tests::snapshot;
 
     #[test]
     fn slices_double_and_lose_nothing() {

@@ -6,7 +6,7 @@ use busyhour_record::SecondArrivals;
 use busyhour_report::change_told;
 use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
 
-use crate::course::{Course, Figures, LabelCourse};
+use crate::live_run::{Figures, LiveLabel, LiveRun};
 use crate::steering::LoadState;
 
 /// Shown for unknown values.
@@ -32,38 +32,38 @@ fn known_length(state: &LoadState) -> Option<String> {
 
 /// Arrivals in the last second, and the total with its unit; `None` if the load has none.
 #[must_use]
-pub fn offered(course: &Course) -> Option<[String; 2]> {
-    arrivals(course, |arrivals| arrivals.scheduled, "arrival")
+pub fn offered(run: &LiveRun) -> Option<[String; 2]> {
+    arrivals(run, |arrivals| arrivals.scheduled, "arrival")
 }
 
 /// Sessions started, each with one request or more; `None` if the load has none.
 #[must_use]
-pub fn started(course: &Course) -> Option<[String; 2]> {
-    arrivals(course, |arrivals| arrivals.begun, "session")
+pub fn started(run: &LiveRun) -> Option<[String; 2]> {
+    arrivals(run, |arrivals| arrivals.begun, "session")
 }
 
 /// Completed requests; `None` before the first second has closed.
 #[must_use]
-pub fn completed(course: &Course) -> Option<[String; 2]> {
-    course.last_second()?;
-    Some([thousands(course.last().completed), counted(course.total().completed, "request")])
+pub fn completed(run: &LiveRun) -> Option<[String; 2]> {
+    run.last_second()?;
+    Some([thousands(run.last().completed), counted(run.total().completed, "request")])
 }
 
-fn arrivals(course: &Course, of: fn(SecondArrivals) -> u64, unit: &str) -> Option<[String; 2]> {
-    let all = course.total().arrivals?;
+fn arrivals(run: &LiveRun, of: fn(SecondArrivals) -> u64, unit: &str) -> Option<[String; 2]> {
+    let all = run.total().arrivals?;
     // In a second without arrivals, an open load had 0 of them.
-    Some([thousands(course.last().arrivals.map_or(0, of)), counted(of(all), unit)])
+    Some([thousands(run.last().arrivals.map_or(0, of)), counted(of(all), unit)])
 }
 
 /// Texts by the ids of the page's elements ([`busyhour_report::LIVE_WORDS`]).
-pub(crate) fn words(course: &Course, state: &LoadState) -> BTreeMap<&'static str, String> {
-    let (now, all) = (course.last(), course.total());
+pub(crate) fn words(run: &LiveRun, state: &LoadState) -> BTreeMap<&'static str, String> {
+    let (now, all) = (run.last(), run.total());
     let mut words =
         BTreeMap::from([("live-when", when(state)), ("live-state", state.phase.name().to_owned())]);
     for (ids, amount) in [
-        (["offered-now", "offered-all"], offered(course)),
-        (["started-now", "started-all"], started(course)),
-        (["completed-now", "completed-all"], completed(course)),
+        (["offered-now", "offered-all"], offered(run)),
+        (["started-now", "started-all"], started(run)),
+        (["completed-now", "completed-all"], completed(run)),
     ] {
         let [now, all] = amount.unwrap_or_else(|| [UNKNOWN, UNKNOWN].map(str::to_owned));
         words.insert(ids[0], now);
@@ -79,7 +79,7 @@ pub(crate) fn words(course: &Course, state: &LoadState) -> BTreeMap<&'static str
     words.insert("failed-all", failed(all));
     words.insert("users-now", thousands(state.active));
     words.insert("users-all", known(all.users, |users| format!("{} at most", thousands(users.into()))));
-    words.insert("cov-now", known(course.regularity(), |live| format!("{:.2}", live.cov)));
+    words.insert("cov-now", known(run.regularity(), |live| format!("{:.2}", live.cov)));
     words.insert("cov-all", "last 10 s".to_owned());
     let figures: [(&str, &str, fn(&Figures) -> Option<f64>); 5] = [
         ("mean-now", "mean-all", |figures| figures.response.mean_ms()),
@@ -96,7 +96,7 @@ pub(crate) fn words(course: &Course, state: &LoadState) -> BTreeMap<&'static str
 }
 
 /// The cells of a label's row.
-pub(crate) fn label_row(label: &LabelCourse) -> [String; 8] {
+pub(crate) fn label_row(label: &LiveLabel) -> [String; 8] {
     let at = |q: f64| known(label.response.quantile_ms(q), ms);
     let failed = (label.completed > 0).then(|| label.failed as f64 * 100.0 / label.completed as f64);
     [
@@ -120,9 +120,9 @@ pub fn changes(state: &LoadState) -> Vec<String> {
 /// Caveats that are known during the run. `unwritten`: results that could not be
 /// written so far.
 #[must_use]
-pub fn caveats(course: &Course, unwritten: u64) -> Vec<String> {
+pub fn caveats(run: &LiveRun, unwritten: u64) -> Vec<String> {
     let mut doubts = Vec::new();
-    let total = course.total();
+    let total = run.total();
     if let Some(arrivals) = total.arrivals {
         if arrivals.dropped > 0 {
             doubts.push(format!("{} dropped: no user was free", counted(arrivals.dropped, "arrival")));
@@ -147,7 +147,7 @@ pub fn caveats(course: &Course, unwritten: u64) -> Vec<String> {
 
 /// Mark, criterion and observed value of each threshold so far.
 #[must_use]
-pub fn threshold_lines(course: &Course) -> Vec<[String; 3]> {
+pub fn threshold_lines(run: &LiveRun) -> Vec<[String; 3]> {
     let line = |threshold: &busyhour_analysis::thresholds::ThresholdResult| {
         let mark = match threshold.passed {
             None => "·",
@@ -161,7 +161,7 @@ pub fn threshold_lines(course: &Course) -> Vec<[String; 3]> {
             .map_or_else(|| "nothing yet".to_owned(), |_| threshold.describe_observed());
         [mark.to_owned(), what, seen]
     };
-    course.thresholds().iter().map(line).collect()
+    run.thresholds().iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -171,11 +171,11 @@ mod tests {
     use busyhour_record::{LiveArrivals, Snapshot};
 
     use super::*;
-    use crate::course::tests::snapshot;
+    use crate::live_run::tests::snapshot;
 
     #[test]
     fn before_the_first_second_nothing_is_known() {
-        let words = words(&Course::new(Vec::new()), &LoadState::default());
+        let words = words(&LiveRun::new(Vec::new()), &LoadState::default());
         let unknown = ["offered-all", "completed-now", "failed-all", "p99-all", "cov-now"];
         assert!(unknown.iter().all(|id| words[id] == UNKNOWN), "{words:?}");
         assert_eq!(words.len(), busyhour_report::LIVE_WORDS.len());
@@ -185,16 +185,16 @@ mod tests {
 
     #[test]
     fn caveats_are_shown_when_they_arise() {
-        let mut course = Course::new(Vec::new());
-        course.add(&Snapshot {
+        let mut run = LiveRun::new(Vec::new());
+        run.add(&Snapshot {
             arrivals: Some(SecondArrivals { scheduled: 9, begun: 7, waited: 3, dropped: 2 }),
             regularity: Some(LiveArrivals { cov: 0.987, gaps: 100 }),
             ..snapshot(0, &[("a", &[1_000_000; 4], 1)])
         });
         insta::assert_debug_snapshot!((
-            caveats(&course, 1),
+            caveats(&run, 1),
             words(
-                &course,
+                &run,
                 &LoadState {
                     elapsed: Duration::from_secs(3_700),
                     length: Some(Duration::from_secs(7_200)),

@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
-// One script and one style sheet, which the report puts into its page: no module loading, no file beside it.
+// One script and one style sheet, which the report puts into its page: no module loading, no other file.
 export default defineConfig({
   build: {
     target: "es2022",

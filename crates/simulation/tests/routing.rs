@@ -60,7 +60,7 @@ fn each_strategy_has_its_throughput() {
 }
 
 #[test]
-fn shares_and_turns_are_kept() {
+fn shares_and_round_robin_are_exact() {
     let share = |strategy: Strategy| {
         let found = run(&two_servers(strategy), 0.02);
         let rate = |at: usize| found.stations[at].total.throughput_per_s.unwrap().value;
@@ -86,7 +86,7 @@ fn the_fastest_server_is_preferred_but_an_idle_one_more() {
 
 #[test]
 fn probabilities_depend_on_the_load() {
-    // All go to the first server; from it, those who leave while others are left go once more through the second.
+    // All customers visit the first server; those who leave others behind also visit the second.
     let mut network = two_servers(Strategy::Random(places(&SERVERS[..1])));
     network.classes[0].load = ClassLoad::Closed { users: 1, think: TimeLaw::Exponential { mean_s: 1.0 } };
     let range = |from, to: &str| LoadRange { from, to: [(Place::named(to), 1.0)].into() };
@@ -101,8 +101,8 @@ fn probabilities_depend_on_the_load() {
 }
 
 #[test]
-fn common_random_numbers_sharpen_a_difference() {
-    // The same arrivals under two strategies: their difference varies less over seeds than with seeds of their own.
+fn common_random_numbers_reduce_the_variance_of_a_difference() {
+    // The same arrivals under two strategies: their difference varies less over seeds than with different seeds.
     let response_s = |strategy: Strategy, seed| {
         let mut network = two_servers(strategy);
         network.classes = vec![CustomerClass::open("users", 220.0)];

@@ -1,9 +1,9 @@
-//! Bytes as plans write them and as the plugin shows them.
+//! The notation of bytes in plans and in the plugin's messages.
 
 /// The bytes of a text such as `0x01 0xff` or `01ff 02`.
 ///
 /// # Errors
-/// Some of it is no byte.
+/// A part is not a byte.
 pub(crate) fn parse(text: &str) -> Result<Vec<u8>, ()> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

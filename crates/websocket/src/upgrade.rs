@@ -1,4 +1,4 @@
-//! The request that makes an HTTP connection a WebSocket, and the answer to it.
+//! The request that turns an HTTP connection into a WebSocket, and its response.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -7,13 +7,13 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha1::{Digest as _, Sha1};
 
-/// Headers of the request that belong to the handshake; a plan's own of these names are left out.
+/// Headers of the handshake; headers of the plan with these names are not sent.
 const OWN: [&str; 5] = ["Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version"];
 
 /// Why the connection is no WebSocket.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// The answer is HTTP, but not the right one: its status, if that is it, and what is wrong.
+    /// The response refuses the WebSocket: its status if that is the reason, and the message.
     Upgrade(Option<u16>, String),
     /// The response is not HTTP, or missing.
     Protocol(&'static str),
@@ -32,18 +32,18 @@ pub(crate) fn request(authority: &str, path: &str, headers: &[(String, String)],
     text.into_bytes()
 }
 
-/// Finds the end of an answer that arrives in pieces, looking at each byte once.
+/// Finds the end of a response that arrives in pieces, reading each byte once.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerEnd {
-    /// Where the first line begins whose end has not come.
+    /// Start of the first incomplete line.
     line: usize,
-    /// How far the bytes were searched.
+    /// Number of searched bytes.
     searched: usize,
 }
 
 impl AnswerEnd {
-    /// Up to which byte the answer goes, if these bytes hold all of it. An answer without a proper status line ends with
-    /// that line. `ended`: no more will come.
+    /// The length of the response, if it is complete. A response without a valid status line ends with that line.
+    /// `ended`: the connection has ended.
     pub(crate) fn find(&mut self, bytes: &[u8], ended: bool) -> Option<usize> {
         while let Some(at) = bytes[self.searched..].iter().position(|byte| *byte == b'\n') {
             let end = self.searched + at;
@@ -72,7 +72,7 @@ fn status(line: &[u8]) -> Option<u16> {
     text[9..12].parse().ok()
 }
 
-/// The headers of a whole answer, by name, if the server has become a WebSocket.
+/// The headers of a complete response, by name, if the server accepts the WebSocket.
 pub(crate) fn check(answer: &[u8], key: &str) -> Result<Vec<(String, String)>, Refused> {
     let text: String = answer
         .iter()
@@ -124,7 +124,7 @@ pub(crate) fn check(answer: &[u8], key: &str) -> Result<Vec<(String, String)>, R
     }
 }
 
-/// What a server answers to a key (RFC 6455, section 4.2.2).
+/// The accepting value for a key (RFC 6455, section 4.2.2).
 fn accept(key: &str) -> String {
     const MAGIC: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     BASE64_STANDARD.encode(Sha1::digest(format!("{key}{MAGIC}")))
@@ -143,7 +143,7 @@ mod tests {
     const GOOD: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX: a\r\nx: b\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
 
     #[test]
-    fn the_answer_of_the_standards_example_is_taken() {
+    fn the_response_of_the_standards_example_is_accepted() {
         let headers = check(GOOD.as_bytes(), KEY).unwrap();
         assert_eq!(headers.last().unwrap(), &("X".to_owned(), "a, b".to_owned()));
         let end = |answer: &[u8]| AnswerEnd::default().find(answer, false);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn other_answers_are_refused() {
+    fn other_responses_are_refused() {
         let refused = |answer: &str| check(answer.as_bytes(), KEY).unwrap_err();
         assert_eq!(
             refused("HTTP/1.1 404 Not Found\r\n"),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_leaves_out_what_is_its_own() {
+    fn headers_of_the_handshake_are_not_taken_from_the_plan() {
         let headers = [("host".to_owned(), "x".to_owned()), ("A".to_owned(), "b".to_owned())];
         let request = String::from_utf8(request("h:1", "/p", &headers, KEY)).unwrap();
         assert!(

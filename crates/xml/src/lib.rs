@@ -53,7 +53,7 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// Reads a document.
 ///
 /// # Errors
-/// With the words of Java's parser when it is not well-formed.
+/// With the message of Java's parser when it is not well-formed.
 pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, XmlError> {
     away(text.len(), || read_at_once(text, reading)).map_err(|problem| match problem {
         Problem::Words(words) => words.into(),
@@ -103,7 +103,7 @@ fn read_at_once(text: &str, reading: Reading) -> Result<XmlDocument<'_>, Problem
     Ok(XmlDocument { tree, declared })
 }
 
-/// The library's message without line and column, which JMeter's have not either.
+/// The library's message without line and column, as in JMeter's messages.
 fn without_place(message: &str) -> String {
     match message.split_once(" at ").and_then(|(_, rest)| rest.split_once(": ")) {
         Some((_, what)) => what.to_owned(),
@@ -127,7 +127,7 @@ fn sort_attributes(tree: &mut Document<'_>) {
     }
 }
 
-/// Names as a reader without regard to namespaces sees them; declarations are no attributes for XPath either way.
+/// Sets names as for a parser without namespaces; XPath never treats declarations as attributes.
 fn forget_namespaces(tree: &mut Document<'_>) {
     for id in elements(tree) {
         let touched = tree.element(id).is_some_and(|element| {
@@ -167,7 +167,7 @@ fn split_name(name: &mut QName<'_>) {
     }
 }
 
-/// The text that JMeter takes an element for: the value of its first child, which is `None` for an element.
+/// The text that JMeter uses for an element: the value of its first child, which is `None` for an element.
 /// For other nodes their value.
 pub fn first_value<'d>(tree: &'d Document<'_>, node: NodeId) -> Option<&'d str> {
     let own = |id: NodeId| match tree.node_kind(id)? {

@@ -1,7 +1,7 @@
 //! Draws the terminal view.
 
 use busyhour_live::{
-    Course, LoadState, RunPhase, Slice, caveats, changes, completed, offered, started, threshold_lines,
+    LiveRun, LoadState, RunPhase, Slice, caveats, changes, completed, offered, started, threshold_lines,
 };
 use busyhour_report::numbers::{clock, ms, percent, rate, thousands};
 use ratatui::Frame;
@@ -13,7 +13,7 @@ use ratatui::widgets::{Cell, Clear, Paragraph, Row, Sparkline, Table, Wrap};
 /// Everything that the terminal view shows.
 pub(crate) struct Shown<'s> {
     pub(crate) title: &'s str,
-    pub(crate) course: &'s Course,
+    pub(crate) run: &'s LiveRun,
     pub(crate) state: &'s LoadState,
     /// Whether the rate can be changed.
     pub(crate) has_rate: bool,
@@ -184,16 +184,16 @@ fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 }
 
 fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
-    let course = shown.course;
-    let (now, all) = (course.last(), course.total());
+    let run = shown.run;
+    let (now, all) = (run.last(), run.total());
     // Each amount has its own unit, because a session may have many requests.
-    let amounts = [("offered", offered(course)), ("started", started(course))];
+    let amounts = [("offered", offered(run)), ("started", started(run))];
     let mut rows: Vec<_> = amounts
         .into_iter()
         .filter_map(|(name, amount)| amount.map(|[now, all]| [name.to_owned(), now, all]))
         .collect();
     let [now_completed, all_completed] =
-        completed(course).unwrap_or_else(|| [UNKNOWN, UNKNOWN].map(str::to_owned));
+        completed(run).unwrap_or_else(|| [UNKNOWN, UNKNOWN].map(str::to_owned));
     rows.push(["completed".into(), now_completed, all_completed]);
     let failed = |figures: &busyhour_live::Figures| {
         known(figures.failed_percent(), |part| match figures.failed {
@@ -207,7 +207,7 @@ fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
         thousands(shown.state.active),
         known(all.users, |users| format!("{} at most", thousands(users.into()))),
     ]);
-    let cov = known(course.regularity(), |live| format!("{:.2}", live.cov));
+    let cov = known(run.regularity(), |live| format!("{:.2}", live.cov));
     rows.push(["arrivals' CoV".into(), cov, "last 10 s".into()]);
     for [_, now, all] in &mut rows {
         for (cell, width) in [(now, NOW), (all, SO_FAR)] {
@@ -223,7 +223,7 @@ fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
 }
 
 fn response_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
-    let (now, all) = (&shown.course.last().response, &shown.course.total().response);
+    let (now, all) = (&shown.run.last().response, &shown.run.total().response);
     let row = |name: &str, of: &dyn Fn(&busyhour_record::TimeCounts) -> Option<f64>| {
         [name.to_owned(), known(of(now), ms), known(of(all), ms)]
     };
@@ -251,10 +251,10 @@ fn figures_table(frame: &mut Frame<'_>, area: Rect, title: &str, widths: [u16; 3
 /// Draws caveats, thresholds and changes.
 fn draw_notices(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let mut lines = vec![shown.head("Thresholds and caveats")];
-    for caveat in caveats(shown.course, shown.unwritten) {
+    for caveat in caveats(shown.run, shown.unwritten) {
         lines.push(Line::styled(format!("! {caveat}"), shown.style(Color::Yellow)));
     }
-    for [mark, what, seen] in threshold_lines(shown.course) {
+    for [mark, what, seen] in threshold_lines(shown.run) {
         let style = if mark == "✗" { shown.style(Color::Red) } else { Style::new() };
         lines.push(Line::from(vec![
             Span::styled(format!("{mark} {what}"), style),
@@ -267,12 +267,12 @@ fn draw_notices(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
 
 /// The last slices that fit into the given number of columns.
 fn last_slices<'c>(shown: &Shown<'c>, columns: u16) -> &'c [Slice] {
-    let all = shown.course.slices().all();
+    let all = shown.run.slices().all();
     &all[all.len().saturating_sub(columns.into())..]
 }
 
 fn describe_span(shown: &Shown<'_>, columns: u16) -> String {
-    let step_s = shown.course.slices().step_s();
+    let step_s = shown.run.slices().step_s();
     let shown_s = last_slices(shown, columns).len() as u64 * step_s;
     format!("the last {}", clock(shown_s))
 }
@@ -299,7 +299,7 @@ fn heat_map(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let width = area.width.saturating_sub(LABEL_WIDTH);
     let mut lines =
         vec![shown.head(format!("Response time, {}: number of requests", describe_span(shown, width)))];
-    let Some((least, most)) = shown.course.slices().bands() else {
+    let Some((least, most)) = shown.run.slices().bands() else {
         lines.push(Line::styled("waiting for the first responses", shown.soft()));
         frame.render_widget(Paragraph::new(lines), area);
         return;
@@ -370,7 +370,7 @@ fn labels(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let columns = label_columns(area.width);
     let names = columns.iter().map(|column| right(LABEL_COLUMNS[*column].0.to_owned()));
     let head = std::iter::once(Cell::new("Busiest labels")).chain(names);
-    let rows = shown.course.busiest(area.height.saturating_sub(1).into());
+    let rows = shown.run.busiest(area.height.saturating_sub(1).into());
     let body = rows.into_iter().map(|label| {
         let failed = (label.completed > 0).then(|| label.failed as f64 * 100.0 / label.completed as f64);
         let times = &label.response;

@@ -29,15 +29,15 @@ fn until(events: &mut LiveEvents, what: &str, is_it: impl Fn(&str, &Value) -> bo
     loop {
         let next = events.next_event().unwrap();
         let (name, mut data) = next.unwrap_or_else(|| panic!("no event in which {what}"));
-        let tell = if data["tell"].is_null() { data } else { data["tell"].take() };
-        if is_it(&name, &tell) {
-            return tell;
+        let status = if data["status"].is_null() { data } else { data["status"].take() };
+        if is_it(&name, &status) {
+            return status;
         }
     }
 }
 
-fn completed(tell: &Value) -> u64 {
-    let words = tell["words"]["completed-all"].as_str().unwrap();
+fn completed(status: &Value) -> u64 {
+    let words = status["words"]["completed-all"].as_str().unwrap();
     words.split(' ').next().and_then(|count| count.replace(',', "").parse().ok()).unwrap_or(0)
 }
 
@@ -57,20 +57,20 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
     let html = page.ask(&format!("GET /?token={} HTTP/1.1", page.token), "").unwrap();
     assert!(html.contains("poisson(300/s) for 1h") && html.contains("id=\"rate-form\""));
     let mut events = page.events().unwrap();
-    let first = until(&mut events, "something has ended", |_, tell| completed(tell) > 0);
-    let more = until(&mut events, "more has ended", |_, tell| completed(tell) > completed(&first));
+    let first = until(&mut events, "something has ended", |_, status| completed(status) > 0);
+    let more = until(&mut events, "more has ended", |_, status| completed(status) > completed(&first));
     assert_eq!((&more["state"], &more["factor"]), (&Value::from("running"), &Value::from(1.0)));
     ordered(&page, r#"{"order":"rate","factor":2.5}"#);
-    until(&mut events, "the rate is another", |_, tell| tell["factor"] == 2.5);
+    until(&mut events, "the rate is another", |_, status| status["factor"] == 2.5);
     ordered(&page, r#"{"order":"pause"}"#);
-    until(&mut events, "it is paused", |_, tell| tell["state"] == "paused");
+    until(&mut events, "it is paused", |_, status| status["state"] == "paused");
     // At most a second after the pause there are no arrivals, but events continue.
-    until(&mut events, "nothing is offered", |name, tell| {
-        name != "tell" && tell["words"]["offered-now"] == "0"
+    until(&mut events, "nothing is offered", |name, status| {
+        name != "status" && status["words"]["offered-now"] == "0"
     });
     ordered(&page, r#"{"order":"resume"}"#);
-    let before = until(&mut events, "it goes on", |_, tell| tell["state"] == "running");
-    until(&mut events, "more has ended", |_, tell| completed(tell) > completed(&before));
+    let before = until(&mut events, "it goes on", |_, status| status["state"] == "running");
+    until(&mut events, "more has ended", |_, status| completed(status) > completed(&before));
     assert!(page.order(r#"{"order":"rate","factor":0}"#).unwrap().starts_with("HTTP/1.1 409 "));
     ordered(&page, r#"{"order":"stop"}"#);
     let end = until(&mut events, "it has ended", |name, _| name == "end");
@@ -111,12 +111,12 @@ fn closed_loads_can_be_paused_but_their_rate_cannot_be_changed() {
     let running = room.start(["run", "plan.jmx", &port, "--live=127.0.0.1:0"]);
     let page = page_of(&running);
     let mut events = page.events().unwrap();
-    until(&mut events, "something has ended", |_, tell| completed(tell) > 0);
+    until(&mut events, "something has ended", |_, status| completed(status) > 0);
     let refused = page.order(r#"{"order":"rate","factor":2}"#).unwrap();
     assert!(refused.starts_with("HTTP/1.1 409 ") && refused.contains("--arrivals"), "{refused}");
     ordered(&page, r#"{"order":"pause"}"#);
-    until(&mut events, "nobody sends", |name, tell| {
-        name == "second" && tell["words"]["completed-now"] == "0"
+    until(&mut events, "nobody sends", |name, status| {
+        name == "second" && status["words"]["completed-now"] == "0"
     });
     let held = server.requests();
     until(&mut events, "another second has gone by", |name, _| name == "second");

@@ -1,9 +1,9 @@
-//! A request as the shop sees it.
+//! A parsed request.
 
 /// The methods that the shop supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// `GET`, and `HEAD`, which is a `GET` whose body stays here.
+    /// `GET`, and `HEAD`, for which the body is not sent.
     Get,
     /// `POST`.
     Post,
@@ -89,8 +89,8 @@ impl<'a> Request<'a> {
             .is_some_and(|sent| sent.to_ascii_lowercase().replace(' ', "").contains(";charset=utf-8"))
     }
 
-    /// Whether the client takes JSON.
-    pub(crate) fn takes_json(&self) -> bool {
+    /// Whether the client accepts JSON.
+    pub(crate) fn accepts_json(&self) -> bool {
         self.accept.is_none_or(|accept| {
             accept.split(',').any(|range| {
                 let range = range.split(';').next().unwrap_or_default().trim();
@@ -116,9 +116,9 @@ mod tests {
         assert!(request(None, Some("Application/JSON")).sends_json());
         assert!(!request(None, Some("text/plain")).sends_json());
         assert!(!request(None, None).sends_json());
-        assert!(request(Some("application/json, text/plain, */*"), None).takes_json());
-        assert!(request(Some("text/html, application/*;q=0.1"), None).takes_json());
-        assert!(!request(Some("text/html"), None).takes_json());
+        assert!(request(Some("application/json, text/plain, */*"), None).accepts_json());
+        assert!(request(Some("text/html, application/*;q=0.1"), None).accepts_json());
+        assert!(!request(Some("text/html"), None).accepts_json());
     }
 
     #[test]

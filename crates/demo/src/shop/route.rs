@@ -261,7 +261,7 @@ fn read_only_json(
 }
 
 fn takes_json(request: &Request<'_>) -> Result<(), Fault> {
-    if request.takes_json() { Ok(()) } else { Err(Fault::Accept) }
+    if request.accepts_json() { Ok(()) } else { Err(Fault::Accept) }
 }
 
 fn sends_json(request: &Request<'_>) -> Result<(), Fault> {

@@ -10,7 +10,7 @@ fn hash(text: &str) -> usize {
 /// Buckets of a new table.
 const BUCKETS: usize = 11;
 
-/// Puts what was put into a table one by one into the table's order; later ones take the place of equal ones before.
+/// Orders keys as a table into which they were inserted one by one; later ones replace equal ones.
 pub(super) fn order<T>(items: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
     let mut buckets: Vec<Vec<T>> = (0..BUCKETS).map(|_| Vec::new()).collect();
     let mut count = 0;

@@ -8,8 +8,8 @@ use busyhour_standin::{LiveEvents, LivePage};
 use serde_json::Value;
 
 use super::*;
-use crate::course::tests::snapshot;
 use crate::follow::follow;
+use crate::live_run::tests::snapshot;
 use crate::steering::{LoadState, OrderRefused, RunPhase};
 
 #[derive(Default)]
@@ -79,16 +79,16 @@ fn next(events: &mut LiveEvents) -> Option<(String, Value)> {
 fn seconds_and_the_end_are_sent_to_all_clients() {
     let mut served = served();
     let mut first = served.listen();
-    assert_eq!(next(&mut first).unwrap().0, "whole");
+    assert_eq!(next(&mut first).unwrap().0, "model");
     for number in 0..3 {
         served.seconds.send(&Arc::new(snapshot(number, &[("a", &[1_000_000, 2_000_000], 0)])));
         let (name, data) = next(&mut first).unwrap();
-        assert_eq!(name, if number == 0 { "whole" } else { "second" });
-        assert_eq!(data["tell"]["words"]["completed-all"], format!("{} requests", 2 * (number + 1)));
+        assert_eq!(name, if number == 0 { "model" } else { "second" });
+        assert_eq!(data["status"]["words"]["completed-all"], format!("{} requests", 2 * (number + 1)));
     }
     let mut late = served.listen();
     let (name, data) = next(&mut late).unwrap();
-    assert_eq!((name.as_str(), data["model"]["over_time"]["ended"].as_array().unwrap().len()), ("whole", 3));
+    assert_eq!((name.as_str(), data["model"]["over_time"]["ended"].as_array().unwrap().len()), ("model", 3));
     drop(served.seconds);
     served.follower.finish();
     served.server.finish();
@@ -105,7 +105,7 @@ fn orders_are_executed_and_shown_immediately() {
     next(&mut events).unwrap();
     assert!(served.order(r#"{"order":"pause"}"#).starts_with("HTTP/1.1 200 "));
     let (name, data) = next(&mut events).unwrap();
-    assert_eq!((name.as_str(), &data["state"]), ("tell", &Value::from("paused")));
+    assert_eq!((name.as_str(), &data["state"]), ("status", &Value::from("paused")));
     assert!(served.order(r#"{"order":"rate","factor":2.5}"#).starts_with("HTTP/1.1 200 "));
     let refused = served.order(r#"{"order":"rate","factor":1000}"#);
     assert!(refused.starts_with("HTTP/1.1 409 ") && refused.ends_with("too fast"), "{refused}");

@@ -1,13 +1,12 @@
 //! Approximate mean values, whose cost does not depend on the populations.
 //!
-//! Both take Reiser & Lavenberg's equations at the whole population and guess what is at the centres with one customer
-//! less. With F_kj = Q_kj/N_j the share of class j that is at centre k, Schweitzer (1979) and Bard (1979) take these
-//! shares to stay as they are; Linearizer (Chandy & Neuse, CACM 25, 1982) estimates how they change, by solving the
-//! network with one customer less of each class, too. The sums over classes are made once per round (de Souza e Silva &
+//! Both apply Reiser & Lavenberg's equations to the whole population and estimate the queues with one customer less. With F_kj = Q_kj/N_j the share of class j at centre k, Schweitzer (1979) and Bard (1979) assume that these
+//! shares do not change; Linearizer (Chandy & Neuse, CACM 25, 1982) estimates how they change, by solving the
+//! network with one customer less of each class, too. The sums over classes are computed once per iteration (de Souza e Silva &
 //! Muntz, IEEE Trans. Computers 39, 1990).
 //!
-//! A centre of m servers is taken for one server of demand D/m and a delay of D(m−1)/m (Seidmann, Schweitzer &
-//! Shalev-Oren, Large Scale Systems 12, 1987): exact for one customer and for very many, some percent off between.
+//! A centre of m servers is replaced by one server of demand D/m and a delay of D(m−1)/m (Seidmann, Schweitzer &
+//! Shalev-Oren, Large Scale Systems 12, 1987): exact for one customer and for very many, with errors of some per cent in between.
 
 use super::closed_network::{ClosedMeans, ClosedNetwork};
 
@@ -20,19 +19,19 @@ pub enum Stop {
     Share(f64),
 }
 
-/// PDQ's rule; published tables were made with it.
+/// PDQ's criterion, which published tables use.
 pub const PDQ: Stop = Stop::Customers(0.001);
 
 /// Chandy & Neuse stop at 1/(4000 + 16|N|); steps are cheap, so this is nearer to the fixed point.
 const CONVERGED: Stop = Stop::Share(1e-10);
 
-/// Most steps of one iteration: it halves its error every few, so that this is never met in practice.
+/// Maximum steps of one iteration, which is not reached in practice: a few steps halve the error.
 const STEPS_MAX: usize = 100_000;
 
-/// How often Linearizer estimates how the shares change; as its authors do.
+/// How often Linearizer estimates the changes of shares; as in its publication.
 const ROUNDS: usize = 3;
 
-/// The network as the approximations see it.
+/// The network as input of the approximations.
 struct Seen {
     /// Demand at the single server: `[centre][class]`.
     demands_s: Vec<Vec<f64>>,
@@ -47,7 +46,7 @@ impl Seen {
         let mut delays_s: Vec<f64> = network.classes.iter().map(|class| class.think_s).collect();
         let (mut demands_s, mut delay_at_s) = (Vec::new(), Vec::new());
         for centre in &network.centres {
-            // The fastest speed is what a busy centre works at.
+            // A busy centre works at its highest speed.
             let servers = match &centre.speeds {
                 Some(speeds) => speeds.iter().copied().fold(0.0, f64::max),
                 None => f64::INFINITY,
@@ -148,7 +147,7 @@ fn means(seen: &Seen, users: &[f64], state: &State) -> ClosedMeans {
                 .iter()
                 .zip(users)
                 .zip(delays_s.iter().zip(&state.rates_per_s))
-                // A class that does not come here has a share of nothing but the start.
+                // A class without visits to the centre has only the initial share.
                 .map(|((share, users), (delay_s, rate))| share * users + rate * delay_s)
                 .collect()
         })
@@ -166,7 +165,7 @@ pub fn schweitzer(network: &ClosedNetwork, stop: Stop) -> ClosedMeans {
     means(&seen, &users, &state)
 }
 
-/// [`schweitzer`] until nothing moves.
+/// [`schweitzer`] until convergence.
 #[must_use]
 pub fn schweitzer_converged(network: &ClosedNetwork) -> ClosedMeans {
     schweitzer(network, CONVERGED)
@@ -198,7 +197,7 @@ pub fn linearizer(network: &ClosedNetwork) -> ClosedMeans {
             let found = core(&seen, &less, Some(&changes), from, CONVERGED);
             for (centre, changes) in next[removed].iter_mut().enumerate() {
                 for (class, change) in changes.iter_mut().enumerate() {
-                    // Of a class that is gone no share is known; it weighs nothing either.
+                    // An empty class has no shares; its weight is 0.
                     *change = if less[class] > 0.0 {
                         found.shares[centre][class] - whole.shares[centre][class]
                     } else {

@@ -67,7 +67,7 @@ fn tools(count: usize, out: &mut String) {
     if count > 5 {
         out.push_str(
             "<div class=\"tools\"><label>Filter<input type=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label>\
-             <output class=\"told\"></output></div>",
+             <output class=\"row-count\"></output></div>",
         );
     }
 }

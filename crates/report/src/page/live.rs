@@ -130,9 +130,9 @@ fn opening(page: &LivePage<'_>) -> String {
         "now",
     );
     out.push_str(
-        "<h3>Changes, thresholds and caveats</h3><div class=\"live-told\" role=\"group\" tabindex=\"0\" \
+        "<h3>Changes, thresholds and caveats</h3><div class=\"live-lists\" role=\"group\" tabindex=\"0\" \
          aria-label=\"Changes, thresholds and caveats\">\
-         <table class=\"told\"><tbody id=\"live-thresholds\"></tbody></table><ul id=\"live-caveats\" class=\"doubts\"></ul>\
+         <table class=\"row-count\"><tbody id=\"live-thresholds\"></tbody></table><ul id=\"live-caveats\" class=\"caveats\"></ul>\
          <ul id=\"live-changes\"></ul></div></section>\n\
          <section aria-labelledby=\"key-title\"><h2 id=\"key-title\">Response time in ms</h2>",
     );
@@ -162,7 +162,7 @@ fn controls(page: &LivePage<'_>, out: &mut String) {
              <input id=\"rate-factor\" type=\"number\" min=\"0.01\" max=\"100\" step=\"0.01\" value=\"1\" required>\
              <button type=\"button\" id=\"faster\" aria-label=\"faster by a quarter\">+</button>\
              <button type=\"submit\" id=\"set-rate\">Set</button>\
-             <button type=\"button\" id=\"as-asked\">As requested</button></form>",
+             <button type=\"button\" id=\"as-requested\">As requested</button></form>",
         ),
         Some(why) => {
             let _ = write!(out, "<p class=\"note\">{}</p>", escape(why));

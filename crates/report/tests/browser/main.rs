@@ -236,7 +236,7 @@ fn tables_sort_filter_and_open() {
     assert_eq!(browser.evaluate(first), HOSTILE, "by the alphabet");
 
     browser.evaluate("(field => { field.value = 'BUY'; field.dispatchEvent(new Event('input')) })(document.querySelector('input'))");
-    assert_eq!(browser.evaluate("document.querySelector('.told').textContent"), "1 of 9");
+    assert_eq!(browser.evaluate("document.querySelector('.row-count').textContent"), "1 of 9");
     let visible = "[...document.querySelectorAll('#label-table tbody tr')].filter(row => !row.hidden).length";
     assert_eq!(browser.evaluate(visible), 1);
 

@@ -1,4 +1,4 @@
-// What a term means, where it stands: on hover, on focus and on touch. Without this script the term is a link to the glossary.
+// Shows the definition of a term in place: on hover, on focus and on touch. Without this script the term is a link to the glossary.
 
 /** Makes every `a.def` and every header button with a term show its definition. */
 export function showDefinitions(root: HTMLElement): void {
@@ -43,7 +43,7 @@ export function showDefinitions(root: HTMLElement): void {
   root.addEventListener("focusout", hide);
   root.addEventListener("click", (event) => {
     const term = termOf(event);
-    // A term is a link to the glossary; where its definition can be shown here nobody needs to go there.
+    // A term is a link to the glossary; if its definition is shown in place, the link is not followed.
     if (term instanceof HTMLAnchorElement && definitionOf(term)) {
       event.preventDefault();
       show(term);

@@ -1,4 +1,4 @@
-// How numbers are written for people, as `crates/report/src/numbers.rs` does it.
+// Formats numbers like `crates/report/src/numbers.rs`.
 
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -50,7 +50,7 @@ export function timeTick(value: number): string {
   return value >= 1000 ? `${tick(value / 1000)} s` : `${tick(value)} ms`;
 }
 
-/** What stands in a cell as a number to sort by; nothing known sorts last. */
+/** The number in a cell to sort by; unknown values sort last. */
 export function numberOf(text: string): number {
   const trimmed = text.trim().replaceAll(",", "");
   // `<0.01` is not zero.

@@ -1,16 +1,16 @@
-// What the server of a run that goes on sends, as `crates/live/src/events.rs` writes it.
+// Events of the server of a live run, as in `crates/live/src/events.rs`.
 
 import type { Curve, HeatMap, Mark, OverTime, ReportModel } from "./model";
 
-/** How the run is, beside what is drawn. */
-export interface Tell {
+/** The status of the run, without the plots. */
+export interface Status {
   /** Text of single elements by their id. */
   readonly words: Readonly<Record<string, string>>;
-  /** The busiest labels, a row each, as they stand in the table. */
+  /** The busiest labels, a row each, as in the table. */
   readonly labels: readonly (readonly string[])[];
   /** `running`, `paused`, `stopping` or `ended`. */
   readonly state: string;
-  /** How many times the rate that was asked for arrivals come at. */
+  /** Factor of the requested arrival rate. */
   readonly factor: number;
   readonly changes: readonly string[];
   readonly caveats: readonly string[];
@@ -19,21 +19,21 @@ export interface Tell {
 }
 
 /** Everything: what a page that has just been opened, or has missed something, needs. */
-export interface Whole {
+export interface WholeModel {
   readonly model: ReportModel;
-  readonly tell: Tell;
+  readonly status: Status;
 }
 
 type Columns = { readonly [Name in keyof Omit<OverTime, "from_s" | "step_s">]: number | null };
 
-/** One second: the slice that it lies in, as it is now. */
+/** One second: the current state of its slice. */
 export interface Second {
   /** Number of the slice. */
   readonly at: number;
   readonly over_time: Columns;
   readonly heat: readonly (readonly [number, number])[];
   readonly curve?: Curve;
-  readonly tell: Tell;
+  readonly status: Status;
 }
 
 type Rewrite<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -51,7 +51,7 @@ export function withSecond(model: ReportModel, second: Second): ReportModel | un
     columns[key] = set(known, at, value);
   }
   const map: HeatMap | undefined = heat && { ...heat, columns: set(heat.columns, at, second.heat) };
-  const next: Rewrite<ReportModel> = { ...model, over_time: columns, marks: second.tell.marks };
+  const next: Rewrite<ReportModel> = { ...model, over_time: columns, marks: second.status.marks };
   if (map) next.heat = map;
   if (second.curve) next.curve = second.curve;
   return next;

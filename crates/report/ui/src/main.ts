@@ -1,4 +1,4 @@
-// Where the script begins: the page says which one it is.
+// Entry point of the script; the page names its kind.
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";

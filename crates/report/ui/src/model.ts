@@ -15,9 +15,9 @@ export interface OverTime {
   readonly step_s: number;
   /** Arrivals of open workloads scheduled, per s; absent where there are none. */
   readonly offered?: Values;
-  /** Requests that started, per s; absent where nobody counted them. */
+  /** Requests that started, per s; absent if they were not counted. */
   readonly started?: Values;
-  /** Sessions of open workloads that began, per s; only of a run that goes on. */
+  /** Sessions of open workloads that began, per s; only of a live run. */
   readonly sessions?: Values;
   /** Requests that ended, per s. */
   readonly ended: Values;
@@ -63,7 +63,7 @@ export interface LabelSeries {
   readonly response_p95: Values;
 }
 
-/** What the page knows of a label beside its row in the table. */
+/** Data of a label besides its row in the table. */
 export interface LabelModel {
   readonly label: string;
   readonly series?: LabelSeries;
@@ -76,7 +76,7 @@ export interface Part {
   readonly to_s: number;
 }
 
-/** A moment at which somebody changed the run. */
+/** A time at which the user changed the run. */
 export interface Mark {
   readonly at_s: number;
   readonly words: string;
@@ -95,7 +95,7 @@ export interface ReportModel {
   readonly labels: readonly LabelModel[];
 }
 
-/** Reads a model; says what is wrong with another one. */
+/** Parses a model; throws an error that describes what is wrong. */
 export function parseModel(text: string): ReportModel {
   const model = JSON.parse(text) as ReportModel;
   if (model.version !== MODEL_VERSION) {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { Second, Tell } from "../src/live_model";
+import type { Second, Status } from "../src/live_model";
 import { withSecond } from "../src/live_model";
 import type { ReportModel } from "../src/model";
 
-const tell: Tell = {
+const status: Status = {
   words: {}, labels: [], state: "running", factor: 1, changes: [], caveats: [], thresholds: [], marks: [{ at_s: 1, words: "paused" }],
 };
 const model: ReportModel = {
@@ -20,16 +20,16 @@ const second = (at: number): Second => ({
   over_time: { offered: 31, ended: 30, errors: 2, users: 3, p50: null, p95: 5, p99: 6, received_kib: 2, sent_kib: 2 },
   heat: [[0, 29], [1, 1]],
   curve: { percentile: [50, 100], response_ms: [1, 2] },
-  tell,
+  status,
 });
 
 test("a second is added, or set again while its slice grows", () => {
   const longer = withSecond(model, second(2));
   expect(longer?.over_time?.ended).toEqual([10, 20, 30]);
-  // What nobody had offered before was nothing.
+  // Before, nothing was offered.
   expect(longer?.over_time?.offered).toEqual([0, 0, 31]);
   expect(longer?.heat?.columns[2]).toEqual([[0, 29], [1, 1]]);
-  expect(longer?.marks).toEqual(tell.marks);
+  expect(longer?.marks).toEqual(status.marks);
   expect(longer?.curve?.percentile).toEqual([50, 100]);
   const again = longer && withSecond(longer, { ...second(2), heat: [] });
   expect(again?.over_time?.ended).toEqual([10, 20, 30]);

@@ -12,7 +12,7 @@ test("a line has values between its points and none outside", () => {
   expect(between([1, 3, 5], [10, 20, 40], 0)).toBeNull();
 });
 
-test("measurements stand beside the curve, repeated ones too", () => {
+test("measurements are shown with the curve, repeated ones too", () => {
   const points = [
     { users: 4, value: 26, fitted: true },
     { users: 3, value: 19, fitted: false },

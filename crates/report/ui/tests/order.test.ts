@@ -10,7 +10,7 @@ const rows = [
 const order = (column: number, direction: "ascending" | "descending", isText: boolean): number[] =>
   inOrder(rows, column, direction, isText).map((row) => row.at);
 
-test("texts are in the order of people: numbers inside them count", () => {
+test("texts are in natural order: numbers inside them count", () => {
   expect(order(0, "ascending", true)).toEqual([1, 0, 2, 3]);
 });
 
@@ -25,13 +25,13 @@ test("the first press shows what one looks for", () => {
   expect(next("descending", false)).toBe("ascending");
 });
 
-test("a filter's words may stand anywhere", () => {
+test("a filter's words may be anywhere", () => {
   expect(matches("GET /api/Items/7", "items get")).toBe(true);
   expect(matches("GET /api/Items/7", "items post")).toBe(false);
   expect(matches("anything", "")).toBe(true);
 });
 
-test("the order of rows is said in words", () => {
+test("the order of rows is described", () => {
   expect(sortedBy("p99", "descending", false)).toBe("Sorted by p99, largest first.");
   expect(sortedBy("label", "ascending", true)).toBe("Sorted by label, A to Z.");
 });

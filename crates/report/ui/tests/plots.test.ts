@@ -34,7 +34,7 @@ test("each decade of the tail is as wide as the other", () => {
   expect(lastBelowMax([{ percentile: [0, 50, 99, 100] }])).toBe(99);
 });
 
-test("service time has a line of its own where it differs", () => {
+test("service time has its own line if it differs", () => {
   const curve = { percentile: [0, 100], response_ms: [1, 2] };
   expect(bothClocks(curve).map((line) => line.name)).toEqual(["response time"]);
   expect(bothClocks({ ...curve, service_ms: [1, 1] }).map((line) => line.name)).toEqual(["response time", "service time"]);
@@ -67,7 +67,7 @@ test("a slice that the run did not fill is not drawn", () => {
   expect(wholeSlices(series, undefined)).toBe(3);
 });
 
-test("a curve that grows while a run goes on has room", () => {
+test("a growing curve of a live run has space", () => {
   const named = new Map<number, string>();
   let axes = { x: [0, 1], least: 1, most: 100, ticks: [], named };
   const range = (scale: { range?: unknown }): unknown => (scale.range as () => unknown)();

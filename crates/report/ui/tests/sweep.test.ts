@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { look, places, shortened } from "../src/plots/sweep";
 
-test("numbers stand in their order, names in that of the file", () => {
+test("numbers are in their order, names in that of the file", () => {
   expect(places(["30", "10", "20"], [30, 10, 20])).toEqual({ x: [10, 20, 30], rows: [1, 2, 0] });
   expect(places(["random", "round-robin"])).toEqual({ x: [0, 1], rows: [0, 1] });
 });

@@ -50,12 +50,12 @@ fn second(second: u64) -> Snapshot {
     }
 }
 
-fn course(seconds: u64) -> Course {
+fn run(seconds: u64) -> LiveRun {
     let criteria = ["p95 of Checkout < 800ms over 5s", "errors < 1%"]
         .map(|text| Criterion::parse(text, Meaning::Require).unwrap());
-    let mut course = Course::new(criteria.into());
-    (0..seconds).for_each(|number| course.take(&second(number)));
-    course
+    let mut run = LiveRun::new(criteria.into());
+    (0..seconds).for_each(|number| run.take(&second(number)));
+    run
 }
 
 fn screen(columns: u16, rows: u16, shown: &Shown<'_>) -> String {
@@ -77,10 +77,10 @@ fn state(phase: RunPhase) -> LoadState {
     }
 }
 
-fn shown<'s>(course: &'s Course, state: &'s LoadState) -> Shown<'s> {
+fn shown<'s>(run: &'s LiveRun, state: &'s LoadState) -> Shown<'s> {
     Shown {
         title: "Ticket shop",
-        course,
+        run,
         state,
         has_rate: true,
         message: "",
@@ -93,41 +93,41 @@ fn shown<'s>(course: &'s Course, state: &'s LoadState) -> Shown<'s> {
 
 #[test]
 fn the_minimum_size_shows_all_parts() {
-    let (course, state) = (course(40), state(RunPhase::Paused));
-    insta::assert_snapshot!(screen(100, 28, &shown(&course, &state)));
+    let (run, state) = (run(40), state(RunPhase::Paused));
+    insta::assert_snapshot!(screen(100, 28, &shown(&run, &state)));
 }
 
 #[test]
 fn a_large_screen_shows_more_of_the_run() {
-    let (course, state) = (course(200), state(RunPhase::Running));
-    insta::assert_snapshot!(screen(140, 40, &Shown { help: true, ..shown(&course, &state) }));
+    let (run, state) = (run(200), state(RunPhase::Running));
+    insta::assert_snapshot!(screen(140, 40, &Shown { help: true, ..shown(&run, &state) }));
 }
 
 #[test]
 fn before_the_first_second_values_are_unknown() {
-    let (course, state) = (Course::new(Vec::new()), LoadState { factor: 1.0, ..LoadState::default() });
-    let shown = Shown { has_rate: false, message: "waiting", unwritten: 1, ..shown(&course, &state) };
+    let (run, state) = (LiveRun::new(Vec::new()), LoadState { factor: 1.0, ..LoadState::default() });
+    let shown = Shown { has_rate: false, message: "waiting", unwritten: 1, ..shown(&run, &state) };
     insta::assert_snapshot!(screen(100, 28, &shown));
 }
 
 #[test]
 fn very_small_terminals_do_not_panic() {
-    let (course, state) = (course(40), state(RunPhase::Stopping));
+    let (run, state) = (run(40), state(RunPhase::Stopping));
     for (columns, rows) in [(1, 1), (20, 5), (60, 12), (300, 3), (12, 90)] {
-        screen(columns, rows, &Shown { help: true, ..shown(&course, &state) });
+        screen(columns, rows, &Shown { help: true, ..shown(&run, &state) });
     }
 }
 
 #[test]
 fn a_terminal_of_80_by_24_shows_whole_numbers() {
-    let (course, state) = (course(40), state(RunPhase::Running));
+    let (run, state) = (run(40), state(RunPhase::Running));
     let page = Some("http://127.0.0.1:8912/?token=0123456789abcdef");
-    insta::assert_snapshot!(screen(80, 24, &Shown { page, ..shown(&course, &state) }));
+    insta::assert_snapshot!(screen(80, 24, &Shown { page, ..shown(&run, &state) }));
 }
 
 #[test]
 fn long_numbers_are_complete_or_omitted() {
-    let mut course = Course::new(Vec::new());
+    let mut run = LiveRun::new(Vec::new());
     let mut many = second(0);
     let times = TimeCounts::from_ns((0..10_000).map(|n| 123_456_000_000 + n));
     let passed = OutcomeTimes { passed: times.clone(), failed: TimeCounts::default() };
@@ -140,10 +140,10 @@ fn long_numbers_are_complete_or_omitted() {
         ..SnapshotRow::new(label, SampleKind::Request)
     };
     many.rows = vec![row("good", 0, passed), row("bad", 10_000, failed)];
-    course.take(&many);
+    run.take(&many);
     let state = state(RunPhase::Running);
     for (columns, rows) in [(80, 24), (100, 28)] {
-        let text = screen(columns, rows, &shown(&course, &state));
+        let text = screen(columns, rows, &shown(&run, &state));
         // For the last second and the whole run; the share fits only into the column of the latter.
         for number in ["20,000", "10,000", "10,000 (50.00 %)", "123,456"] {
             assert!(text.contains(number), "{number} at {columns} by {rows}: {text}");

@@ -1,30 +1,30 @@
-// The page of a run that goes on: the same figures, drawn again each second, and buttons that change the run.
+// The page of a live run: the same figures, redrawn each second, and buttons that change the run.
 //
-// The server sends `whole` when the page is opened, after something was missed and when the slices or bands changed; `second`
-// with one slice each second; `tell` after somebody changed the run; `end` when it is over.
+// The server sends `model` when the page is opened, after something was missed and when the slices or bands changed; `second`
+// with one slice each second; `status` after the user changed the run; `end` when it is over.
 
 import { showDefinitions } from "../definitions";
-import type { Second, Tell, Whole } from "../live_model";
+import type { Second, Status, WholeModel } from "../live_model";
 import { withSecond } from "../live_model";
 import type { ReportModel } from "../model";
 import { parseModel } from "../model";
 import { RunPlots } from "./run";
 
-/** Header that carries the page's token: another site cannot set it without being asked whether it may. */
+/** Header that carries the page's token: another site cannot set it without a preflight request. */
 const TOKEN_HEADER = "X-Busyhour-Token";
 
-/** Follows the events at `url` until the server says `end`. */
+/** Follows the events at `url` until the event `end`. */
 export function livePage(root: HTMLElement, url: string): EventSource {
   const page = new LivePage(root, new URLSearchParams(location.search).get("token") ?? "");
   const events = new EventSource(`${url}?token=${encodeURIComponent(page.token)}`);
   const on = <T>(name: string, then: (data: T) => void): void =>
     events.addEventListener(name, (event: MessageEvent<string>) => then(JSON.parse(event.data) as T));
-  on<Whole>("whole", ({ model, tell }) => page.whole(parseModel(JSON.stringify(model)), tell));
+  on<WholeModel>("model", ({ model, status }) => page.showModel(parseModel(JSON.stringify(model)), status));
   on<Second>("second", (second) => page.second(second));
-  on<Tell>("tell", (tell) => page.tell(tell));
-  on<Tell>("end", (tell) => {
+  on<Status>("status", (status) => page.status(status));
+  on<Status>("end", (status) => {
     events.close();
-    page.tell(tell);
+    page.status(status);
   });
   events.addEventListener("error", () => page.lost(events.readyState === EventSource.CLOSED));
   events.addEventListener("open", () => page.connected());
@@ -55,17 +55,17 @@ class LivePage {
     press("stop-not", () => this.confirm?.close());
     press("slower", () => this.rate(this.factor / 1.25));
     press("faster", () => this.rate(this.factor * 1.25));
-    press("as-asked", () => this.rate(1));
+    press("as-requested", () => this.rate(1));
     document.getElementById("rate-form")?.addEventListener("submit", (event) => {
       event.preventDefault();
       this.rate(this.field?.valueAsNumber ?? Number.NaN);
     });
   }
 
-  whole(model: ReportModel, tell: Tell): void {
-    this.model = { ...model, marks: tell.marks };
+  showModel(model: ReportModel, status: Status): void {
+    this.model = { ...model, marks: status.marks };
     this.plots.update(this.model);
-    this.tell(tell);
+    this.status(status);
   }
 
   second(second: Second): void {
@@ -74,27 +74,27 @@ class LivePage {
       this.model = next;
       this.plots.update(next);
     }
-    this.tell(second.tell);
+    this.status(second.status);
   }
 
-  tell(tell: Tell): void {
-    for (const [id, text] of Object.entries(tell.words)) write(id, text);
-    this.state = tell.state;
-    this.factor = tell.factor;
-    document.body.dataset["state"] = tell.state;
-    const over = tell.state === "stopping" || tell.state === "ended";
-    for (const id of ["pause", "stop", "slower", "faster", "as-asked", "rate-factor", "set-rate"]) {
+  status(status: Status): void {
+    for (const [id, text] of Object.entries(status.words)) write(id, text);
+    this.state = status.state;
+    this.factor = status.factor;
+    document.body.dataset["state"] = status.state;
+    const over = status.state === "stopping" || status.state === "ended";
+    for (const id of ["pause", "stop", "slower", "faster", "as-requested", "rate-factor", "set-rate"]) {
       const control = document.getElementById(id) as HTMLButtonElement | HTMLInputElement | null;
       if (control) control.disabled = over;
     }
     // There is nothing left to confirm.
     if (over && this.confirm?.open) this.confirm.close();
-    write("pause", tell.state === "paused" ? "Resume" : "Pause");
-    if (this.field && document.activeElement !== this.field) this.field.value = String(tell.factor);
-    list("live-changes", tell.changes);
-    list("live-caveats", tell.caveats);
-    rows("live-labels", tell.labels);
-    rows("live-thresholds", tell.thresholds);
+    write("pause", status.state === "paused" ? "Resume" : "Pause");
+    if (this.field && document.activeElement !== this.field) this.field.value = String(status.factor);
+    list("live-changes", status.changes);
+    list("live-caveats", status.caveats);
+    rows("live-labels", status.labels);
+    rows("live-thresholds", status.thresholds);
   }
 
   /** The connection broke off; the browser tries again by itself unless the server has refused. */
@@ -110,19 +110,19 @@ class LivePage {
   }
 
   private rate(factor: number): void {
-    // Two digits after the point are what a person means; the server says what it allows.
+    // Two digits after the point; the server refuses values out of range.
     this.order({ order: "rate", factor: Math.round(factor * 100) / 100 });
   }
 
   private order(body: object): void {
-    const said = (text: string): void => write("live-answer", text);
+    const showAnswer = (text: string): void => write("live-answer", text);
     fetch("/order", {
       method: "POST",
       headers: { "Content-Type": "application/json", [TOKEN_HEADER]: this.token },
       body: JSON.stringify(body),
     }).then(
-      async (answer) => said(answer.ok ? "" : await answer.text()),
-      () => said("The run cannot be reached"),
+      async (answer) => showAnswer(answer.ok ? "" : await answer.text()),
+      () => showAnswer("The run cannot be reached"),
     );
   }
 }

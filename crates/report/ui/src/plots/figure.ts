@@ -12,7 +12,7 @@ export interface Shown {
   readonly format: (value: number, index: number) => string;
 }
 
-/** What a plot says about itself. */
+/** Title and description of a plot. */
 export interface FigureText {
   /** What is drawn, for those who do not see it. */
   readonly name: string;
@@ -21,7 +21,7 @@ export interface FigureText {
   readonly place: (index: number) => string;
 }
 
-/** Width of the y axis: alike in all plots, so that the same moment lies below itself. */
+/** Width of the y axis: alike in all plots, so that times are aligned. */
 export const AXIS_WIDTH = 58;
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
@@ -68,7 +68,7 @@ export class PlotFigure {
   }
 
   /**
-   * Draws, in place of what was drawn before. A plot with as many series of the same `kind` keeps its options, so what they say
+   * Replaces the drawing. A plot with the same number of series of the same `kind` keeps its options, so what they return
    * of changing data must be read from the caller each time.
    */
   draw(text: FigureText, options: Omit<uPlot.Options, "width" | "height">, data: uPlot.AlignedData, kind = ""): void {
@@ -84,7 +84,7 @@ export class PlotFigure {
       this.plot = new uPlot({ legend: { show: false }, ...size, ...options, hooks }, data, this.canvas);
     }
     this.describe();
-    // A plot that is drawn again while somebody reads a value goes on showing that one.
+    // A plot that is redrawn keeps showing the value that the user reads.
     const last = (this.plot?.data[0].length ?? 0) - 1;
     this.show(this.index !== null && this.index <= last ? this.index : null);
   }
@@ -128,11 +128,11 @@ export class PlotFigure {
       this.readout.append(span);
     };
     for (const { name, swatch, values, format } of shown) {
-      // What has no line of its own needs no name before it has a value.
+      // Series without a line are not listed before they have a value.
       if (index === null && swatch === "cells") continue;
       const value = index === null ? null : values[index];
-      const said = index === null ? "" : ` ${typeof value === "number" ? format(value, index) : "–"}`;
-      add(`key ${swatch}`, `${name}${said}`);
+      const shown = index === null ? "" : ` ${typeof value === "number" ? format(value, index) : "–"}`;
+      add(`key ${swatch}`, `${name}${shown}`);
     }
     if (index !== null) {
       add("at", place(index));

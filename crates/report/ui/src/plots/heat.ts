@@ -8,7 +8,7 @@ import { PlotFigure, yAxis } from "./figure";
 import { colour, ramp } from "./theme";
 import { drawMarks, sharedCursor, shadeOutside, slices, timeAxis, wholeRun } from "./time";
 
-/** A heat map with the run's series beside it. */
+/** A heat map with the run's series. */
 export interface HeatData {
   readonly heat: HeatMap;
   readonly over_time?: OverTime | undefined;
@@ -94,7 +94,7 @@ export class HeatPlot {
     const count = columns.length;
     const x = middles(from_s, step_s, count);
     const lines = LINES.map(({ name, of, share, dash }) => {
-      // Second by second they are known exactly. Those of several seconds are not those of one of them: the cells tell.
+      // For one second they are exact. For slices of several seconds they are computed from the cells.
       const isExact = step_s === 1 && over_time?.step_s === 1;
       const values = isExact
         ? resample(over_time[of], over_time.from_s, over_time.step_s, { from_s, step_s, count })
@@ -142,7 +142,7 @@ export class HeatPlot {
     this.legend(mostOf(heat));
   }
 
-  /** As in the other plots, so that the same moment lies below itself. */
+  /** As in the other plots, so that times are aligned. */
   private whole(): Part {
     const { over_time, heat } = this.data ?? {};
     if (over_time) return slices(over_time.from_s, over_time.step_s, over_time.ended.length);

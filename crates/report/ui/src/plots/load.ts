@@ -40,7 +40,7 @@ export function between(x: readonly number[], y: readonly number[], at: number):
   return y0 + ((y1 - y0) * (at - x0)) / (x1 - x0);
 }
 
-/** One x axis for curve and measurements: a measurement stands beside the curve's value at its place. */
+/** One x axis for curve and measurements: a measurement is shown with the curve's value at its place. */
 export function aligned(data: LoadData): { x: number[]; columns: (number | null)[][] } {
   const own = [...data.points].sort((a, b) => a.users - b.users);
   const rest = data.users.filter((users) => !own.some((point) => point.users === users));

@@ -27,10 +27,10 @@ const RANKS = ["max", "p50", "p99", "p95", "p99.9", "p90", "p99.99", "p0", "p75"
 /** Room that a name takes, in CSS pixels. */
 const NAME_WIDTH = 44;
 
-/** The maximum stands this far behind the last percentile that is known, in decades. */
+/** The maximum is this far behind the last known percentile, in decades. */
 const MAX_BEHIND = 0.5;
 
-/** Where a percentile lies along the axis: the decades beyond it. */
+/** Position of a percentile on the axis: the decades beyond it. */
 export function position(percentile: number, last: number): number {
   return percentile >= 100 ? decades(last) + MAX_BEHIND : decades(percentile);
 }
@@ -64,7 +64,7 @@ export function wantsLogarithm(curves: readonly NamedCurve[]): boolean {
   return (sorted[sorted.length - 1] ?? 1) > 20 * (sorted[Math.floor(sorted.length / 4)] ?? 1);
 }
 
-/** What the axes of a plot show; a plot that goes on is drawn again with other values of these. */
+/** What the axes of a plot show; a live plot is redrawn with other values of these. */
 export interface Axes {
   readonly x: readonly number[];
   readonly least: number;

@@ -26,7 +26,7 @@ export function sparkPath(values: Values, width = WIDTH, height = HEIGHT): strin
   return path;
 }
 
-/** The line as an image that says nothing to those who cannot see it: its numbers stand beside it. */
+/** The line as a decorative image; its numbers are in the text next to it. */
 export function spark(values: Values): SVGSVGElement {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);

@@ -12,7 +12,7 @@ export interface SweepData {
   readonly name: string;
   readonly parameter: string;
   readonly labels: readonly string[];
-  /** Absent for names: they stand beside each other in their order. */
+  /** Absent for names, which are at equal distances in their order. */
   readonly numbers?: readonly number[] | undefined;
   /** The unit of the numbers. */
   readonly unit: string;
@@ -24,7 +24,7 @@ export interface SweepData {
 const COLOURS: readonly Colour[] = ["blue", "orange", "green", "purple", "red"];
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3]];
 
-/** How a line looks: by colour first, then by dashes, so that lines can be told apart. */
+/** The style of a line: distinguished by colour first, then by dashes. */
 export function look(at: number): { colour: Colour; dash: readonly number[] } {
   const dash = DASHES[Math.floor(at / COLOURS.length) % DASHES.length] ?? [];
   return { colour: COLOURS[at % COLOURS.length] ?? "ink", dash };
@@ -78,7 +78,7 @@ export class SweepPlot {
       {
         padding: [10, 26, 0, 0],
         scales: {
-          // Room beside names and beside a single number.
+          // Margins at names and at a single number.
           x: {
             time: false,
             range: (_plot, min, max) => (isNumber && length > 1 ? [min, max] : [min - 0.5, max + 0.5]),

@@ -12,7 +12,7 @@ export function faded(name: Colour, percent: number): string {
   return `color-mix(in srgb, ${colour(name)} ${percent}%, transparent)`;
 }
 
-/** Steps of the heat map from few to many: cividis, which people who see colours differently read alike. */
+/** Steps of the heat map from few to many: cividis, which is readable with colour vision deficiencies. */
 const CIVIDIS_LIGHT = ["#e9e4c9", "#d9cf8f", "#b5a971", "#8e8978", "#6c6e72", "#45556c", "#1c3a6e", "#00204c"];
 const CIVIDIS_DARK = ["#132a52", "#2b446e", "#4b566d", "#6b6d72", "#8e8978", "#b5a971", "#dcc860", "#ffea46"];
 

@@ -15,7 +15,7 @@ export interface TimeLine {
   readonly values: Values;
   /** Whether the area below it is tinted. */
   readonly filled?: boolean;
-  /** Dashes, so that lines can be told without colours. */
+  /** Dashes, so that lines can be distinguished without colours. */
   readonly dash?: readonly number[];
   readonly width?: number;
 }
@@ -31,7 +31,7 @@ export interface TimeData {
   readonly tick: (value: number) => string;
   /** What the tables are of; the rest is shaded. */
   readonly window?: Part | undefined;
-  /** Where somebody changed the run. */
+  /** Changes of the run by the user. */
   readonly marks?: readonly Mark[] | undefined;
   /** Plots with the same key show the same moment and the same part. */
   readonly sync?: string;
@@ -54,7 +54,7 @@ export function timeAxis(): uPlot.Axis {
   });
 }
 
-/** The range of an x axis that shows all of `whole`, unless somebody has chosen a part of it. */
+/** The range of an x axis that shows all of `whole`, unless the user has selected a part of it. */
 export function wholeRun(whole: () => Part): uPlot.Range.Function {
   return (plot, min, max) => {
     const x = plot.data[0];
@@ -86,7 +86,7 @@ export function shadeOutside(part: () => Part | undefined): (plot: uPlot) => voi
   };
 }
 
-/** Draws a line where somebody changed the run or the generator stalled; the page's first part describes it. */
+/** Draws a line where the user changed the run or the generator stalled; the page's first part describes it. */
 export function drawMarks(marks: () => readonly Mark[] | undefined): (plot: uPlot) => void {
   return (plot) => {
     const { left, top, width, height } = plot.bbox;

@@ -11,7 +11,7 @@ export interface Sortable {
   readonly at: number;
 }
 
-/** Rows by the column: texts as people order them, numbers by value; equal ones as they stood at first. */
+/** Rows by the column: texts in natural order, numbers by value; the sort is stable. */
 export function inOrder<Row extends Sortable>(
   rows: readonly Row[], column: number, direction: Direction, isText: boolean,
 ): Row[] {

@@ -1,4 +1,4 @@
-// A table that is in the page already: sorted by its headers, filtered, and cut to its first rows until all are asked for.
+// A table that is in the page already: sorted by its headers, filtered, and cut to its first rows until all are requested.
 
 import { thousands } from "../format";
 import type { Direction } from "./order";
@@ -22,9 +22,9 @@ export class RowTable {
   private readonly body: HTMLTableSectionElement;
   private readonly rows: Row[];
   private readonly limit: number;
-  private readonly told: HTMLElement | null;
+  private readonly count: HTMLElement | null;
   private readonly more: HTMLButtonElement | null;
-  /** Says in which order the rows are, where the page says so. */
+  /** Describes the order of the rows, if the page has a place for it. */
   private readonly sorted: HTMLElement | null;
   private shown: Row[];
   private filter = "";
@@ -40,7 +40,7 @@ export class RowTable {
     this.shown = this.rows;
     this.limit = Number(table.dataset["limit"] ?? Number.POSITIVE_INFINITY);
     const section = table.closest("section") ?? document.body;
-    this.told = section.querySelector<HTMLElement>(".told");
+    this.count = section.querySelector<HTMLElement>(".row-count");
     this.more = section.querySelector<HTMLButtonElement>("button.more");
     this.more?.addEventListener("click", () => {
       this.all = true;
@@ -106,9 +106,9 @@ export class RowTable {
       if (!hidden) this.options.onShow?.(row.element);
     }
     if (this.more) this.more.hidden = !cut;
-    if (this.told) {
+    if (this.count) {
       const [some, whole] = [thousands(visible.size), thousands(this.rows.length)];
-      this.told.textContent = visible.size === this.rows.length ? `${whole} in all` : `${some} of ${whole}`;
+      this.count.textContent = visible.size === this.rows.length ? `${whole} in all` : `${some} of ${whole}`;
     }
   }
 }

@@ -57,7 +57,7 @@ impl Figures {
 
 /// One label so far.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LabelCourse {
+pub struct LiveLabel {
     /// Its name.
     pub label: String,
     /// Completed samples.
@@ -73,12 +73,12 @@ pub struct LabelCourse {
 /// A run so far, aggregated from its seconds. Memory is bounded: time slices, and as many labels as
 /// the recorder distinguishes.
 #[derive(Debug)]
-pub struct Course {
+pub struct LiveRun {
     slices: Slices,
     total: Figures,
     last: Figures,
     last_second: Option<u64>,
-    labels: Vec<LabelCourse>,
+    labels: Vec<LiveLabel>,
     index: HashMap<String, usize>,
     regularity: Option<LiveArrivals>,
     judge: Judge,
@@ -91,11 +91,11 @@ const CURVE: [f64; 25] = [
     99.7, 99.9, 99.95, 99.97, 99.99, 99.995, 99.997, 99.999,
 ];
 
-impl Course {
+impl LiveRun {
     /// A run before its first second, with thresholds `criteria`.
     #[must_use]
-    pub fn new(criteria: Vec<Criterion>) -> Course {
-        Course {
+    pub fn new(criteria: Vec<Criterion>) -> LiveRun {
+        LiveRun {
             slices: Slices::default(),
             total: Figures::default(),
             last: Figures::default(),
@@ -126,7 +126,7 @@ impl Course {
                 Some(at) => *at,
                 None => {
                     self.index.insert(row.label.clone(), self.labels.len());
-                    self.labels.push(LabelCourse { label: row.label.clone(), ..LabelCourse::default() });
+                    self.labels.push(LiveLabel { label: row.label.clone(), ..LiveLabel::default() });
                     self.labels.len() - 1
                 }
             };
@@ -180,8 +180,8 @@ impl Course {
 
     /// The labels with the most requests, at most this number of them.
     #[must_use]
-    pub fn busiest(&self, most: usize) -> Vec<&LabelCourse> {
-        let mut all: Vec<&LabelCourse> = self.labels.iter().collect();
+    pub fn busiest(&self, most: usize) -> Vec<&LiveLabel> {
+        let mut all: Vec<&LiveLabel> = self.labels.iter().collect();
         // Labels with the same number of requests keep their order.
         all.sort_by_key(|label| std::cmp::Reverse(label.completed));
         all.truncate(most);
@@ -236,27 +236,27 @@ pub(crate) mod tests {
     #[test]
     fn seconds_add_up_and_the_busiest_come_first() {
         let ms = 1_000_000;
-        let mut course = Course::new(vec![Criterion::parse("errors < 10%", Meaning::Require).unwrap()]);
-        course.add(&snapshot(0, &[("a", &[ms, 2 * ms], 0), ("b", &[5 * ms; 5], 0)]));
-        assert!(course.thresholds().iter().all(|threshold| !threshold.fails_run));
-        course.add(&snapshot(1, &[("a", &[9 * ms], 1)]));
-        assert_eq!((course.total().completed, course.total().failed, course.last().completed), (8, 1, 1));
-        assert_eq!(course.total().failed_percent(), Some(12.5));
-        assert_eq!(course.total().response.max_ms(), Some(9.0));
-        let busiest: Vec<_> = course.busiest(9).iter().map(|row| (row.label.as_str(), row.last)).collect();
+        let mut run = LiveRun::new(vec![Criterion::parse("errors < 10%", Meaning::Require).unwrap()]);
+        run.add(&snapshot(0, &[("a", &[ms, 2 * ms], 0), ("b", &[5 * ms; 5], 0)]));
+        assert!(run.thresholds().iter().all(|threshold| !threshold.fails_run));
+        run.add(&snapshot(1, &[("a", &[9 * ms], 1)]));
+        assert_eq!((run.total().completed, run.total().failed, run.last().completed), (8, 1, 1));
+        assert_eq!(run.total().failed_percent(), Some(12.5));
+        assert_eq!(run.total().response.max_ms(), Some(9.0));
+        let busiest: Vec<_> = run.busiest(9).iter().map(|row| (row.label.as_str(), row.last)).collect();
         assert_eq!(busiest, [("b", 0), ("a", 1)]);
-        assert_eq!(course.busiest(1).len(), 1);
-        assert!(course.thresholds().iter().all(|threshold| threshold.fails_run), "{:?}", course.thresholds());
-        assert_eq!(course.last_second(), Some(1));
+        assert_eq!(run.busiest(1).len(), 1);
+        assert!(run.thresholds().iter().all(|threshold| threshold.fails_run), "{:?}", run.thresholds());
+        assert_eq!(run.last_second(), Some(1));
     }
 
     #[test]
     fn the_curve_ends_where_the_numbers_do() {
-        let mut course = Course::new(Vec::new());
-        assert!(course.curve().is_empty());
+        let mut run = LiveRun::new(Vec::new());
+        assert!(run.curve().is_empty());
         let times: Vec<u64> = (1..=1_000).map(|n| n * 1_000_000).collect();
-        course.add(&snapshot(0, &[("a", &times, 0)]));
-        let curve = course.curve();
+        run.add(&snapshot(0, &[("a", &times, 0)]));
+        let curve = run.curve();
         let at = |percentile: f64| curve.iter().find(|point| point[0] == percentile).map(|point| point[1]);
         assert!(at(99.0).is_some_and(|ms| (ms - 990.0).abs() < 1.0), "{:?}", at(99.0));
         assert_eq!((at(99.5), at(100.0)), (None, Some(1_000.0)));
