@@ -37,14 +37,20 @@ pub(crate) const FRESH: Numbers = [0; COUNT];
 
 impl Number {
     /// Its value.
+    #[inline]
     pub fn get(self) -> u64 {
-        NUMBERS.get()[self as usize]
+        NUMBERS.with(|numbers| self.cell(numbers).get())
     }
 
     /// Changes its value.
+    #[inline]
     pub fn set(self, value: u64) {
-        let mut numbers = NUMBERS.get();
-        numbers[self as usize] = value;
-        NUMBERS.set(numbers);
+        NUMBERS.with(|numbers| self.cell(numbers).set(value));
+    }
+
+    #[inline]
+    fn cell(self, numbers: &Cell<Numbers>) -> &Cell<u64> {
+        let numbers: &Cell<[u64]> = numbers;
+        &numbers.as_slice_of_cells()[self as usize]
     }
 }
