@@ -111,6 +111,16 @@ impl ScriptError {
     }
 }
 
+/// A syntax error at the byte `at` of the script.
+pub(crate) fn syntax(text: &str, at: usize, message: impl Into<String>) -> ScriptError {
+    ScriptError::Syntax { message: message.into(), place: Place::of(text, at) }
+}
+
+/// An error for a construct at the byte `at` that this crate does not support.
+pub(crate) fn unsupported(text: &str, at: usize, what: impl Into<String>) -> ScriptError {
+    ScriptError::Unsupported { what: what.into(), place: Place::of(text, at) }
+}
+
 /// A regular expression with a construct that this crate does not support; the text names the construct.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

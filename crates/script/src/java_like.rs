@@ -21,7 +21,7 @@ pub struct Script {
 /// # Errors
 /// [`ScriptError::Syntax`] for what is neither, [`ScriptError::Unsupported`] for what may behave otherwise here.
 pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
-    Ok(Script { script: jvm::compile(text, language)? })
+    Ok(Script { script: jvm::compile(text, language.into())? })
 }
 
 impl Script {

@@ -1,12 +1,7 @@
 //! JEXL 3 and JEXL 2, as in `${__jexl3(…)}`, `${__jexl2(…)}`, and conditions of If and While Controllers.
 
-pub(crate) mod arithmetic;
-
-use std::sync::Arc;
-
-use crate::syntax::ast::Tree;
-use crate::syntax::{Dialect, identifiers, parse};
-use crate::{Identifiers, Scope, ScriptError, Value, evaluate};
+use crate::language::Dialect;
+use crate::{Binding, Identifiers, Scope, ScriptError, Value, jvm};
 
 /// Which version of the language: they differ in how texts are turned into numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,7 +15,7 @@ pub enum Version {
 /// A parsed script; copies share it.
 #[derive(Debug, Clone)]
 pub struct Script {
-    tree: Arc<Tree>,
+    script: jvm::Script,
 }
 
 /// Parses a script.
@@ -32,14 +27,14 @@ pub fn compile(text: &str, version: Version) -> Result<Script, ScriptError> {
         Version::Two => Dialect::Jexl2,
         Version::Three => Dialect::Jexl3,
     };
-    Ok(Script { tree: Arc::new(parse(text, dialect)?) })
+    Ok(Script { script: jvm::compile(text, dialect)? })
 }
 
 impl Script {
     /// The names that the script refers to.
     #[must_use]
     pub fn identifiers(&self) -> Identifiers {
-        identifiers(&self.tree.text, self.tree.dialect)
+        self.script.identifiers()
     }
 
     /// Runs the script; its value is that of the last statement.
@@ -47,6 +42,15 @@ impl Script {
     /// # Errors
     /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
-        evaluate::run(&self.tree, scope)
+        let mut bindings = Vec::new();
+        if self.script.has_name("threadName") {
+            bindings.push(("threadName", Binding::Value(Value::text(scope.thread_name()))));
+        }
+        if self.script.has_name("sampleResult") {
+            let is_there = scope.sample().is_some();
+            bindings
+                .push(("sampleResult", if is_there { Binding::Sample } else { Binding::Value(Value::Null) }));
+        }
+        Ok(self.script.run(scope, &bindings, &[], None)?.0)
     }
 }

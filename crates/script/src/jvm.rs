@@ -1,8 +1,9 @@
-//! Groovy and BeanShell as JMeter's plans use them: statements, closures, collections, texts, dates, JSON, files, and
-//! JMeter's own objects.
+//! Groovy, BeanShell and JEXL as JMeter's plans use them: statements, closures, collections, texts, dates, JSON, files,
+//! and JMeter's own objects.
 //!
-//! `lexer`, `parser` and `expression` build a `tree` and reject unknown classes, methods and functions (`known`). `run`
-//! executes the tree.
+//! `lexer`, `parser` and `expression` build a `tree` of a script in Groovy or BeanShell and reject unknown classes, methods
+//! and functions (`known`); `jexl` does so for JEXL. `run` executes the tree. The tree's dialect selects the operators, what
+//! counts as true, and the meaning of an undefined name.
 //!
 //! Each layer imports only from those before it: `tree`; `model`, the types of values, objects, errors and the state of
 //! a run; their methods (`value`, `objects`, `fault`, `machine`); texts and conversions (`library::print`, `types`,
@@ -18,6 +19,7 @@ mod durations;
 mod evaluate;
 mod expression;
 mod fault;
+mod jexl;
 mod known;
 mod lexer;
 mod library;
@@ -40,7 +42,7 @@ mod value;
 
 use std::sync::Arc;
 
-use crate::java_like::Language;
+use crate::language::{Dialect, Language};
 use crate::{Identifiers, Scope, ScriptError, Value};
 
 pub use diagnostic::Warning;
@@ -52,8 +54,13 @@ pub(crate) struct Script {
     tree: Arc<tree::Tree>,
 }
 
-pub(crate) fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
-    Ok(Script { tree: Arc::new(parser::parse(text, language)?) })
+pub(crate) fn compile(text: &str, dialect: Dialect) -> Result<Script, ScriptError> {
+    let tree = match dialect {
+        Dialect::BeanShell => parser::parse(text, Language::BeanShell)?,
+        Dialect::Groovy => parser::parse(text, Language::Groovy)?,
+        Dialect::Jexl2 | Dialect::Jexl3 => jexl::parse(text, dialect)?,
+    };
+    Ok(Script { tree: Arc::new(tree) })
 }
 
 impl Script {
@@ -69,7 +76,17 @@ impl Script {
 
     /// The names that the script refers to.
     pub(crate) fn identifiers(&self) -> Identifiers {
-        lexer::identifiers(&self.tree.text, self.tree.language)
+        let text = &self.tree.text;
+        match self.tree.dialect {
+            Dialect::BeanShell => lexer::identifiers(text, Language::BeanShell),
+            Dialect::Groovy => lexer::identifiers(text, Language::Groovy),
+            dialect @ (Dialect::Jexl2 | Dialect::Jexl3) => jexl::identifiers(text, dialect),
+        }
+    }
+
+    /// Whether a variable or an object of JMeter has that name in the script.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.tree.names.iter().any(|known| **known == *name)
     }
 
     /// Runs the script with these names bound; gives its value and what the names in `back` hold afterwards. `memory`: what

@@ -11,7 +11,6 @@
 //! | [`javascript`] | `__javaScript`, conditions of the If Controller, JSR223 and BSF elements | Rhino 1.7.14, Nashorn |
 
 mod error;
-mod evaluate;
 mod identifiers;
 pub mod java_like;
 pub mod javascript;
@@ -19,9 +18,9 @@ pub mod jexl;
 mod jvm;
 mod language;
 mod made_result;
+mod plain;
 mod request;
 mod scope;
-mod syntax;
 mod unbound;
 mod value;
 

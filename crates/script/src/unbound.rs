@@ -1,7 +1,7 @@
 //! Names that JMeter binds for scripted elements and that JEXL does not see here.
 
 use crate::ScriptError;
-use crate::syntax::unsupported;
+use crate::error::unsupported;
 
 /// What is in sight of Groovy, BeanShell and JavaScript alone.
 const UNBOUND: &[&str] = &[

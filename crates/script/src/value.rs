@@ -43,11 +43,6 @@ impl Value {
         Value::Text(Arc::from(text.as_ref()))
     }
 
-    /// A text value, or null.
-    pub(crate) fn text_or_null(text: Option<String>) -> Value {
-        text.map_or(Value::Null, |text| Value::Text(text.into()))
-    }
-
     /// The text that Java's `String.valueOf` gives: `null` for a null value. Lists print as Groovy's lists do.
     #[must_use]
     pub fn to_java_string(&self) -> String {

@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::Value;
-use crate::evaluate::{Fault, Outcome, printed};
-use crate::syntax::Dialect;
-use crate::syntax::ast::Binary;
+use crate::java_like::Language;
+use crate::plain::{Binary, Fault, Outcome, printed};
 
 /// A number after Java's binary promotion.
 enum Pair {
@@ -19,7 +18,7 @@ pub(crate) fn binary(operator: Binary, left: &Value, right: &Value) -> Outcome {
         Binary::Equal => Ok(Value::Boolean(equal(left, right)?)),
         Binary::NotEqual => Ok(Value::Boolean(!equal(left, right)?)),
         Binary::Add if matches!(left, Value::Text(_)) || matches!(right, Value::Text(_)) => Ok(Value::Text(
-            (printed(left, Dialect::BeanShell)? + &printed(right, Dialect::BeanShell)?).into(),
+            (printed(left, Language::BeanShell)? + &printed(right, Language::BeanShell)?).into(),
         )),
         Binary::BitAnd | Binary::BitOr | Binary::BitXor
             if matches!((left, right), (Value::Boolean(_), Value::Boolean(_))) =>

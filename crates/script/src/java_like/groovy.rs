@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::Value;
-use crate::evaluate::{Fault, Outcome, matches_whole, printed, single_unit, to_decimal, to_double};
-use crate::syntax::Dialect;
-use crate::syntax::ast::Binary;
+use crate::java_like::Language;
+use crate::plain::{Binary, Fault, Outcome, printed, single_unit, to_decimal, to_double};
 
 /// Groovy's decimals have as many digits as they need; these have 38.
 const TOO_LONG: &str = "a decimal number of more than 38 digits is not supported";
@@ -19,18 +18,13 @@ pub(crate) fn binary(operator: Binary, left: &Value, right: &Value) -> Outcome {
         Binary::LessOrEqual => boolean(compare(left, right)?.is_le()),
         Binary::Greater => boolean(compare(left, right)?.is_gt()),
         Binary::GreaterOrEqual => boolean(compare(left, right)?.is_ge()),
-        Binary::Matches => match (left, right) {
-            (Value::Text(text), Value::Text(pattern)) => boolean(matches_whole(text, pattern)?),
-            _ => Err(refused(operator, left, right)),
-        },
         Binary::BitAnd | Binary::BitOr | Binary::BitXor => bitwise(operator, left, right),
         Binary::Add if is_text(left) || is_text(right) => joined(left, right),
         Binary::Subtract if is_text(left) => {
-            let (text, part) = (printed(left, Dialect::Groovy)?, printed(right, Dialect::Groovy)?);
+            let (text, part) = (printed(left, Language::Groovy)?, printed(right, Language::Groovy)?);
             Ok(Value::text(text.replacen(&part, "", 1)))
         }
         Binary::Multiply if is_text(left) => repeated(left, right),
-        Binary::Range => range(left, right),
         _ => match (left, right) {
             (Value::Character(unit), Value::Integer(_)) => {
                 calculate(operator, &Value::Integer(i32::from(*unit)), right)
@@ -52,7 +46,7 @@ fn joined(left: &Value, right: &Value) -> Outcome {
     if matches!(left, Value::List(_) | Value::Array(_)) {
         return Err(refused(Binary::Add, left, right));
     }
-    Ok(Value::Text((printed(left, Dialect::Groovy)? + &printed(right, Dialect::Groovy)?).into()))
+    Ok(Value::Text((printed(left, Language::Groovy)? + &printed(right, Language::Groovy)?).into()))
 }
 
 fn repeated(text: &Value, times: &Value) -> Outcome {
@@ -81,20 +75,6 @@ fn bitwise(operator: Binary, left: &Value, right: &Value) -> Outcome {
         (Value::Long(a), Value::Long(b)) => Value::Long(apply(*a, *b)),
         _ => return Err(refused(operator, left, right)),
     })
-}
-
-fn range(from: &Value, to: &Value) -> Outcome {
-    let (Value::Integer(from), Value::Integer(to)) = (from, to) else {
-        return Err(refused(Binary::Range, from, to));
-    };
-    if from.abs_diff(*to) >= 1 << 20 {
-        return Err(Fault::Limit("a range of a million numbers".into()));
-    }
-    Ok(Value::List(if from <= to {
-        (*from..=*to).map(Value::Integer).collect()
-    } else {
-        (*to..=*from).rev().map(Value::Integer).collect()
-    }))
 }
 
 /// Ranks of Groovy's number types: the greater of both operands' decides how to calculate.

@@ -2,8 +2,8 @@
 
 use super::dialect::Imitated;
 use crate::ScriptError;
+use crate::error::unsupported;
 use crate::jvm::bridge;
-use crate::syntax::unsupported;
 
 /// What is known of a script from its words.
 #[derive(Debug, Default)]

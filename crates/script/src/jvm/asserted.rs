@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::library;
 use super::machine::{Frame, Machine};
 use super::tree::{Expr, Item, Kind, Name, Operator, Tree};
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 /// `message. Expression: (x == 5). Values: x = 4`; `source` is used if the printed form of the expression is unknown.
 pub(super) fn failure(

@@ -11,7 +11,7 @@ use super::run::Binding;
 use super::tree::{Base, Tree};
 use super::value::{Host, V};
 use super::{known, library, places};
-use crate::java_like::Language;
+use crate::language::Dialect;
 use crate::{Scope, Value};
 
 /// JMeter's own objects, whose numbers are fixed: the first three are known to the prelude of JavaScript.
@@ -111,7 +111,7 @@ const PLAIN_METHODS: &[&str] = &[
 /// A machine without a script.
 fn machine(scope: &mut dyn Scope) -> Machine<'_> {
     static NO_SCRIPT: LazyLock<Tree> = LazyLock::new(|| Tree {
-        language: Language::BeanShell,
+        dialect: Dialect::BeanShell,
         text: Arc::from(""),
         statements: Vec::new(),
         names: Vec::new(),

@@ -8,7 +8,7 @@ use super::missing;
 use super::objects::Object;
 use super::value::V;
 use crate::Value;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 /// A length of time in the fields of a calendar, which are added one by one.
 #[derive(Debug, Clone, Copy, Default)]

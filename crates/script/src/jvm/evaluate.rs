@@ -3,14 +3,15 @@
 use super::truth::truth;
 use std::rc::Rc;
 
-use super::fault::{Cause, Fault, Outcome, thrown, unsupported};
+use super::fault::{Cause, Fault, Outcome, stopped, thrown, unsupported};
 use super::machine::{Frame, Machine};
 use super::objects::Object;
-use super::tree::{Base, Expr, Item, Kind, Operator, Type};
-use super::value::V;
+use super::tree::{Base, Expr, Item, Jexl, Kind, Name, Operator, Type};
+use super::value::{Host, V};
 use super::{known, library, operators, places, types};
 use crate::Value;
-use crate::syntax::ast::Binary;
+use crate::language::Dialect;
+use crate::plain::Binary;
 
 /// The value of a call of an object's method. The calls of a chain are made one after the other: the chain is a deep tree, but
 /// it needs no deep stack.
@@ -36,13 +37,27 @@ fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Fr
     if object.is_null() && *safe {
         return Ok(V::NULL);
     }
-    let arguments = arguments(machine, items, frame)?;
+    let arguments = match (object, &**name, &**items) {
+        // The most frequent call of all needs no list of arguments.
+        (V::Host(Host::Vars), "get", [Item { spread: false, expr }]) if !*spread => {
+            let name = machine.value(expr, frame)?;
+            if let Some(name) = name.as_text() {
+                return Ok(library::host::text_of_variable(machine, name));
+            }
+            vec![name]
+        }
+        _ => arguments(machine, items, frame)?,
+    };
     if *spread {
         return places::spread(machine, object, |machine, item| {
             machine.invoke(&item, name, arguments.clone())
         });
     }
     if machine.groovy() {
+        return machine.invoke(object, name, arguments);
+    }
+    if machine.jexl() {
+        super::jexl::methods::check(object, name, &arguments)?;
         return machine.invoke(object, name, arguments);
     }
     let receiver = receiver.as_ref().and_then(|receiver| path(machine, receiver));
@@ -71,20 +86,13 @@ fn path(machine: &Machine<'_>, expr: &Expr) -> Option<String> {
     }
 }
 
-/// Evaluates an expression.
+/// Evaluates an expression that is no variable.
 pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
     match &expr.kind {
         Kind::Literal(value) => Ok(V::Plain(value.clone())),
         Kind::Join(parts) => join(machine, parts, frame),
         Kind::LazyJoin(parts) => lazy_join(machine, parts, frame),
-        Kind::Name(name) => match machine.find(frame, *name) {
-            Some(value) => Ok(value),
-            None if machine.groovy() => {
-                let name = machine.tree.names[*name as usize].clone();
-                machine.name_elsewhere(frame, &name)
-            }
-            None => Ok(V::Void),
-        },
+        Kind::Name(name) => undefined(machine, *name, frame),
         Kind::Class(class) => Ok(V::Class(*class)),
         Kind::This => Ok(machine.this(frame)),
         Kind::List(items) => Ok(V::list(arguments(machine, items, frame)?)),
@@ -102,7 +110,10 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             let value = machine.value(operand, frame)?;
             operators::minus(machine, &value)
         }
-        Kind::Plus(operand) => machine.value(operand, frame),
+        Kind::Plus(operand) => {
+            let value = machine.value(operand, frame)?;
+            operators::plus(machine, value)
+        }
         Kind::Complement(operand) => {
             let value = machine.value(operand, frame)?;
             operators::complement(machine, &value)
@@ -127,8 +138,10 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         }
         Kind::Elvis(value, otherwise) => {
             let value = machine.value(value, frame)?;
-            if truth(machine, &value)? { Ok(value) } else { machine.value(otherwise, frame) }
+            let is_true = !value.is_null() && truth(machine, &value)?;
+            if is_true { Ok(value) } else { machine.value(otherwise, frame) }
         }
+        Kind::Jexl(kind) => of_jexl(machine, kind, frame),
         Kind::Assign(target, operator, value) => assign(machine, target, *operator, value, frame),
         Kind::Step(target, step, new) => self::step(machine, target, *step, *new, frame),
         Kind::Property(object, name, safe, spread) => {
@@ -171,6 +184,47 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             Ok(V::truth(types::is_instance(&value, *target) != *negated))
         }
         Kind::Closure(function) => Ok(machine.closure(function, frame)),
+    }
+}
+
+/// The value of a name that is no variable.
+fn undefined(machine: &mut Machine<'_>, name: Name, frame: &Rc<Frame>) -> Outcome {
+    let text = machine.tree.names[name as usize].clone();
+    match machine.tree.dialect {
+        Dialect::Groovy => machine.name_elsewhere(frame, &text),
+        Dialect::BeanShell => Ok(V::Void),
+        Dialect::Jexl2 | Dialect::Jexl3 => Err(stopped(format!("`{text}` is not defined"))),
+    }
+}
+
+/// Evaluates an expression that only JEXL has.
+fn of_jexl(machine: &mut Machine<'_>, kind: &Jexl, frame: &Rc<Frame>) -> Outcome {
+    match kind {
+        Jexl::Optional(name) => Ok(machine.find(frame, *name).unwrap_or(V::NULL)),
+        Jexl::Coalesce(value, otherwise) => {
+            let value = machine.value(value, frame)?;
+            if value.is_null() { machine.value(otherwise, frame) } else { Ok(value) }
+        }
+        Jexl::Empty(operand) => {
+            let value = measured(machine, operand, frame)?;
+            operators::is_empty(machine, &value).map(V::truth)
+        }
+        Jexl::Size(operand) => {
+            let value = measured(machine, operand, frame)?;
+            operators::size(machine, &value).map(V::int)
+        }
+    }
+}
+
+/// The operand of `empty` and `size`. For version 3 of JEXL whatever fails inside is as good as nothing.
+fn measured(machine: &mut Machine<'_>, operand: &Expr, frame: &Rc<Frame>) -> Outcome {
+    match machine.value(operand, frame) {
+        Err(Fault { cause: Cause::Thrown(_) | Cause::Evaluation(_), .. })
+            if machine.tree.dialect == Dialect::Jexl3 =>
+        {
+            Ok(V::NULL)
+        }
+        outcome => outcome,
     }
 }
 
@@ -369,7 +423,7 @@ fn assign(
             let value = operators::binary(machine, operator, &old, &operand)?;
             // Java narrows what a compound assignment gives.
             match (&old, &value) {
-                (V::Plain(Value::Integer(_)), V::Plain(Value::Long(wide))) if !machine.groovy() => {
+                (V::Plain(Value::Integer(_)), V::Plain(Value::Long(wide))) if machine.beanshell() => {
                     V::int(*wide)
                 }
                 _ => value,

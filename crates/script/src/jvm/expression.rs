@@ -9,7 +9,7 @@ use super::diagnostic::{syntax, unsupported};
 use super::lexer::Word;
 use super::parser::Parser;
 use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 use crate::{ScriptError, Value};
 
 /// Precedences, weakest first.

@@ -33,6 +33,11 @@ pub(super) fn thrown_without_message(class: &str) -> Fault {
     Fault { cause: Cause::Thrown(V::object(exception)), at: None }
 }
 
+/// An error of BeanShell or JEXL itself.
+pub(super) fn stopped(message: impl Into<String>) -> Fault {
+    Fault { cause: Cause::Evaluation(message.into()), at: None }
+}
+
 pub(super) fn unsupported(what: impl Into<String>) -> Fault {
     Fault { cause: Cause::Unsupported(what.into()), at: None }
 }
@@ -41,11 +46,11 @@ pub(super) fn limit(what: impl Into<String>) -> Fault {
     Fault { cause: Cause::Limit(what.into()), at: None }
 }
 
-impl From<crate::evaluate::Fault> for Fault {
-    fn from(fault: crate::evaluate::Fault) -> Fault {
+impl From<crate::plain::Fault> for Fault {
+    fn from(fault: crate::plain::Fault) -> Fault {
         match fault {
-            crate::evaluate::Fault::Limit(what) => limit(what),
-            crate::evaluate::Fault::Failed(message) => {
+            crate::plain::Fault::Limit(what) => limit(what),
+            crate::plain::Fault::Failed(message) => {
                 let class = if message.contains("is no number") {
                     "NumberFormatException"
                 } else if ["Division by zero", "Division undefined", "/ by zero"].contains(&message.as_str())

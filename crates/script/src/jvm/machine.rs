@@ -9,7 +9,7 @@ use super::fault::limit;
 use super::model::{Fault, Object, Outcome, V, Variable};
 pub(super) use super::model::{Frame, Machine};
 use super::tree::{Name, Operator, Type};
-use crate::java_like::Language;
+use crate::language::{Dialect, Language};
 
 /// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
 pub(super) const STEPS_MAX: u32 = 5_000_000;
@@ -19,7 +19,20 @@ pub(super) const TEXT_BYTES_MAX: usize = 16 << 20;
 
 impl Machine<'_> {
     pub(super) fn groovy(&self) -> bool {
-        self.tree.language == Language::Groovy
+        self.tree.dialect == Dialect::Groovy
+    }
+
+    pub(super) fn beanshell(&self) -> bool {
+        self.tree.dialect == Dialect::BeanShell
+    }
+
+    pub(super) fn jexl(&self) -> bool {
+        matches!(self.tree.dialect, Dialect::Jexl2 | Dialect::Jexl3)
+    }
+
+    /// The language whose conversions of plain values apply: JEXL calls Java's methods, as BeanShell does.
+    pub(super) fn language(&self) -> Language {
+        if self.groovy() { Language::Groovy } else { Language::BeanShell }
     }
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Fault> {

@@ -192,7 +192,7 @@ pub(super) enum Cause {
     /// A construct that this interpreter does not support. A script catches it like an exception, see
     /// [`Fault::exception`].
     Unsupported(String),
-    /// An error of BeanShell itself, which a script cannot catch.
+    /// An error of BeanShell or JEXL itself, which a script cannot catch.
     Evaluation(String),
     /// A limit on time or size is reached.
     Limit(String),

@@ -52,6 +52,14 @@ impl Object {
         })
     }
 
+    /// The message of an exception.
+    pub fn message(&self) -> Option<&str> {
+        match self {
+            Object::Exception(_, message, _) => message.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The object, if its class implements [`Instance`].
     pub fn library(&self) -> Option<&dyn Instance> {
         match self {

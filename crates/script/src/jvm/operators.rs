@@ -2,12 +2,14 @@
 
 mod cases;
 mod equality;
+mod jexl;
 mod refused;
 
 use std::rc::Rc;
 
 pub(super) use self::cases::{is_case, java_case};
 pub(super) use self::equality::{compare, same};
+pub(super) use self::jexl::{is_empty, size};
 use self::refused::{is_defined, name, refused};
 use super::fault::{Fault, Outcome, limit, thrown, unsupported};
 use super::library::print;
@@ -19,8 +21,7 @@ use super::value::V;
 use super::{durations, missing, stack, types};
 use crate::Value;
 use crate::java_like::{Decimal, beanshell, groovy};
-use crate::syntax::Dialect;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 /// The Groovy method that implements an operator.
 pub(super) fn method(operator: Operator) -> &'static str {
@@ -28,6 +29,9 @@ pub(super) fn method(operator: Operator) -> &'static str {
 }
 
 pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, right: &V) -> Outcome {
+    if let (true, Operator::Plain(operator)) = (machine.jexl(), operator) {
+        return jexl::binary(machine, operator, left, right);
+    }
     if matches!(left, V::Void) || matches!(right, V::Void) {
         return match operator {
             Operator::Plain(Binary::Equal) => Ok(V::truth(left.equals(right))),
@@ -264,7 +268,7 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
     }
     match (left, right) {
         (V::Plain(Value::Float(a)), V::Plain(b)) => floats(machine, binary, f64::from(*a), b, left, right),
-        (V::Plain(a), V::Plain(Value::Float(_))) => match crate::evaluate::to_double(a) {
+        (V::Plain(a), V::Plain(Value::Float(_))) => match crate::plain::to_double(a) {
             Some(a) => {
                 let V::Plain(b) = right else { return Err(refused(machine, operator, left, right)) };
                 floats(machine, binary, a, b, left, right)
@@ -299,7 +303,7 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
 /// Java's floats: with a double the result is one.
 fn floats(machine: &mut Machine<'_>, binary: Binary, a: f64, b: &Value, left: &V, right: &V) -> Outcome {
     let operator = Operator::Plain(binary);
-    let Some(b_double) = crate::evaluate::to_double(b) else {
+    let Some(b_double) = crate::plain::to_double(b) else {
         return Err(refused(machine, operator, left, right));
     };
     let wide = matches!(left, V::Plain(Value::Double(_))) || matches!(b, Value::Double(_));
@@ -403,8 +407,14 @@ fn power(machine: &mut Machine<'_>, left: &V, right: &V) -> Outcome {
     })
 }
 
+/// `+value`
+pub(super) fn plus(machine: &Machine<'_>, value: V) -> Outcome {
+    if machine.jexl() { jexl::plus(&value) } else { Ok(value) }
+}
+
 pub(super) fn minus(machine: &mut Machine<'_>, value: &V) -> Outcome {
     match value {
+        _ if machine.jexl() => jexl::minus(value),
         V::List(list) if machine.groovy() && !stack::must_stop() => {
             let mut made = Vec::new();
             for item in list.ordered() {
@@ -418,19 +428,14 @@ pub(super) fn minus(machine: &mut Machine<'_>, value: &V) -> Outcome {
         V::Plain(Value::Text(_) | Value::Boolean(_)) | V::Map(_) if machine.groovy() => {
             Err(missing::exception(machine, value, "negative", &[]))
         }
-        V::Plain(Value::BigInteger(value)) => Ok(V::Plain(Value::BigInteger(-value))),
-        V::Plain(Value::Float(value)) => Ok(V::Plain(Value::Float(-value))),
-        V::Plain(plain) => {
-            let dialect = if machine.groovy() { Dialect::Groovy } else { Dialect::BeanShell };
-            let minus = crate::syntax::ast::Unary::Minus;
-            Ok(V::Plain(crate::evaluate::unary(minus, plain, dialect)?))
-        }
+        V::Plain(plain) => Ok(V::Plain(crate::plain::negated(plain)?)),
         other => Err(unsupported(format!("minus of {}", other.kind()))),
     }
 }
 
 pub(super) fn complement(machine: &Machine<'_>, value: &V) -> Outcome {
     match value {
+        _ if machine.jexl() => jexl::complement(value),
         V::Plain(Value::Integer(value)) => Ok(V::Plain(Value::Integer(!value))),
         V::Plain(Value::Long(value)) => Ok(V::long(!value)),
         V::Plain(Value::Text(text)) if machine.groovy() => {
@@ -444,7 +449,7 @@ pub(super) fn complement(machine: &Machine<'_>, value: &V) -> Outcome {
 /// Groovy's `1..5`, `'a'..'e'`.
 pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> Outcome {
     if let (Some(a), Some(b)) = (from.as_text(), to.as_text()) {
-        let (Some(a), Some(b)) = (crate::evaluate::single_unit(a), crate::evaluate::single_unit(b)) else {
+        let (Some(a), Some(b)) = (crate::plain::single_unit(a), crate::plain::single_unit(b)) else {
             return Err(unsupported("a range of texts"));
         };
         let letter = |unit: u16| V::text(String::from_utf16_lossy(&[unit]));

@@ -104,7 +104,7 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
     }
     parser.check_twice(&statements)?;
     Ok(Tree {
-        language,
+        dialect: language.into(),
         text: text.into(),
         statements,
         names: parser.names,
@@ -157,7 +157,7 @@ impl Parser<'_> {
         if let (
             Base::Double | Base::Float,
             false,
-            Kind::Binary(super::tree::Operator::Plain(crate::syntax::ast::Binary::Divide), a, b),
+            Kind::Binary(super::tree::Operator::Plain(crate::plain::Binary::Divide), a, b),
         ) = (declared.base, declared.boxed, &value.kind)
             && whole(a)
             && whole(b)

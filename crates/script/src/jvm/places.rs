@@ -173,10 +173,8 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
             })
         }
         V::Map(map) if groovy => Ok(map.get(index).unwrap_or(V::NULL)),
-        V::Plain(Value::Text(_)) if groovy => match (object, index) {
-            (V::Plain(text), V::Plain(index)) => {
-                Ok(V::from(crate::evaluate::convert::index(text, index, crate::syntax::Dialect::Groovy)?))
-            }
+        V::Plain(Value::Text(text)) if groovy => match index {
+            V::Plain(index) => Ok(V::from(crate::plain::convert::character(text, index)?)),
             _ => Err(unsupported(format!("an index of {}", index.kind()))),
         },
         V::Host(Host::Vars) if groovy && index.as_text().is_some() => {

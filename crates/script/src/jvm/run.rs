@@ -23,7 +23,7 @@ use super::objects::Object;
 use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
 use super::value::{Host, V};
 use super::{library, places, stack, types};
-use crate::java_like::Language;
+use crate::language::Dialect;
 use crate::{Scope, ScriptError, Value};
 
 /// What a name is bound to before the script runs.
@@ -64,7 +64,7 @@ pub(super) fn value_of(binding: &Binding) -> V {
     }
 }
 
-fn bound(name: &str, bindings: &[(&str, Binding)], language: Language) -> Option<V> {
+fn bound(name: &str, bindings: &[(&str, Binding)], dialect: Dialect) -> Option<V> {
     if let Some((_, binding)) = bindings.iter().find(|(known, _)| *known == name) {
         return Some(value_of(binding));
     }
@@ -73,7 +73,7 @@ fn bound(name: &str, bindings: &[(&str, Binding)], language: Language) -> Option
         "props" => Host::Props,
         "log" => Host::Log,
         "ctx" => Host::Context,
-        "out" if language == Language::Groovy => Host::Out,
+        "out" if dialect == Dialect::Groovy => Host::Out,
         _ => return None,
     }))
 }
@@ -92,10 +92,10 @@ pub(super) fn run(
     back: &[&str],
     memory: Option<&mut Memory>,
 ) -> Result<(Value, Vec<Value>), ScriptError> {
-    let mut variables = Vec::new();
+    let mut variables = Vec::with_capacity(tree.names.len());
     for (id, name) in tree.names.iter().enumerate() {
         let (name, id) = (&**name, id as Name);
-        if let Some(value) = bound(name, bindings, tree.language) {
+        if let Some(value) = bound(name, bindings, tree.dialect) {
             variables.push(Variable { name: id, value, declared: Type::ANY });
         } else if let Some((_, value, declared)) =
             memory.iter().flat_map(|memory| &memory.variables).find(|(known, ..)| **known == *name)
@@ -104,18 +104,19 @@ pub(super) fn run(
         }
     }
     let _run = stack::begin();
-    let mut machine = Machine::new(tree, scope);
-    machine.global = Rc::new(Frame { variables: RefCell::new(variables), ..Frame::default() });
+    let mut machine = Machine::with_variables(tree, scope, variables);
     if let Some(memory) = &memory {
         machine.methods.clone_from(&memory.methods);
     }
     let outcome = machine.script(back);
-    library::host::refresh_objects(&mut machine);
+    if !machine.jexl() {
+        library::host::refresh_objects(&mut machine);
+    }
     if let Some(memory) = memory {
         for variable in machine.global.variables.borrow().iter() {
             let name = &tree.names[variable.name as usize];
             // JMeter's objects are bound anew each time.
-            if bound(name, bindings, tree.language).is_some() || matches!(variable.value, V::Host(_)) {
+            if bound(name, bindings, tree.dialect).is_some() || matches!(variable.value, V::Host(_)) {
                 continue;
             }
             match memory.variables.iter_mut().find(|(known, ..)| known == name) {
@@ -142,17 +143,22 @@ static INTERPRETER: Interpreter = Interpreter {
 };
 
 impl<'s> Machine<'s> {
-    /// The state before the first statement.
+    /// The state of a script without variables.
     pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
+        Machine::with_variables(tree, scope, Vec::new())
+    }
+
+    /// The state before the first statement.
+    fn with_variables(tree: &'s Tree, scope: &'s mut dyn Scope, variables: Vec<Variable>) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
-        let (global, methods) = (Rc::default(), HashMap::new());
+        let global = Rc::new(Frame { variables: RefCell::new(variables), ..Frame::default() });
         super::patterns::renew_budget();
         Machine {
             interpreter: &INTERPRETER,
             tree,
             scope,
             global,
-            methods,
+            methods: HashMap::new(),
             statics: HashMap::new(),
             steps_left: STEPS_MAX,
             it,
@@ -224,31 +230,24 @@ impl Machine<'_> {
 
     /// Assigns to the nearest variable of that name; a new one is the script's own, in BeanShell the method's.
     pub(super) fn assign(&mut self, frame: &Rc<Frame>, name: Name, value: V) -> Result<V, Fault> {
-        let mut at = Some(frame.clone());
+        let mut at = Some(frame);
         while let Some(frame) = at {
-            let declared = frame
-                .variables
-                .borrow()
-                .iter()
-                .rev()
-                .find(|known| known.name == name)
-                .map(|known| known.declared);
-            if let Some(declared) = declared {
+            let found = frame.variables.borrow().iter().rposition(|known| known.name == name);
+            if let Some(place) = found {
+                let declared = frame.variables.borrow()[place].declared;
                 let value = types::assigned(self, value, declared)?;
-                if let Some(known) =
-                    frame.variables.borrow_mut().iter_mut().rev().find(|known| known.name == name)
-                {
+                if let Some(known) = frame.variables.borrow_mut().get_mut(place) {
                     known.value = value.clone();
                 }
                 return Ok(value);
             }
             if let Role::Statics(_) = frame.role {
-                return Err(classes::missing_property(&frame, &self.tree.names[name as usize]));
+                return Err(classes::missing_property(frame, &self.tree.names[name as usize]));
             }
-            at = frame.parent.clone();
+            at = frame.parent.as_ref();
         }
-        // Without a declaration a name is the script's own in Groovy, the block's in BeanShell.
-        let home = if self.groovy() { self.global.clone() } else { frame.clone() };
+        // Without a declaration a name is the block's in BeanShell, the script's own in the other languages.
+        let home = if self.beanshell() { frame.clone() } else { self.global.clone() };
         self.declare(&home, name, Type::ANY, value.clone());
         Ok(value)
     }
@@ -279,18 +278,25 @@ impl Machine<'_> {
     }
 
     fn block(&mut self, statements: &[Stmt], frame: &Rc<Frame>) -> Result<Flow, Fault> {
-        let inner = self.inner(frame);
+        let inner = self.scope_within(frame);
         self.statements(statements, &inner)
+    }
+
+    /// The variables of a block. Each declaration of JEXL is a name of its own, so that its scripts need one frame only.
+    fn scope_within(&self, frame: &Rc<Frame>) -> Rc<Frame> {
+        if self.jexl() { frame.clone() } else { self.inner(frame) }
     }
 
     fn statement(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
         self.spend(1)?;
-        let flow = self.statement_within(statement, frame)?;
         // Only an expression of its own is the value of a BeanShell script.
-        Ok(match flow {
-            Flow::Next(_) if !self.groovy() && !matches!(statement, Stmt::Expr(_)) => Flow::Next(V::NULL),
-            flow => flow,
-        })
+        if self.beanshell() && !matches!(statement, Stmt::Expr(_)) {
+            return Ok(match self.statement_within(statement, frame)? {
+                Flow::Next(_) => Flow::Next(V::NULL),
+                flow => flow,
+            });
+        }
+        self.statement_within(statement, frame)
     }
 
     fn statement_within(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
@@ -324,21 +330,25 @@ impl Machine<'_> {
             }
             Stmt::Block(statements) => self.block(statements, frame),
             Stmt::While(condition, body) => {
+                let mut last = V::NULL;
                 while self.condition(condition, frame)? {
-                    if let Some(flow) = self.pass(body, frame)? {
+                    if let Some(flow) = self.pass(body, frame, &mut last)? {
                         return Ok(flow);
                     }
                 }
-                Ok(Flow::Next(V::NULL))
+                Ok(Flow::Next(last))
             }
-            Stmt::DoWhile(body, condition) => loop {
-                if let Some(flow) = self.pass(body, frame)? {
-                    return Ok(flow);
+            Stmt::DoWhile(body, condition) => {
+                let mut last = V::NULL;
+                loop {
+                    if let Some(flow) = self.pass(body, frame, &mut last)? {
+                        return Ok(flow);
+                    }
+                    if !self.condition(condition, frame)? {
+                        return Ok(Flow::Next(last));
+                    }
                 }
-                if !self.condition(condition, frame)? {
-                    return Ok(Flow::Next(V::NULL));
-                }
-            },
+            }
             Stmt::For(first, condition, steps, body) => {
                 self.run_for(first, condition.as_ref(), steps, body, frame)
             }
@@ -373,18 +383,19 @@ impl Machine<'_> {
         for statement in first {
             self.statement(statement, &inner)?;
         }
+        let mut last = V::NULL;
         while match condition {
             Some(condition) => self.condition(condition, &inner)?,
             None => true,
         } {
-            if let Some(flow) = self.pass(body, &inner)? {
+            if let Some(flow) = self.pass(body, &inner, &mut last)? {
                 return Ok(flow);
             }
             for step in steps {
                 self.value(step, &inner)?;
             }
         }
-        Ok(Flow::Next(V::NULL))
+        Ok(Flow::Next(last))
     }
 
     /// `for (name in items) body`
@@ -397,15 +408,16 @@ impl Machine<'_> {
     ) -> Result<Flow, Fault> {
         let value = self.value(items, frame)?;
         let items = self.looped(&value).map_err(|fault| fault.at(items.at))?;
+        let mut last = V::NULL;
         for item in items {
-            let inner = self.inner(frame);
+            let inner = self.scope_within(frame);
             let item = types::declared(self, item, declared)?;
             self.declare(&inner, name, declared, item);
-            if let Some(flow) = self.pass(body, &inner)? {
+            if let Some(flow) = self.pass(body, &inner, &mut last)? {
                 return Ok(flow);
             }
         }
-        Ok(Flow::Next(V::NULL))
+        Ok(Flow::Next(last))
     }
 
     /// `throw expr`
@@ -478,7 +490,7 @@ impl Machine<'_> {
             return Ok(items);
         }
         match value {
-            V::Plain(Value::Null) if self.groovy() => Ok(Vec::new()),
+            V::Plain(Value::Null) if !self.beanshell() => Ok(Vec::new()),
             V::Plain(Value::Null) => Err(thrown("NullPointerException", "a loop over null")),
             V::Plain(Value::Text(text)) if self.groovy() => {
                 Ok(text.chars().map(|c| V::text(c.to_string())).collect())
@@ -496,34 +508,53 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the body of a loop once; `Some` if the loop ends.
-    fn pass(&mut self, body: &Stmt, frame: &Rc<Frame>) -> Result<Option<Flow>, Fault> {
+    /// Runs the body of a loop once; `Some` if the loop ends. `last`: the value of a loop of JEXL so far.
+    fn pass(&mut self, body: &Stmt, frame: &Rc<Frame>, last: &mut V) -> Result<Option<Flow>, Fault> {
         self.spend(1)?;
         Ok(match self.statement(body, frame)? {
-            Flow::Next(_) | Flow::Continue => None,
-            Flow::Break => Some(Flow::Next(V::NULL)),
+            Flow::Next(value) => {
+                if self.jexl() {
+                    *last = value;
+                }
+                None
+            }
+            Flow::Continue => None,
+            Flow::Break => Some(Flow::Next(std::mem::replace(last, V::NULL))),
             Flow::Return(value) => Some(Flow::Return(value)),
         })
     }
 
     pub(super) fn condition(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<bool, Fault> {
         let value = self.value(expr, frame)?;
+        if let V::Plain(Value::Boolean(value)) = value {
+            return Ok(value);
+        }
         truth(self, &value).map_err(|fault| fault.at(expr.at))
     }
 
     pub(super) fn value(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
         self.spend(1)?;
-        if let Kind::Literal(value) = &expr.kind {
-            return Ok(V::Plain(value.clone()));
+        match &expr.kind {
+            Kind::Literal(value) => return Ok(V::Plain(value.clone())),
+            Kind::Name(name) => {
+                if let Some(value) = self.find(frame, *name) {
+                    return Ok(value);
+                }
+            }
+            _ => {}
         }
         if stack::is_exhausted() {
             return Err(self.overflow().at(expr.at));
         }
-        let value = super::evaluate::value(self, expr, frame).map_err(|fault| fault.at(expr.at))?;
-        if stack::stopped_early() {
-            return Err(self.overflow().at(expr.at));
+        let mut outcome = super::evaluate::value(self, expr, frame);
+        match &mut outcome {
+            Err(fault) => {
+                fault.at.get_or_insert(expr.at);
+            }
+            Ok(_) if stack::stopped_early() => return Err(self.overflow().at(expr.at)),
+            Ok(_) => {}
         }
-        Ok(value)
+        outcome
     }
 
     /// Reports exhausted stack. Java's stack is larger, so a script with finite recursion may run in JMeter.

@@ -30,7 +30,7 @@ fn table() -> &'static Methods {
 }
 
 /// Whether the interpreter has the method for that kind of receiver with so many arguments.
-fn has(kind: &str, method: &str, arguments: usize) -> bool {
+pub(super) fn has(kind: &str, method: &str, arguments: usize) -> bool {
     // A test sees to it that each kind has a row. Without this the table could not be made anew.
     let Some(methods) = table().get(kind) else { return true };
     methods

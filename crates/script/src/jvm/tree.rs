@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::classes::Class;
 use crate::Value;
+use crate::language::Dialect;
 
 /// Index of a name in the script's table.
 pub(super) type Name = u32;
@@ -55,7 +56,7 @@ pub(super) enum Shift {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     /// An operator that plain values support.
-    Plain(crate::syntax::ast::Binary),
+    Plain(crate::plain::Binary),
     Shift(Shift),
     Power,
     Spaceship,
@@ -92,6 +93,19 @@ pub(super) struct Function {
     pub result: Type,
 }
 
+/// Expressions that only JEXL has.
+#[derive(Debug, Clone)]
+pub(super) enum Jexl {
+    /// `a ?? b`: a unless it is null.
+    Coalesce(Box<Expr>, Box<Expr>),
+    /// A variable that may be undefined, which then is null.
+    Optional(Name),
+    /// `empty x`
+    Empty(Box<Expr>),
+    /// `size x`
+    Size(Box<Expr>),
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Literal(Value),
@@ -114,6 +128,7 @@ pub(super) enum Kind {
     Or(Box<Expr>, Box<Expr>),
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
     Elvis(Box<Expr>, Box<Expr>),
+    Jexl(Jexl),
     Assign(Box<Expr>, Option<Operator>, Box<Expr>),
     /// `x++`: what is added, and whether the new value is the expression's.
     Step(Box<Expr>, i32, bool),
@@ -193,7 +208,7 @@ pub(super) struct Definition {
 /// A parsed script.
 #[derive(Debug)]
 pub(super) struct Tree {
-    pub language: crate::java_like::Language,
+    pub dialect: Dialect,
     pub text: Arc<str>,
     pub statements: Vec<Stmt>,
     pub names: Vec<Arc<str>>,

@@ -1,27 +1,49 @@
 //! Values as conditions.
 
-use super::fault::{Fault, thrown};
+use super::fault::{Fault, stopped, thrown};
 use super::machine::Machine;
 use super::objects::Object;
 use super::patterns;
 use super::value::V;
 use crate::Value;
-use crate::evaluate::convert;
-use crate::syntax::Dialect;
+use crate::language::Dialect;
+use crate::plain::convert;
 
 /// The value as a condition.
 pub(super) fn truth(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
-    if !machine.groovy() {
-        return match value {
+    match machine.tree.dialect {
+        Dialect::Groovy => truth_of_groovy(value),
+        Dialect::BeanShell => match value {
             V::Plain(Value::Boolean(value)) => Ok(*value),
             other => Err(thrown(
                 "RuntimeException",
                 format!("a condition must be a boolean, not {}", other.kind()),
             )),
-        };
+        },
+        Dialect::Jexl2 => truth_of_jexl(value, false),
+        Dialect::Jexl3 => truth_of_jexl(value, true),
     }
+}
+
+/// Version 2 of JEXL takes objects of other classes for false, version 3 for true.
+fn truth_of_jexl(value: &V, other: bool) -> Result<bool, Fault> {
     Ok(match value {
-        V::Plain(value) => convert::truth(value, Dialect::Groovy)?,
+        V::Plain(Value::Null) => return Err(stopped("null is no condition")),
+        V::Plain(Value::Boolean(value)) => *value,
+        V::Plain(Value::Integer(value)) => *value != 0,
+        V::Plain(Value::Long(value)) => *value != 0,
+        V::Plain(Value::BigInteger(value)) => *value != 0,
+        V::Plain(Value::Float(value)) => *value != 0.0 && !value.is_nan(),
+        V::Plain(Value::Double(value)) => *value != 0.0 && !value.is_nan(),
+        V::Plain(Value::Decimal(value)) => !value.is_zero(),
+        V::Plain(Value::Text(text)) => !matches!(&**text, "" | "false"),
+        _ => other,
+    })
+}
+
+fn truth_of_groovy(value: &V) -> Result<bool, Fault> {
+    Ok(match value {
+        V::Plain(value) => convert::truth(value),
         V::List(list) => !list.items.borrow().is_empty(),
         V::Array(array) => !array.items.borrow().is_empty(),
         V::Map(map) => !map.entries.borrow().is_empty(),

@@ -8,9 +8,9 @@ use super::tree::{Base, Type};
 use super::truth::truth;
 use super::value::{Host, Order, V};
 use crate::Value;
-use crate::evaluate::convert;
 use crate::java_like::Decimal;
-use crate::syntax::{Dialect, ast};
+use crate::language::Language;
+use crate::plain::{self, convert};
 
 /// What a declaration without a value gives.
 pub(super) fn default_of(declared: Type) -> V {
@@ -28,17 +28,13 @@ pub(super) fn default_of(declared: Type) -> V {
     }
 }
 
-fn dialect(machine: &Machine<'_>) -> Dialect {
-    if machine.groovy() { Dialect::Groovy } else { Dialect::BeanShell }
-}
-
-fn plain_type(base: Base) -> Option<ast::Type> {
+fn plain_type(base: Base) -> Option<plain::Type> {
     Some(match base {
-        Base::Int | Base::Short | Base::Byte => ast::Type::Int,
-        Base::Long => ast::Type::Long,
-        Base::Double => ast::Type::Double,
-        Base::Boolean => ast::Type::Boolean,
-        Base::Text => ast::Type::Text,
+        Base::Int | Base::Short | Base::Byte => plain::Type::Int,
+        Base::Long => plain::Type::Long,
+        Base::Double => plain::Type::Double,
+        Base::Boolean => plain::Type::Boolean,
+        Base::Text => plain::Type::Text,
         _ => return None,
     })
 }
@@ -53,12 +49,12 @@ fn mismatch(value: &V, target: Type) -> Fault {
 
 /// Converts a value that is assigned to a variable of that type.
 pub(super) fn assigned(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
-    fit(machine, value, target, false)
+    if target == Type::ANY { Ok(value) } else { fit(machine, value, target, false) }
 }
 
 /// Converts the first value of a declared variable.
 pub(super) fn declared(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
-    fit(machine, value, target, true)
+    if target == Type::ANY { Ok(value) } else { fit(machine, value, target, true) }
 }
 
 fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Outcome {
@@ -88,7 +84,7 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
         };
     }
     if let Some(plain) = plain_type(target.base) {
-        let dialect = dialect(machine);
+        let language = machine.language();
         let value = match (&value, target.base) {
             (V::Plain(_), _) => value,
             (_, Base::Text) if json_value::is_json_array(&value) => {
@@ -105,15 +101,15 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
             _ => return Err(mismatch(&value, target)),
         };
         let V::Plain(value) = value else { return Err(mismatch(&value, target)) };
-        if let (Value::BigInteger(big), Base::Int | Base::Long, Dialect::Groovy) =
-            (&value, target.base, dialect)
+        if let (Value::BigInteger(big), Base::Int | Base::Long, Language::Groovy) =
+            (&value, target.base, language)
         {
             return Ok(if target.base == Base::Int { V::int(*big as i64) } else { V::long(*big as i64) });
         }
         let kept = if declares {
-            convert::declared(value, plain, dialect)?
+            convert::declared(value, plain, language)?
         } else {
-            convert::assigned(value, plain, dialect)?
+            convert::assigned(value, plain, language)?
         };
         return Ok(match (target.base, kept) {
             (Base::Byte, Value::Integer(value)) => V::int(i64::from(value as i8)),
@@ -129,7 +125,7 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
         Base::Char => match &value {
             V::Plain(Value::Character(_)) => Ok(value),
             V::Plain(Value::Integer(code)) => Ok(V::Plain(Value::Character(*code as u16))),
-            V::Plain(Value::Text(text)) if machine.groovy() => match crate::evaluate::single_unit(text) {
+            V::Plain(Value::Text(text)) if machine.groovy() => match crate::plain::single_unit(text) {
                 Some(unit) => Ok(V::Plain(Value::Character(unit))),
                 None => Err(mismatch(&value, target)),
             },
@@ -142,7 +138,7 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
 
 fn convert_double(value: &V) -> Option<f64> {
     match value {
-        V::Plain(value) => crate::evaluate::to_double(value),
+        V::Plain(value) => crate::plain::to_double(value),
         _ => None,
     }
 }
@@ -161,7 +157,7 @@ fn instance(machine: &mut Machine<'_>, value: V, class: Class, target: Type) -> 
     match (class.name(), &value) {
         ("BigDecimal", V::Plain(number)) => match number {
             Value::Double(double) => decimal_of_double(*double),
-            other => crate::evaluate::to_decimal(other).map(|value| V::Plain(Value::Decimal(value))),
+            other => crate::plain::to_decimal(other).map(|value| V::Plain(Value::Decimal(value))),
         }
         .ok_or_else(|| mismatch(&value, target)),
         ("BigInteger", V::Plain(Value::Integer(number))) => {
@@ -200,7 +196,7 @@ pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome
     if value.is_null() && target.boxed {
         return Ok(value);
     }
-    let dialect = dialect(machine);
+    let language = machine.language();
     match (&value, target.base) {
         (V::Plain(Value::Float(_) | Value::Double(_)), Base::Char) | (_, Base::Float) => {
             fit(machine, value, target, true)
@@ -215,7 +211,7 @@ pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome
             if let Value::BigInteger(_) = number {
                 return fit(machine, value, target, true);
             }
-            let cast = convert::cast(number.clone(), plain, dialect)?;
+            let cast = convert::cast(number.clone(), plain, language)?;
             Ok(match (base, cast) {
                 (Base::Byte, Value::Integer(value)) => V::int(i64::from(value as i8)),
                 (Base::Short, Value::Integer(value)) => V::int(i64::from(value as i16)),
@@ -248,8 +244,12 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
         }
         (Base::Int | Base::Long | Base::Double | Base::Text, V::Plain(plain)) => {
             let Some(target) = plain_type(target.base) else { return Ok(value) };
-            if let (ast::Type::Int | ast::Type::Long, Value::BigInteger(big)) = (target, plain) {
-                return Ok(if target == ast::Type::Int { V::int(*big as i64) } else { V::long(*big as i64) });
+            if let (plain::Type::Int | plain::Type::Long, Value::BigInteger(big)) = (target, plain) {
+                return Ok(if target == plain::Type::Int {
+                    V::int(*big as i64)
+                } else {
+                    V::long(*big as i64)
+                });
             }
             Ok(V::Plain(convert::converted(plain.clone(), target)?))
         }

@@ -1,44 +1,32 @@
 //! Truth, conversions between types, texts of values.
 
-use std::sync::Arc;
-
 use super::fault::{Fault, Outcome};
+use super::operator::Type;
 use crate::Value;
 use crate::java_like::Decimal;
-use crate::syntax::Dialect;
-use crate::syntax::ast::Type;
+use crate::language::Language;
 
-/// The value as a condition.
-pub(crate) fn truth(value: &Value, dialect: Dialect) -> Result<bool, Fault> {
-    if dialect == Dialect::BeanShell {
-        return match value {
-            Value::Boolean(value) => Ok(*value),
-            other => Err(Fault::new(format!("a condition must be a boolean, not {}", other.type_name()))),
-        };
-    }
-    let jexl = dialect.is_jexl();
-    Ok(match value {
-        Value::Null if jexl => return Err("null is no condition".into()),
+/// The value as a condition of Groovy.
+pub(crate) fn truth(value: &Value) -> bool {
+    match value {
         Value::Null => false,
         Value::Boolean(value) => *value,
-        Value::Character(unit) if !jexl => *unit != 0,
+        Value::Character(unit) => *unit != 0,
         Value::Integer(value) => *value != 0,
         Value::Long(value) => *value != 0,
         Value::BigInteger(value) => *value != 0,
-        Value::Float(value) => *value != 0.0 && (!jexl || !value.is_nan()),
-        Value::Double(value) => *value != 0.0 && (!jexl || !value.is_nan()),
+        Value::Float(value) => *value != 0.0,
+        Value::Double(value) => *value != 0.0,
         Value::Decimal(value) => !value.is_zero(),
-        Value::Text(text) if jexl => !matches!(&**text, "" | "false"),
         Value::Text(text) => !text.is_empty(),
-        Value::List(items) | Value::Array(items) if !jexl => !items.is_empty(),
-        _ => dialect == Dialect::Jexl3,
-    })
+        Value::List(items) | Value::Array(items) => !items.is_empty(),
+    }
 }
 
 /// The text that the value adds to another text.
-pub(crate) fn printed(value: &Value, dialect: Dialect) -> Result<String, Fault> {
+pub(crate) fn printed(value: &Value, language: Language) -> Result<String, Fault> {
     match value {
-        Value::Array(_) if dialect == Dialect::Groovy => Ok(value.to_java_string()),
+        Value::Array(_) if language == Language::Groovy => Ok(value.to_java_string()),
         Value::Array(_) => Err(Fault::new(format!("the text of {} is not supported", value.type_name()))),
         _ => Ok(value.to_java_string()),
     }
@@ -56,13 +44,13 @@ fn mismatch(value: &Value, target: Type) -> Fault {
 }
 
 /// Converts a value that is assigned to a variable of that type.
-pub(crate) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome {
+pub(crate) fn assigned(value: Value, target: Type, language: Language) -> Outcome {
     match (target, &value) {
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
-        (Type::Text, _) if dialect == Dialect::Groovy => Ok(Value::Text(printed(&value, dialect)?.into())),
+        (Type::Text, _) if language == Language::Groovy => Ok(Value::Text(printed(&value, language)?.into())),
         (Type::Boolean, Value::Boolean(_)) => Ok(value),
-        (Type::Boolean, _) if dialect == Dialect::Groovy => Ok(Value::Boolean(truth(&value, dialect)?)),
-        (Type::Int | Type::Long | Type::Double, _) if dialect == Dialect::Groovy => {
+        (Type::Boolean, _) if language == Language::Groovy => Ok(Value::Boolean(truth(&value))),
+        (Type::Int | Type::Long | Type::Double, _) if language == Language::Groovy => {
             numeric(&value, target, true)
         }
         (Type::Int, Value::Integer(_)) => Ok(value),
@@ -75,14 +63,14 @@ pub(crate) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome 
 }
 
 /// Converts the first value of a declared variable: BeanShell narrows numbers here, but not in assignments.
-pub(crate) fn declared(value: Value, target: Type, dialect: Dialect) -> Outcome {
-    match (dialect, target, &value) {
+pub(crate) fn declared(value: Value, target: Type, language: Language) -> Outcome {
+    match (language, target, &value) {
         (
-            Dialect::BeanShell,
+            Language::BeanShell,
             Type::Int | Type::Long,
             Value::Integer(_) | Value::Long(_) | Value::Double(_),
         ) => numeric(&value, target, false),
-        _ => assigned(value, target, dialect),
+        _ => assigned(value, target, language),
     }
 }
 
@@ -90,7 +78,7 @@ pub(crate) fn declared(value: Value, target: Type, dialect: Dialect) -> Outcome 
 pub(crate) fn converted(value: Value, target: Type) -> Outcome {
     match (target, &value) {
         (_, Value::Null) => Ok(Value::Null),
-        (Type::Text, _) => assigned(value, Type::Text, Dialect::Groovy),
+        (Type::Text, _) => assigned(value, Type::Text, Language::Groovy),
         (Type::Int, Value::Text(text)) => super::parse::parse_integer(trimmed(text)),
         (Type::Long, Value::Text(text)) => super::parse::parse_long(trimmed(text)),
         (Type::Double, Value::Text(text)) => super::parse::parse_double(text),
@@ -104,11 +92,11 @@ pub(crate) fn trimmed(text: &str) -> &str {
 }
 
 /// `(int) x` and its like.
-pub(crate) fn cast(value: Value, target: Type, dialect: Dialect) -> Outcome {
+pub(crate) fn cast(value: Value, target: Type, language: Language) -> Outcome {
     match (target, &value) {
-        (Type::Int | Type::Long | Type::Double, _) => numeric(&value, target, dialect == Dialect::Groovy),
+        (Type::Int | Type::Long | Type::Double, _) => numeric(&value, target, language == Language::Groovy),
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
-        (Type::Text | Type::Boolean, _) if dialect == Dialect::Groovy => assigned(value, target, dialect),
+        (Type::Text | Type::Boolean, _) if language == Language::Groovy => assigned(value, target, language),
         (Type::Boolean, Value::Boolean(_)) => Ok(value),
         _ => Err(mismatch(&value, target)),
     }
@@ -166,10 +154,10 @@ pub(crate) fn to_double(value: &Value) -> Option<f64> {
 }
 
 /// A number as the methods of `Math` take it: decimals become doubles.
-pub(crate) fn number_of(value: &Value, dialect: Dialect) -> Outcome {
+pub(crate) fn number_of(value: &Value, language: Language) -> Outcome {
     match value {
         Value::Integer(_) | Value::Long(_) | Value::Double(_) => Ok(value.clone()),
-        Value::Decimal(value) if dialect == Dialect::Groovy => Ok(Value::Double(value.to_double())),
+        Value::Decimal(value) if language == Language::Groovy => Ok(Value::Double(value.to_double())),
         other => Err(Fault::new(format!("{} is no argument of a method of Math here", other.type_name()))),
     }
 }
@@ -184,34 +172,14 @@ pub(crate) fn to_decimal(value: &Value) -> Option<Decimal> {
     }
 }
 
-/// `value[index]`.
-pub(crate) fn index(value: &Value, index: &Value, dialect: Dialect) -> Outcome {
+/// Groovy's `text[index]`, which counts negative indices from the end.
+pub(crate) fn character(text: &str, index: &Value) -> Outcome {
     let Value::Integer(index) = index else {
         return Err(Fault::new(format!("an index of {} is not supported", index.type_name())));
     };
-    let wrap = |len: usize| {
-        // Groovy counts negative indices from the end.
-        let at = if *index < 0 && dialect == Dialect::Groovy {
-            i64::from(*index) + len as i64
-        } else {
-            i64::from(*index)
-        };
-        usize::try_from(at).ok().filter(|at| *at < len)
-    };
-    match value {
-        Value::Array(items) => wrap(items.len())
-            .map(|at| items[at].clone())
-            .ok_or_else(|| Fault::new(format!("there is no item {index}"))),
-        Value::List(items) => match wrap(items.len()) {
-            Some(at) => Ok(items[at].clone()),
-            None if *index >= 0 && dialect == Dialect::Groovy => Ok(Value::Null),
-            None => Err(Fault::new(format!("there is no item {index}"))),
-        },
-        Value::Text(text) if dialect == Dialect::Groovy => {
-            let units: Vec<u16> = text.encode_utf16().collect();
-            let at = wrap(units.len()).ok_or_else(|| Fault::new(format!("there is no character {index}")))?;
-            Ok(Value::Text(Arc::from(String::from_utf16_lossy(&units[at..=at]))))
-        }
-        other => Err(Fault::new(format!("an index into {} is not supported", other.type_name()))),
-    }
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let at = if *index < 0 { i64::from(*index) + units.len() as i64 } else { i64::from(*index) };
+    let at = usize::try_from(at).ok().filter(|at| *at < units.len());
+    let at = at.ok_or_else(|| Fault::new(format!("there is no character {index}")))?;
+    Ok(Value::text(String::from_utf16_lossy(&units[at..=at])))
 }

@@ -3,17 +3,17 @@
 use super::convert::{self, number_of};
 use super::fault::{Fault, Outcome};
 use crate::Value;
-use crate::syntax::Dialect;
+use crate::language::Language;
 
 fn mismatch(method: &str, value: &Value) -> Fault {
     Fault::new(format!("`{method}` of {} is not supported", value.type_name()))
 }
 
-pub(crate) fn math(method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
+pub(crate) fn math(method: &str, arguments: &[Value], language: Language) -> Outcome {
     if arguments.len() > 1 && arguments.iter().any(|value| matches!(value, Value::Decimal(_))) {
         return Err(Fault::new(format!("`Math.{method}` of BigDecimals is not supported")));
     }
-    let numbers = arguments.iter().map(|value| number_of(value, dialect)).collect::<Result<Vec<_>, _>>()?;
+    let numbers = arguments.iter().map(|value| number_of(value, language)).collect::<Result<Vec<_>, _>>()?;
     match (method, numbers.as_slice()) {
         ("abs", [Value::Integer(value)]) => Ok(Value::Integer(value.wrapping_abs())),
         ("abs", [Value::Long(value)]) => Ok(Value::Long(value.wrapping_abs())),

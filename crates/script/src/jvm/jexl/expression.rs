@@ -1,14 +1,16 @@
 //! Expressions: assignment, conditions, operators by precedence.
 
-use super::Dialect;
-use super::ast::{Binary, Expr, Kind, Unary};
+use super::super::diagnostic::unsupported;
+use super::super::patterns;
+use super::super::tree::{Expr, Jexl, Kind, Operator};
 use super::parser::{DEPTH_MAX, Parser};
 use super::token::TokenKind;
-use super::unsupported;
+use crate::language::Dialect;
+use crate::plain::Binary;
 use crate::{ScriptError, Value};
 
 /// What an operator between two operands makes.
-enum Operator {
+enum Found {
     Binary(Binary),
     And,
     Or,
@@ -25,8 +27,38 @@ const RELATION: u8 = 7;
 const SUM: u8 = 9;
 const PRODUCT: u8 = 10;
 
+/// Operators with one operand.
+#[derive(Clone, Copy)]
+enum Unary {
+    Not,
+    Minus,
+    Plus,
+    Complement,
+    Empty,
+    Size,
+}
+
 fn make(at: usize, kind: Kind) -> Expr {
     Expr { at: at as u32, kind }
+}
+
+/// The expression where an undefined name is null.
+fn optional(expr: Expr) -> Expr {
+    match expr.kind {
+        Kind::Name(name) => Expr { at: expr.at, kind: Kind::Jexl(Jexl::Optional(name)) },
+        _ => expr,
+    }
+}
+
+/// The condition of `?`, where null is false.
+fn nullable_condition(expr: Expr) -> Expr {
+    let is_never_null = matches!(expr.kind, Kind::And(..) | Kind::Or(..) | Kind::Not(_) | Kind::Binary(..));
+    if is_never_null {
+        return expr;
+    }
+    let at = expr.at;
+    let no = Expr { at, kind: Kind::Literal(Value::Boolean(false)) };
+    Expr { at, kind: Kind::Jexl(Jexl::Coalesce(Box::new(optional(expr)), Box::new(no))) }
 }
 
 impl Parser<'_> {
@@ -45,19 +77,19 @@ impl Parser<'_> {
         };
         let operator = match *sign {
             "=" => None,
-            "+=" => Some(Binary::Add),
-            "-=" => Some(Binary::Subtract),
-            "*=" => Some(Binary::Multiply),
-            "/=" => Some(Binary::Divide),
-            "%=" => Some(Binary::Remainder),
+            "+=" => Some(Operator::Plain(Binary::Add)),
+            "-=" => Some(Operator::Plain(Binary::Subtract)),
+            "*=" => Some(Operator::Plain(Binary::Multiply)),
+            "/=" => Some(Operator::Plain(Binary::Divide)),
+            "%=" => Some(Operator::Plain(Binary::Remainder)),
             "&=" | "|=" | "^=" => {
                 return Err(self.unsupported_here(format!("`{sign}`")));
             }
             _ => return Ok(left),
         };
         let local = match left.kind {
-            Kind::Local(local) => local,
-            Kind::HostCall(..) | Kind::Index(..) | Kind::Call(..) | Kind::Literal(Value::Null) => {
+            Kind::Name(local) => local,
+            Kind::Index(..) | Kind::Call(..) | Kind::Literal(Value::Null) => {
                 return Err(self.unsupported_here("assigning to anything but a variable"));
             }
             _ => return Err(self.unexpected("the end of the expression")),
@@ -65,7 +97,8 @@ impl Parser<'_> {
         self.advance();
         let value = self.expression()?;
         self.assign_to(local)?;
-        Ok(make(at, Kind::Assign(local, operator, Box::new(value))))
+        let target = Box::new(Expr { at: left.at, kind: Kind::Name(local) });
+        Ok(make(at, Kind::Assign(target, operator, Box::new(value))))
     }
 
     fn conditional(&mut self) -> Result<Expr, ScriptError> {
@@ -75,26 +108,30 @@ impl Parser<'_> {
             let then = self.expression()?;
             self.expect(":")?;
             let otherwise = self.expression()?;
+            let condition = nullable_condition(condition);
             return Ok(make(at, Kind::Ternary(Box::new(condition), Box::new(then), Box::new(otherwise))));
         }
         if self.accept("?:") {
             let otherwise = self.expression()?;
-            return Ok(make(at, Kind::Elvis(Box::new(condition), Box::new(otherwise))));
+            return Ok(make(at, Kind::Elvis(Box::new(optional(condition)), Box::new(otherwise))));
         }
         if self.accept("??") {
             let otherwise = self.expression()?;
-            return Ok(make(at, Kind::Coalesce(Box::new(condition), Box::new(otherwise))));
+            return Ok(make(
+                at,
+                Kind::Jexl(Jexl::Coalesce(Box::new(optional(condition)), Box::new(otherwise))),
+            ));
         }
         Ok(condition)
     }
 
     /// The operator that is next, with its precedence.
-    fn operator(&self) -> Option<(u8, Operator)> {
-        use Operator::Binary as B;
+    fn operator(&self) -> Option<(u8, Found)> {
+        use Found::Binary as B;
         let found = match self.peek() {
             TokenKind::Sign(sign) => match *sign {
-                "||" => (OR, Operator::Or),
-                "&&" => (AND, Operator::And),
+                "||" => (OR, Found::Or),
+                "&&" => (AND, Found::And),
                 "|" => (BIT_OR, B(Binary::BitOr)),
                 "^" => (BIT_XOR, B(Binary::BitXor)),
                 "&" => (BIT_AND, B(Binary::BitAnd)),
@@ -119,8 +156,8 @@ impl Parser<'_> {
                 _ => return None,
             },
             TokenKind::Name(word) => match &**word {
-                "or" => (OR, Operator::Or),
-                "and" => (AND, Operator::And),
+                "or" => (OR, Found::Or),
+                "and" => (AND, Found::And),
                 "eq" => (EQUALITY, B(Binary::Equal)),
                 "ne" => (EQUALITY, B(Binary::NotEqual)),
                 "lt" => (RELATION, B(Binary::Less)),
@@ -156,11 +193,11 @@ impl Parser<'_> {
             let right = self.binary(precedence + 1)?;
             let (a, b) = (Box::new(left), Box::new(right));
             let kind = match operator {
-                Operator::And => Kind::And(a, b),
-                Operator::Or => Kind::Or(a, b),
-                Operator::Binary(binary) => {
+                Found::And => Kind::And(a, b),
+                Found::Or => Kind::Or(a, b),
+                Found::Binary(binary) => {
                     self.check_binary(binary, &a, &b, at)?;
-                    Kind::Binary(binary, a, b)
+                    Kind::Binary(Operator::Plain(binary), a, b)
                 }
             };
             left = make(at, kind);
@@ -187,28 +224,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A call with a pattern: what may not mean the same is refused before it runs.
-    pub(super) fn check_text_call(
-        &self,
-        method: &str,
-        pattern: &str,
-        replacement: Option<&Expr>,
-        at: usize,
-    ) -> Result<(), ScriptError> {
-        self.check_pattern(pattern, at)?;
-        if method == "split" && crate::evaluate::matches_empty(pattern) {
-            return Err(unsupported(self.text, at, "splitting at nothing"));
-        }
-        match replacement.map(|expr| &expr.kind) {
-            Some(Kind::Literal(Value::Text(text))) if text.contains(['$', '\\']) => {
-                Err(unsupported(self.text, at, "`$` or a backslash in a replacement"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_pattern(&self, pattern: &str, at: usize) -> Result<(), ScriptError> {
-        crate::evaluate::check_pattern(pattern).map_err(|error| unsupported(self.text, at, error.to_string()))
+    pub(super) fn check_pattern(&self, pattern: &str, at: usize) -> Result<(), ScriptError> {
+        patterns::check(pattern).map_err(|error| unsupported(self.text, at, error.to_string()))
     }
 
     fn unary(&mut self) -> Result<Expr, ScriptError> {
@@ -224,7 +241,7 @@ impl Parser<'_> {
             TokenKind::Sign("!") => Some(Unary::Not),
             TokenKind::Sign("-") => Some(Unary::Minus),
             TokenKind::Sign("+") if self.dialect != Dialect::Jexl2 => Some(Unary::Plus),
-            TokenKind::Sign("~") => Some(Unary::BitNot),
+            TokenKind::Sign("~") => Some(Unary::Complement),
             TokenKind::Name(word) => match &**word {
                 "not" => Some(Unary::Not),
                 "empty" => Some(Unary::Empty),
@@ -233,20 +250,29 @@ impl Parser<'_> {
             },
             _ => None,
         };
-        if let Some(operator) = operator {
-            self.advance();
-            let function = matches!(operator, Unary::Empty | Unary::Size);
-            if self.dialect == Dialect::Jexl2 && function && !self.is_sign("(") {
-                return Err(self.unsupported_here("`empty` or `size` without parentheses"));
-            }
-            let operand = if self.dialect == Dialect::Jexl2 && function {
-                self.parenthesised()?
-            } else {
-                self.unary()?
-            };
-            return Ok(make(at, Kind::Unary(operator, Box::new(operand))));
+        let Some(operator) = operator else { return self.postfix() };
+        self.advance();
+        let measures = matches!(operator, Unary::Empty | Unary::Size);
+        if self.dialect == Dialect::Jexl2 && measures && !self.is_sign("(") {
+            return Err(self.unsupported_here("`empty` or `size` without parentheses"));
         }
-        self.postfix()
+        let operand = match self.dialect {
+            Dialect::Jexl2 if measures => self.parenthesised()?,
+            _ if measures => optional(self.unary()?),
+            _ => self.unary()?,
+        };
+        let operand = Box::new(operand);
+        Ok(make(
+            at,
+            match operator {
+                Unary::Not => Kind::Not(operand),
+                Unary::Minus => Kind::Minus(operand),
+                Unary::Plus => Kind::Plus(operand),
+                Unary::Complement => Kind::Complement(operand),
+                Unary::Empty => Kind::Jexl(Jexl::Empty(operand)),
+                Unary::Size => Kind::Jexl(Jexl::Size(operand)),
+            },
+        ))
     }
 
     fn parenthesised(&mut self) -> Result<Expr, ScriptError> {

@@ -2,50 +2,69 @@
 
 use std::sync::Arc;
 
-use super::ast::Local;
+use super::super::supported::Receiver;
+use super::super::tree::{Expr, Name};
 use super::names;
 use super::parser::Parser;
 use crate::ScriptError;
 
 impl Parser<'_> {
-    pub(super) fn name_text(&self, local: Local) -> Arc<str> {
-        self.names[local as usize].clone()
+    pub(super) fn name_text(&self, name: Name) -> Arc<str> {
+        self.names[name as usize].clone()
     }
 
-    fn add_local(&mut self, name: &Arc<str>, scope: usize) -> Local {
-        let local = self.names.len() as Local;
-        self.names.push(name.clone());
+    fn add_name(&mut self, text: &Arc<str>) -> Name {
+        let name = self.names.len() as Name;
+        self.names.push(text.clone());
         self.assigned.push(false);
-        self.scopes[scope].push((name.clone(), local));
+        name
+    }
+
+    fn add_local(&mut self, text: &Arc<str>, scope: usize) -> Name {
+        let local = self.add_name(text);
+        self.scopes[scope].push((text.clone(), local));
         local
     }
 
     /// The local of that name; one that is declared nowhere is made in the outermost scope, as yet without a value.
-    pub(super) fn local(&mut self, name: &Arc<str>) -> Local {
+    pub(super) fn local(&mut self, text: &Arc<str>) -> Name {
         let found =
-            self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|(known, _)| known == name);
+            self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|(known, _)| known == text);
         match found {
             Some((_, local)) => *local,
-            None => self.add_local(name, 0),
+            None => self.add_local(text, 0),
         }
     }
 
-    pub(super) fn is_declared(&self, name: &str) -> bool {
-        self.scopes.iter().flatten().any(|(known, local)| **known == *name && self.assigned[*local as usize])
+    /// A name that JMeter binds.
+    pub(super) fn bound(&mut self, text: &Arc<str>) -> Name {
+        match self.names.iter().position(|known| known == text) {
+            Some(at) => at as Name,
+            None => self.add_name(text),
+        }
     }
 
-    pub(super) fn assign_to(&mut self, local: Local) -> Result<(), ScriptError> {
+    pub(super) fn is_declared(&self, text: &str) -> bool {
+        self.scopes.iter().flatten().any(|(known, local)| **known == *text && self.assigned[*local as usize])
+    }
+
+    pub(super) fn assign_to(&mut self, local: Name) -> Result<(), ScriptError> {
         let name = self.name_text(local);
-        if names::host(&name).is_some() || names::is_foreign_object(&name) || &*name == "threadName" {
+        if names::is_reserved(&name) {
             return Err(self.unsupported_here(format!("assigning to `{name}`")));
         }
         self.assigned[local as usize] = true;
         Ok(())
     }
 
-    pub(super) fn declare(&mut self, name: &Arc<str>) -> Result<Local, ScriptError> {
-        let local = self.add_local(name, self.scopes.len() - 1);
+    pub(super) fn declare(&mut self, text: &Arc<str>) -> Result<Name, ScriptError> {
+        let local = self.add_local(text, self.scopes.len() - 1);
         self.assign_to(local)?;
         Ok(local)
+    }
+
+    /// The kind of object that an expression certainly is.
+    pub(super) fn receiver(&self, expr: &Expr) -> Option<Receiver> {
+        super::super::supported::kind_of(expr, &|name| names::host(&self.names[name as usize]))
     }
 }

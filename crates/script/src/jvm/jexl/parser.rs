@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::ast::{Binary, Expr, Kind, Local, Stmt, Tree};
+use super::super::diagnostic::{syntax, unsupported};
+use super::super::tree::{Expr, Kind, Name, Operator, Stmt, Tree, Type};
 use super::token::{Token, TokenKind, scan};
-use super::{Dialect, syntax_error, unsupported};
 use crate::ScriptError;
+use crate::language::Dialect;
+use crate::plain::Binary;
 
 /// How deep expressions and statements may be nested; the interpreter's stack depends on it.
 pub(super) const DEPTH_MAX: u32 = 150;
@@ -20,14 +22,14 @@ pub(super) struct Parser<'t> {
     pub depth: u32,
     pub names: Vec<Arc<str>>,
     /// Names in sight, innermost block last; names that are merely assigned to belong to the outermost.
-    pub scopes: Vec<Vec<(Arc<str>, Local)>>,
+    pub scopes: Vec<Vec<(Arc<str>, Name)>>,
     /// Locals that something is assigned to, by index.
     pub assigned: Vec<bool>,
     loops: u32,
 }
 
 /// Parses a script of a version of JEXL.
-pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Tree, ScriptError> {
+pub(in crate::jvm) fn parse(text: &str, dialect: Dialect) -> Result<Tree, ScriptError> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(unsupported(text, 0, "a script of more than 1 MiB"));
     }
@@ -47,12 +49,22 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Tree, ScriptError> {
     while !parser.is_end() {
         statements.push(parser.statement()?);
     }
-    if let Some(Stmt::Expr(Expr { kind: Kind::List(_) | Kind::Binary(Binary::Range, ..), .. })) =
-        statements.last()
+    if let Some(Stmt::Expr(Expr {
+        kind: Kind::Array(..) | Kind::Binary(Operator::Plain(Binary::Range), ..),
+        ..
+    })) = statements.last()
     {
         return Err(unsupported(text, 0, "an array as the script's value"));
     }
-    Ok(Tree { dialect, text: text.into(), statements, names: parser.names })
+    Ok(Tree {
+        dialect,
+        text: text.into(),
+        statements,
+        names: parser.names,
+        classes: Vec::new(),
+        warnings: Vec::new(),
+        opens_request: false,
+    })
 }
 
 impl Parser<'_> {
@@ -111,7 +123,7 @@ impl Parser<'_> {
     }
 
     pub fn unexpected(&self, expected: &str) -> ScriptError {
-        syntax_error(self.text, self.place(), format!("expected {expected}, found {}", self.describe()))
+        syntax(self.text, self.place(), format!("expected {expected}, found {}", self.describe()))
     }
 
     fn describe(&self) -> String {
@@ -166,7 +178,7 @@ impl Parser<'_> {
             "return" => self.return_statement(),
             "break" | "continue" if self.dialect != Dialect::Jexl2 => {
                 if self.loops == 0 {
-                    return Err(syntax_error(self.text, self.place(), format!("`{word}` outside of a loop")));
+                    return Err(syntax(self.text, self.place(), format!("`{word}` outside of a loop")));
                 }
                 self.advance();
                 self.end_of_statement()?;
@@ -201,7 +213,7 @@ impl Parser<'_> {
         let value = if self.accept("=") { Some(self.expression()?) } else { None };
         let local = self.declare(&name)?;
         self.end_of_statement()?;
-        Ok(Stmt::Declare(local, value))
+        Ok(Stmt::Declare(local, Type::ANY, value))
     }
 
     fn expression_statement(&mut self) -> Result<Stmt, ScriptError> {
@@ -295,7 +307,7 @@ impl Parser<'_> {
         let items = self.expression()?;
         self.expect(")")?;
         let local = self.declare(&name)?;
-        Ok(Stmt::ForEach(local, items, self.loop_body()?))
+        Ok(Stmt::ForEach(local, Type::ANY, items, self.loop_body()?))
     }
 
     fn return_statement(&mut self) -> Result<Stmt, ScriptError> {
@@ -305,6 +317,6 @@ impl Parser<'_> {
         }
         let value = self.expression()?;
         self.end_of_statement()?;
-        Ok(Stmt::Return(value))
+        Ok(Stmt::Return(Some(value)))
     }
 }

@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use super::Dialect;
-use super::ast::{Expr, Kind};
-use super::names::Host;
-use super::names::{self, HostMethod};
+use super::super::diagnostic::unsupported;
+use super::super::tree::{Expr, Item, Kind, Type};
 use super::parser::Parser;
 use super::token::TokenKind;
-use super::unsupported;
+use super::{methods, names};
+use crate::language::Dialect;
 use crate::{ScriptError, Value};
 
 /// The receiver before a dot.
 enum Base {
     Value(Expr),
-    Host(Host),
     /// `java.util` of `java.util.UUID`.
     Package(String),
-    /// `ctx.getVariables()`, of which only the next call makes a value.
-    ContextVariables,
 }
 
 fn make(at: usize, kind: Kind) -> Expr {
@@ -57,15 +53,15 @@ impl Parser<'_> {
         self.finish(base, start)
     }
 
-    /// Host objects are no values; what may still be done with them is done here.
+    /// JMeter's objects may be compared with null; as other values they are refused.
     fn finish(&mut self, base: Base, start: usize) -> Result<Expr, ScriptError> {
         match base {
-            Base::Value(expr) => Ok(expr),
-            Base::Host(Host::Sample) if self.null_comparison_ahead() => {
-                Ok(make(start, Kind::SampleIsPresent))
-            }
-            Base::Host(_) | Base::ContextVariables => {
-                Err(unsupported(self.text, start, "this object as a value"))
+            Base::Value(expr) => {
+                let is_of_jmeter = self.receiver(&expr).is_some_and(|(kind, _)| methods::is_of_jmeter(kind));
+                if is_of_jmeter && !self.null_comparison_ahead() {
+                    return Err(unsupported(self.text, start, "this object as a value"));
+                }
+                Ok(expr)
             }
             Base::Package(path) => {
                 if self.dialect == Dialect::Jexl3 {
@@ -73,7 +69,7 @@ impl Parser<'_> {
                     return Ok(make(start, Kind::Literal(Value::Null)));
                 }
                 let local = self.local(&Arc::from(path));
-                Ok(make(start, Kind::Local(local)))
+                Ok(make(start, Kind::Name(local)))
             }
         }
     }
@@ -152,18 +148,13 @@ impl Parser<'_> {
         }
         self.advance();
         if self.is_declared(name) {
-            return Ok(Base::Value(make(at, Kind::Local(self.local(name)))));
-        }
-        if &**name == "threadName" {
-            return Ok(Base::Value(make(at, Kind::ThreadName)));
-        }
-        if let Some(host) = names::host(name) {
-            return Ok(Base::Host(host));
+            return Ok(Base::Value(make(at, Kind::Name(self.local(name)))));
         }
         if names::is_foreign_object(name) {
             return Err(unsupported(self.text, at, format!("`{name}`")));
         }
-        Ok(Base::Value(make(at, Kind::Local(self.local(name)))))
+        let name = if names::is_reserved(name) { self.bound(name) } else { self.local(name) };
+        Ok(Base::Value(make(at, Kind::Name(name))))
     }
 
     fn list(&mut self, at: usize) -> Result<Expr, ScriptError> {
@@ -182,7 +173,7 @@ impl Parser<'_> {
             }
         }
         self.expect("]")?;
-        Ok(make(at, Kind::List(items)))
+        Ok(make(at, Kind::Array(Type::ANY, items)))
     }
 
     fn arguments(&mut self) -> Result<Vec<Expr>, ScriptError> {
@@ -200,14 +191,14 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
-    fn indexed(&mut self, base: Base, index: Expr, at: usize) -> Result<Expr, ScriptError> {
-        match base {
-            Base::Value(value) => Ok(make(at, Kind::Index(Box::new(value), Box::new(index)))),
-            Base::Host(Host::Vars) | Base::ContextVariables => {
-                Ok(make(at, Kind::HostCall(HostMethod::GetVariable, vec![index])))
+    fn indexed(&self, base: Base, index: Expr, at: usize) -> Result<Expr, ScriptError> {
+        let Base::Value(value) = base else { return Err(unsupported(self.text, at, "an index here")) };
+        match self.receiver(&value) {
+            Some(("vars" | "props", _)) => Ok(make(at, call_of(value, "get", vec![index], false))),
+            Some((kind, _)) if methods::is_of_jmeter(kind) => {
+                Err(unsupported(self.text, at, "an index here"))
             }
-            Base::Host(Host::Props) => Ok(make(at, Kind::HostCall(HostMethod::GetProperty, vec![index]))),
-            _ => Err(unsupported(self.text, at, "an index here")),
+            _ => Ok(make(at, Kind::Index(Box::new(value), Box::new(index)))),
         }
     }
 
@@ -236,67 +227,55 @@ impl Parser<'_> {
         safe: bool,
     ) -> Result<Base, ScriptError> {
         let count = arguments.len();
-        let refused =
-            |what: &str| Err(unsupported(self.text, at, format!("{what}`{name}` with {count} arguments")));
-        match base {
-            Base::Host(Host::Context) if name == "getVariables" && count == 0 => Ok(Base::ContextVariables),
-            Base::Host(Host::Context) if name == "getPreviousResult" && count == 0 => {
-                Ok(Base::Host(Host::Sample))
+        let known = match base {
+            Base::Value(receiver) if methods::is_known(self.receiver(&receiver), name, count) => receiver,
+            _ => {
+                let what = format!("the method `{name}` with {count} arguments");
+                return Err(unsupported(self.text, at, what));
             }
-            Base::Host(Host::Vars) | Base::ContextVariables => {
-                match names::host_method(Host::Vars, name, count) {
-                    Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, arguments)))),
-                    None => refused("the method of `vars` "),
-                }
-            }
-            Base::Host(host) => match names::host_method(host, name, count) {
-                Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, arguments)))),
-                None => refused("the method "),
-            },
-            Base::Package(_) => refused("the method "),
-            Base::Value(receiver) => match names::value_method(name, count) {
-                Some(method) => {
-                    if let ("matches" | "replaceAll" | "replaceFirst" | "split", Some(first)) =
-                        (name, arguments.first())
-                        && let Kind::Literal(Value::Text(pattern)) = &first.kind
-                    {
-                        self.check_text_call(name, pattern, arguments.get(1), at)?;
-                    }
-                    let receiver = Box::new(receiver);
-                    Ok(Base::Value(make(at, Kind::Call(receiver, method, arguments, safe))))
-                }
-                None => refused("the method "),
-            },
+        };
+        if let ("matches" | "replaceAll" | "replaceFirst" | "split", Some(first)) = (name, arguments.first())
+            && let Kind::Literal(Value::Text(pattern)) = &first.kind
+        {
+            self.check_pattern(pattern, at)?;
         }
+        Ok(Base::Value(make(at, call_of(known, name, arguments, safe))))
     }
 
     fn property(&mut self, base: Base, name: &str, at: usize) -> Result<Base, ScriptError> {
-        match base {
-            Base::Package(path) => Ok(Base::Package(format!("{path}.{name}"))),
+        let refused = || Err(unsupported(self.text, at, format!("the property `{name}`")));
+        let value = match base {
+            Base::Package(path) => return Ok(Base::Package(format!("{path}.{name}"))),
+            Base::Value(value) => value,
+        };
+        match self.receiver(&value) {
             // JMeter's variables and properties have `get`, which JEXL 3 takes for all their properties.
-            Base::Host(host @ (Host::Vars | Host::Props)) if self.dialect == Dialect::Jexl3 => {
-                let method =
-                    if host == Host::Vars { HostMethod::GetVariable } else { HostMethod::GetProperty };
+            Some(("vars" | "props", _)) if self.dialect == Dialect::Jexl3 => {
                 if matches!(
                     name,
                     "class" | "empty" | "properties" | "iterator" | "entrySet" | "iteration" | "threadName"
                 ) {
-                    return Err(unsupported(self.text, at, format!("the property `{name}`")));
+                    return refused();
                 }
                 let argument = make(at, Kind::Literal(Value::text(name)));
-                Ok(Base::Value(make(at, Kind::HostCall(method, vec![argument]))))
+                Ok(Base::Value(make(at, call_of(value, "get", vec![argument], false))))
             }
-            Base::Host(host) => match names::property_getter(host, name) {
-                Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, Vec::new())))),
-                None => Err(unsupported(self.text, at, format!("the property `{name}`"))),
+            Some((kind, _)) if methods::is_of_jmeter(kind) => match methods::getter(kind, name) {
+                Some(getter) => Ok(Base::Value(make(at, call_of(value, &getter, Vec::new(), false)))),
+                None => refused(),
             },
-            Base::Value(Expr { kind: Kind::Local(local), .. })
-                if !self.is_declared(&self.name_text(local)) =>
-            {
-                let path = format!("{}.{name}", self.name_text(local));
-                Ok(Base::Package(path))
-            }
-            _ => Err(unsupported(self.text, at, format!("the property `{name}`"))),
+            _ => match value.kind {
+                Kind::Name(local) if !self.is_declared(&self.name_text(local)) => {
+                    Ok(Base::Package(format!("{}.{name}", self.name_text(local))))
+                }
+                _ => refused(),
+            },
         }
     }
+}
+
+/// A call of a method; `safe`: of null it gives null.
+fn call_of(receiver: Expr, method: &str, arguments: Vec<Expr>, safe: bool) -> Kind {
+    let items = arguments.into_iter().map(|expr| Item { spread: false, expr }).collect();
+    Kind::Call(Some(Box::new(receiver)), method.into(), items, safe, false)
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use busyhour_java::parse_wide;
 
-use super::{Dialect, syntax_error, unsupported};
+use super::super::diagnostic::{syntax, unsupported};
+use crate::language::Dialect;
 use crate::{Identifiers, ScriptError, Value};
 
 #[derive(Debug, Clone)]
-pub(crate) enum TokenKind {
+pub(in crate::jvm) enum TokenKind {
     Literal(Value),
     Name(Arc<str>),
     /// An operator or a bracket.
@@ -17,7 +18,7 @@ pub(crate) enum TokenKind {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Token {
+pub(in crate::jvm) struct Token {
     pub kind: TokenKind,
     pub at: usize,
     /// Whether a line ends before the token, outside of round and square brackets.
@@ -40,7 +41,7 @@ fn sign_exists(sign: &str, dialect: Dialect) -> bool {
     }
 }
 
-pub(crate) struct Scanner<'t> {
+pub(in crate::jvm) struct Scanner<'t> {
     text: &'t str,
     dialect: Dialect,
     at: usize,
@@ -50,7 +51,7 @@ pub(crate) struct Scanner<'t> {
 }
 
 /// The tokens of a text.
-pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Token>, ScriptError> {
+pub(in crate::jvm) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Token>, ScriptError> {
     let mut scanner =
         Scanner { text, dialect, at: 0, tokens: Vec::new(), brackets: Vec::new(), newline: false };
     scanner.run()?;
@@ -58,7 +59,7 @@ pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Token>, ScriptErr
 }
 
 /// The names in a script that has been parsed.
-pub(crate) fn identifiers(text: &str, dialect: Dialect) -> Identifiers {
+pub(in crate::jvm) fn identifiers(text: &str, dialect: Dialect) -> Identifiers {
     let mut found = Identifiers::default();
     // The script was cut into tokens before; an error has no more names.
     for token in scan(text, dialect).unwrap_or_default() {
@@ -122,7 +123,7 @@ impl Scanner<'_> {
                 Some('#') if self.byte(1) == b'#' => self.skip_line(),
                 Some('/') if self.byte(1) == b'*' => {
                     let Some(len) = self.rest()[2..].find("*/") else {
-                        return Err(syntax_error(self.text, self.at, "the comment has no end"));
+                        return Err(syntax(self.text, self.at, "the comment has no end"));
                     };
                     self.at += len + 4;
                 }
@@ -149,7 +150,7 @@ impl Scanner<'_> {
             SIGNS.iter().find(|sign| self.rest().starts_with(**sign) && sign_exists(sign, self.dialect));
         let Some(sign) = found else {
             let c = self.peek().unwrap_or(' ');
-            return Err(syntax_error(self.text, at, format!("`{c}` is no part of the language")));
+            return Err(syntax(self.text, at, format!("`{c}` is no part of the language")));
         };
         match *sign {
             "(" | "[" | "{" => {
@@ -163,7 +164,7 @@ impl Scanner<'_> {
                     _ => b'{',
                 };
                 if self.brackets.last() != Some(&open) {
-                    return Err(syntax_error(self.text, at, format!("`{sign}` closes nothing")));
+                    return Err(syntax(self.text, at, format!("`{sign}` closes nothing")));
                 }
                 self.push(TokenKind::Sign(sign), at);
                 self.brackets.pop();
@@ -239,7 +240,7 @@ impl Scanner<'_> {
         let octal = plain.len() > 1 && plain.starts_with('0');
         let value = if octal {
             i128::from_str_radix(plain, 8).map_err(|_| {
-                syntax_error(self.text, at, format!("`{plain}` begins with 0 but is no octal number"))
+                syntax(self.text, at, format!("`{plain}` begins with 0 but is no octal number"))
             })?
         } else {
             parse_wide(plain).ok_or_else(|| unsupported(self.text, at, "a number of this length"))?
@@ -252,7 +253,7 @@ impl Scanner<'_> {
 
     fn finish_number(&mut self, at: usize, value: Value) -> Result<(), ScriptError> {
         if self.peek().is_some_and(is_name_part) {
-            return Err(syntax_error(self.text, self.at, "a number runs into a name"));
+            return Err(syntax(self.text, self.at, "a number runs into a name"));
         }
         self.push(TokenKind::Literal(value), at);
         Ok(())
@@ -264,12 +265,12 @@ impl Scanner<'_> {
         let mut current = String::new();
         loop {
             let Some(c) = self.peek() else {
-                return Err(syntax_error(self.text, at, "the text has no closing quote"));
+                return Err(syntax(self.text, at, "the text has no closing quote"));
             };
             match c {
                 _ if c == quote => break,
                 '\n' | '\r' => {
-                    return Err(syntax_error(self.text, at, "the text has no closing quote in its line"));
+                    return Err(syntax(self.text, at, "the text has no closing quote in its line"));
                 }
                 '\\' => self.escape(quote, &mut current)?,
                 _ => {
@@ -288,7 +289,7 @@ impl Scanner<'_> {
         let at = self.at;
         self.at += 1;
         let Some(c) = self.peek() else {
-            return Err(syntax_error(self.text, at, "the text has no closing quote"));
+            return Err(syntax(self.text, at, "the text has no closing quote"));
         };
         self.at += c.len_utf8();
         match c {

@@ -11,8 +11,11 @@ use crate::Value;
 
 /// Calls a method. Throws Groovy's exception if the original class does not have it.
 pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
-    dispatch(machine, object, method, &arguments)
-        .map_err(|fault| missing::explain(machine, fault, object, method, &arguments))
+    let outcome = dispatch(machine, object, method, &arguments);
+    if outcome.is_ok() {
+        return outcome;
+    }
+    outcome.map_err(|fault| missing::explain(machine, fault, object, method, &arguments))
 }
 
 /// Calls a method; `Unsupported` if it is not implemented here.

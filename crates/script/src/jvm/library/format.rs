@@ -210,7 +210,7 @@ pub fn decimal(pattern: &str, value: &V) -> Result<String, Fault> {
         V::Plain(Value::Float(number)) => {
             crate::java_like::Decimal::parse(&format!("{:e}", f64::from(*number)))
         }
-        V::Plain(number) => crate::evaluate::to_decimal(number),
+        V::Plain(number) => crate::plain::to_decimal(number),
         _ => None,
     };
     let Some(decimal) = decimal else { return Err(unsupported(format!("formatting {}", value.kind()))) };

@@ -22,6 +22,10 @@ pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
 
 /// What `vars.get` gives: the text of the object.
 pub fn text_of_variable(machine: &mut Machine<'_>, name: &str) -> V {
+    // No method that JEXL may call changes an object, so that the text of the last change is its text.
+    if machine.jexl() {
+        return V::text_or_null(machine.scope.get(name));
+    }
     let object = machine.scope.object(name).and_then(|object| object.downcast::<V>().ok());
     match object {
         Some(value) => V::text(text_of_object(machine, &value)),

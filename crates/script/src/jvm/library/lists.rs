@@ -247,7 +247,7 @@ pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, argumen
         }
         _ => {}
     }
-    if !machine.groovy() {
+    if machine.beanshell() {
         return Err(unknown(&object, method));
     }
     reading(machine, &object, &items, method, arguments)

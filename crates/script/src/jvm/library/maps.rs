@@ -9,7 +9,7 @@ use super::super::operators;
 use super::super::tree::Operator;
 use super::super::value::{Map, Order, V};
 use super::{lists, unknown};
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &[V]) -> Outcome {
     machine.spend(map.entries.borrow().len() / 16)?;

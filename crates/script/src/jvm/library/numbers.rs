@@ -8,7 +8,7 @@ use super::super::{operators, types};
 use super::{print, unknown};
 use crate::Value;
 use crate::java_like::Decimal;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 fn cast(machine: &mut Machine<'_>, object: &V, base: Base) -> Outcome {
     types::cast(machine, object.clone(), Type { base, boxed: false, arrays: 0 })
@@ -16,7 +16,7 @@ fn cast(machine: &mut Machine<'_>, object: &V, base: Base) -> Outcome {
 
 pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     let V::Plain(plain) = object else { return Err(unknown(object, method)) };
-    let is_number = crate::evaluate::to_double(plain).is_some();
+    let is_number = crate::plain::to_double(plain).is_some();
     match (method, arguments) {
         ("intValue" | "toInteger", []) if is_number => cast(machine, object, Base::Int),
         ("longValue" | "toLong", []) if is_number => cast(machine, object, Base::Long),
@@ -24,7 +24,7 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         ("floatValue" | "toFloat", []) if is_number => cast(machine, object, Base::Float),
         ("toBigDecimal", []) if is_number => match plain {
             Value::Double(value) => types::decimal_of_double(*value),
-            _ => crate::evaluate::to_decimal(plain).map(|value| V::Plain(Value::Decimal(value))),
+            _ => crate::plain::to_decimal(plain).map(|value| V::Plain(Value::Decimal(value))),
         }
         .ok_or_else(|| unknown(object, method)),
         ("compareTo", [other]) => Ok(V::int(operators::compare(object, other)? as i64)),

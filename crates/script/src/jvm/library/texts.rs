@@ -11,7 +11,6 @@ use super::super::tree::Base;
 use super::super::value::V;
 use super::{encode, format, lists, regex, text_of, unknown};
 use crate::Value;
-use crate::syntax::Dialect;
 
 pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
     machine.spend_text(text.len())?;
@@ -102,7 +101,7 @@ fn replaced(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         }
         ("compareToIgnoreCase", [other]) => {
             let other = text_of(machine, other)?;
-            Ok(V::int(i64::from(crate::evaluate::text::compare(&text.to_lowercase(), &other.to_lowercase()))))
+            Ok(V::int(i64::from(crate::plain::text::compare(&text.to_lowercase(), &other.to_lowercase()))))
         }
         ("contentEquals", [other]) => {
             let other = text_of(machine, other)?;
@@ -320,7 +319,6 @@ fn of_characters(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, argum
                     _ => return Err(unknown(&object(), method)),
                 }
             }
-            let dialect = if machine.groovy() { Dialect::Groovy } else { Dialect::BeanShell };
             let known = matches!(
                 method,
                 "isEmpty"
@@ -339,7 +337,7 @@ fn of_characters(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, argum
             if !known {
                 return Err(unknown(&object(), method));
             }
-            Ok(V::from(crate::evaluate::text::call(&Value::Text(text.clone()), method, &plain, dialect)?))
+            Ok(V::from(crate::plain::text::call(text, method, &plain)?))
         }
     }
 }

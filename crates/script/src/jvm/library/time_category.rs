@@ -11,7 +11,7 @@ use super::super::value::V;
 use super::instance::{Instance, Offer, no_static, not_made};
 use super::unknown;
 use crate::Value;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 const NAME: &str = "TimeCategory";
 

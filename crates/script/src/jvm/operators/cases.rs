@@ -10,7 +10,7 @@ use super::super::{patterns, types};
 use super::equality::same;
 use crate::Value;
 use crate::java_like::beanshell;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 /// Whether a value fits a case of Groovy's `switch`, or is `in` something.
 pub fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {

@@ -8,7 +8,7 @@ use super::super::value::{V, natural};
 use super::super::{missing, stack};
 use crate::Value;
 use crate::java_like::groovy;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 /// Groovy's `==`.
 pub fn same(left: &V, right: &V) -> Result<bool, Fault> {

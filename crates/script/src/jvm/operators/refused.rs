@@ -8,7 +8,7 @@ use super::super::objects::Object;
 use super::super::tree::{Operator, Shift};
 use super::super::value::V;
 use crate::Value;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 pub(super) fn name(operator: Operator) -> &'static str {
     match operator {

@@ -18,9 +18,14 @@ impl Machine<'_> {
             Cause::Thrown(exception) => {
                 let is_error =
                     matches!(&exception, V::Object(object) if object.class().is_a(Class::known("Error")));
-                let message = library::print::java(self, &exception).unwrap_or_default();
+                let message = match &exception {
+                    V::Object(object) if self.jexl() => object.message().map(str::to_owned),
+                    _ => None,
+                };
+                let message =
+                    message.unwrap_or_else(|| library::print::java(self, &exception).unwrap_or_default());
                 let message = match self.origin.take() {
-                    Some(origin) if !self.groovy() => self.message(origin),
+                    Some(origin) if self.beanshell() => self.message(origin),
                     _ => message,
                 };
                 if is_error {
@@ -33,7 +38,7 @@ impl Machine<'_> {
 
     /// A message of BeanShell as its `EvalError` has it: with the script's first 80 characters in one line.
     fn message(&self, what: String) -> String {
-        if self.groovy() {
+        if !self.beanshell() {
             return what;
         }
         let mut text: String = self.tree.text.replace(['\n', '\r'], " ");

@@ -16,12 +16,12 @@ use super::super::tree::{Base, Function, Parameter, Tree, Type};
 use super::super::value::{Host, Order, V};
 use super::super::{known, patterns, random, stack};
 use super::world::Somebody;
-use crate::java_like::Language;
+use crate::language::{Dialect, Language};
 
 fn tree() -> Tree {
     let names = vec![Arc::from("it"), Arc::from("other")];
     Tree {
-        language: Language::Groovy,
+        dialect: Dialect::Groovy,
         text: Arc::from(""),
         statements: Vec::new(),
         names,

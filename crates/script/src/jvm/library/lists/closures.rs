@@ -12,7 +12,7 @@ use super::super::super::value::{Order, V, natural};
 use super::super::{print, unknown};
 use super::items::{call_with, holds, index_of, shuffle, sorted, unique};
 use crate::Value;
-use crate::syntax::ast::Binary;
+use crate::plain::Binary;
 
 pub(super) fn call(
     machine: &mut Machine<'_>,

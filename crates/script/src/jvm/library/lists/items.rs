@@ -87,8 +87,8 @@ pub fn compared(machine: &mut Machine<'_>, closure: &V, left: &V, right: &V) -> 
     let order = machine.call_value(closure, vec![left.clone(), right.clone()])?;
     match (order.as_long(), &order) {
         (Some(order), _) => Ok(order),
-        (None, V::Plain(plain)) if crate::evaluate::to_double(plain).is_some() => {
-            Ok(crate::evaluate::to_double(plain).unwrap_or(0.0) as i64)
+        (None, V::Plain(plain)) if crate::plain::to_double(plain).is_some() => {
+            Ok(crate::plain::to_double(plain).unwrap_or(0.0) as i64)
         }
         _ => {
             let class = super::super::super::missing::class_name(&order);

@@ -135,7 +135,7 @@ fn of_numbers(machine: &mut Machine<'_>, class: Class, method: &str, arguments: 
         ) => {
             let code = value
                 .as_long()
-                .or_else(|| value.as_text().and_then(crate::evaluate::single_unit).map(i64::from));
+                .or_else(|| value.as_text().and_then(crate::plain::single_unit).map(i64::from));
             let c = code.and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
             Ok(V::truth(c.is_some_and(|c| numbers::character_is(c, method))))
         }

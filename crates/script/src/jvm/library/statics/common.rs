@@ -66,12 +66,7 @@ pub fn math(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
                     _ => return Err(wrong("Math", method)),
                 }
             }
-            let dialect = if machine.groovy() {
-                crate::syntax::Dialect::Groovy
-            } else {
-                crate::syntax::Dialect::BeanShell
-            };
-            Ok(V::from(crate::evaluate::math(method, &plain, dialect)?))
+            Ok(V::from(crate::plain::math(method, &plain, machine.language())?))
         }
     }
 }
