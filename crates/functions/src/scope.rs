@@ -238,17 +238,19 @@ impl Scope for UserScope<'_> {
         self.verdict.as_mut()
     }
 
-    fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, String> {
+    fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, ElementError> {
         let format = date_format(pattern)?;
         let mut out = String::new();
-        format.format(&Moment::of_instant(i128::from(ms) * 1_000_000, zone), &mut out)?;
+        format
+            .format(&Moment::of_instant(i128::from(ms) * 1_000_000, zone), &mut out)
+            .map_err(String::from)?;
         Ok(out)
     }
 
-    fn parse_date(&self, pattern: &str, text: &str, zone: &TimeZone) -> Result<Option<i64>, String> {
+    fn parse_date(&self, pattern: &str, text: &str, zone: &TimeZone) -> Result<Option<i64>, ElementError> {
         let format = date_format(pattern)?;
         if let Some(what) = format.unreadable() {
-            return Err(format!("reading {what}"));
+            return Err(format!("reading {what}").into());
         }
         let defaults = Defaults { date_in_year: Some(1970), ..Defaults::default() };
         let Ok(moment) = format.parse(text, defaults) else { return Ok(None) };

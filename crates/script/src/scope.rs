@@ -1,5 +1,6 @@
 //! What a script may see and change of the virtual user that runs it.
 
+use busyhour_program::ElementError;
 use std::any::Any;
 use std::rc::Rc;
 
@@ -141,16 +142,16 @@ pub trait Scope {
     /// Milliseconds since 1970 by a pattern of Java's `SimpleDateFormat`.
     ///
     /// # Errors
-    /// Why the pattern cannot be had.
-    fn format_date(&self, pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, String> {
-        Err(format!("the date format `{pattern}`"))
+    /// If the pattern is not supported.
+    fn format_date(&self, pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, ElementError> {
+        Err(format!("the date format `{pattern}`").into())
     }
-    /// The same read; `None` for a text that is no such date.
+    /// The time of a text by such a pattern; `None` for a text that does not match.
     ///
     /// # Errors
-    /// Why the pattern cannot be had.
-    fn parse_date(&self, pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, String> {
-        Err(format!("the date format `{pattern}`"))
+    /// If the pattern is not supported.
+    fn parse_date(&self, pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, ElementError> {
+        Err(format!("the date format `{pattern}`").into())
     }
 }
 

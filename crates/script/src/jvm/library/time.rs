@@ -21,7 +21,7 @@ pub fn format(
     zone: Option<&TimeZone>,
 ) -> Result<String, Fault> {
     let zone = zone.cloned().unwrap_or_else(TimeZone::system);
-    machine.scope.format_date(pattern, ms, &zone).map_err(unsupported)
+    machine.scope.format_date(pattern, ms, &zone).map_err(|error| unsupported(String::from(error)))
 }
 
 pub fn parse(
@@ -34,7 +34,7 @@ pub fn parse(
     match machine.scope.parse_date(pattern, text, &zone) {
         Ok(Some(ms)) => Ok(ms),
         Ok(None) => Err(thrown("ParseException", format!("Unparseable date: \"{text}\""))),
-        Err(what) => Err(unsupported(what)),
+        Err(error) => Err(unsupported(String::from(error))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A user with a sample and an HTTP request, so that every method of JMeter's objects can be called.
 
+use busyhour_program::ElementError;
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -137,10 +138,10 @@ impl Scope for Somebody {
     fn random_bits(&mut self) -> u64 {
         7
     }
-    fn format_date(&self, _pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, String> {
+    fn format_date(&self, _pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, ElementError> {
         Ok(String::new())
     }
-    fn parse_date(&self, _pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, String> {
+    fn parse_date(&self, _pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, ElementError> {
         Ok(Some(0))
     }
     fn sample(&self) -> Option<&dyn SampleFacts> {
