@@ -18,8 +18,7 @@ use xtask_common::project;
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask tidy
-  cargo xtask tidy --circles crates/http
-  cargo xtask tidy --shrink-circles";
+  cargo xtask tidy --circles crates/http";
 
 /// Options of `tidy`.
 #[derive(Debug, clap::Args)]
@@ -28,9 +27,6 @@ pub struct Options {
     /// Print the circles between the files of the crate in this directory, with their imports, instead of checking
     #[arg(long, value_name = "DIRECTORY")]
     circles: Option<String>,
-    /// Remove files from the list of known circles that are in none any more
-    #[arg(long, conflicts_with = "circles")]
-    shrink_circles: bool,
 }
 
 /// Checks the whole tree and prints what it finds.
@@ -42,9 +38,6 @@ pub fn run(options: &Options) -> Result<()> {
     let files = tree::load(&root)?;
     if let Some(name) = &options.circles {
         return circles::print(&files, name);
-    }
-    if options.shrink_circles {
-        return circles::shrink(&root, &files);
     }
     let packages = metadata::load(&root)?;
 
