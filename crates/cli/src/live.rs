@@ -276,7 +276,7 @@ fn page(
             .find(|name| !name.is_empty())
             .cloned()
             .unwrap_or_else(|| "Test run".into()),
-        asked: if processes.is_empty() { "Users of the plan".into() } else { processes.join(" + ") },
+        requested: if processes.is_empty() { "Users of the plan".into() } else { processes.join(" + ") },
         fixed_rate: steered.fixed_rate().map(str::to_owned),
         report: std::path::absolute(&report).unwrap_or(report).display().to_string(),
         allow_remote: args.live_remote,

@@ -33,7 +33,7 @@ pub struct PageSettings {
     /// The run's name.
     pub title: String,
     /// The requested load, as text.
-    pub asked: String,
+    pub requested: String,
     /// Why the rate cannot be changed; `None` when it can.
     pub fixed_rate: Option<String>,
     /// Where the report will be written.
@@ -127,7 +127,7 @@ impl PageServer {
         let bound = listener.local_addr().map_err(cannot)?;
         let page = LivePage {
             title: &settings.title,
-            asked: &settings.asked,
+            requested: &settings.requested,
             fixed_rate: settings.fixed_rate.as_deref(),
             report: &settings.report,
         };

@@ -3,12 +3,11 @@
 mod figure;
 mod scale;
 
-use std::fmt::Write as _;
-
 use busyhour_analysis::{CellCounts, WebLogTables};
 use busyhour_runs::LogReport;
+use maud::{Markup, PreEscaped, html};
 
-use crate::page::escape;
+use crate::terminal_text::printable;
 use figure::{Figure, Layer, Mark};
 
 /// Most bars of a plot.
@@ -36,35 +35,48 @@ pub struct PlotFile {
 #[must_use]
 pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
     let mut files = Vec::new();
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>Arrivals – Busyhour</title>\
-         <style>{}{PAGE_STYLE}</style></head><body><main>\n",
-        include_str!("arrival_plots/style.css")
-    );
     let mut stems = Vec::new();
+    let mut sections: Vec<Markup> = Vec::new();
     for log in logs {
         let stem = stem(&log.name, &mut stems);
-        let _ = writeln!(page, "<h1>{}</h1>\n<p class=\"sub\">{}</p>", escape(&log.name), subtitle(log));
-        for verdict in &log.verdicts {
-            let of = verdict.of.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
-            let _ = writeln!(page, "<p>{}{}</p>", escape(&of), escape(&verdict.line));
-        }
-        for (kind, figure, note) in figures(&log.tables) {
+        let figures = figures(&log.tables);
+        for (kind, figure, _) in &figures {
             let of = format!("{stem} · {}", rate(log));
             files.push(PlotFile { name: format!("{stem}-{kind}.svg"), contents: figure.svg(&of) });
-            let _ = writeln!(
-                page,
-                "<section><h2>{}</h2>{}<p class=\"note\">{}</p></section>",
-                escape(&figure.title),
-                figure.inline(),
-                escape(&note)
-            );
         }
+        sections.push(html! {
+            h1 { (printable(&log.name)) }
+            "\n"
+            p.sub { (subtitle(log)) }
+            "\n"
+            @for verdict in &log.verdicts {
+                p {
+                    @if let Some(of) = &verdict.of { (printable(&of.to_string())) ": " }
+                    (printable(&verdict.line))
+                }
+                "\n"
+            }
+            @for (_, figure, note) in &figures {
+                section { h2 { (printable(&figure.title)) } (PreEscaped(figure.inline())) p.note { (printable(note)) } }
+                "\n"
+            }
+        });
     }
-    page.push_str("</main></body></html>\n");
-    files.push(PlotFile { name: "arrivals.html".into(), contents: page });
+    let page = html! {
+        (PreEscaped("<!doctype html>\n"))
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Arrivals – Busyhour" }
+                style { (PreEscaped(include_str!("arrival_plots/style.css"))) (PreEscaped(PAGE_STYLE)) }
+            }
+            body { main { "\n" @for section in &sections { (section) } } }
+        }
+        "\n"
+    };
+    files.push(PlotFile { name: "arrivals.html".into(), contents: page.into_string() });
     files
 }
 
@@ -244,10 +256,10 @@ fn counts(tables: &WebLogTables) -> Option<(Figure, String)> {
         counts.mean
     );
     if let Some(dispersion) = counts.dispersion {
-        let _ = write!(note, " Index of dispersion {dispersion:.2}; 1 for a Poisson process, 0 when even.");
+        note += &format!(" Index of dispersion {dispersion:.2}; 1 for a Poisson process, 0 when even.");
     }
     if beyond > 0 {
-        let _ = write!(note, " {beyond} cells with more arrivals are not shown.");
+        note += &format!(" {beyond} cells with more arrivals are not shown.");
     }
     let figure = Figure {
         title: format!("Arrivals per {width}"),

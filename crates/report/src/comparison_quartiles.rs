@@ -1,13 +1,11 @@
 //! The interquartile ranges of a comparison: described, not judged.
 
-use std::fmt::Write as _;
-
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{ComparedRow, Quartiles};
+use maud::{Markup, html};
 
 use crate::log_tables::cell;
 use crate::numbers::ms;
-use crate::page::escape;
 use crate::terminal_text::shown_label;
 
 /// What the numbers are.
@@ -39,22 +37,31 @@ pub(crate) fn quartiles_csv(row: &ComparedRow, kind: &str, columns: usize) -> St
 }
 
 /// The ranges of all rows as a table of the page.
-pub(crate) fn quartiles_html(comparison: &Comparison) -> String {
-    let mut out = format!(
-        "<p>{ABOUT}</p><table class=\"wide\"><caption class=\"skip\">Interquartile ranges in ms</caption><thead><tr>\
-         <th scope=\"col\" class=\"text\">label</th><th scope=\"col\">before p25</th><th scope=\"col\">before p75</th>\
-         <th scope=\"col\">after p25</th><th scope=\"col\">after p75</th></tr></thead><tbody>"
-    );
-    for row in comparison.rows() {
-        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(&shown_label(&row.label)));
-        for side in [row.base_quartiles, row.new_quartiles] {
-            let [p25, p75] = match side {
-                Some(found) => [ms(found.p25_ms), ms(found.p75_ms)],
-                None => ["–".to_owned(), "–".to_owned()],
-            };
-            let _ = write!(out, "<td>{p25}</td><td>{p75}</td>");
+pub(crate) fn quartiles_html(comparison: &Comparison) -> Markup {
+    let ends = |side: Option<Quartiles>| match side {
+        Some(found) => [ms(found.p25_ms), ms(found.p75_ms)],
+        None => ["–".to_owned(), "–".to_owned()],
+    };
+    html! {
+        p { (ABOUT) }
+        table.wide {
+            caption.skip { "Interquartile ranges in ms" }
+            thead {
+                tr {
+                    th.text scope="col" { "label" }
+                    @for name in ["before p25", "before p75", "after p25", "after p75"] { th scope="col" { (name) } }
+                }
+            }
+            tbody {
+                @for row in comparison.rows() {
+                    tr {
+                        th scope="row" { (shown_label(&row.label)) }
+                        @for side in [row.base_quartiles, row.new_quartiles] {
+                            @for end in ends(side) { td { (end) } }
+                        }
+                    }
+                }
+            }
         }
-        out.push_str("</tr>");
     }
-    out + "</tbody></table>"
 }

@@ -57,8 +57,9 @@ pub use comparison_trend::trend_table;
 pub use dashboard::{DashboardError, prepare_dashboard, write_dashboard};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{
-    EVENTS_PATH, LIVE_WORDS, LivePage, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint,
-    WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report, live_html, what_if_html,
+    EVENTS_PATH, LIVE_WORDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,
+    WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report, live_html,
+    what_if_html,
 };
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;

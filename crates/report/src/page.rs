@@ -29,9 +29,9 @@ pub use capacity::capacity_html;
 pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
 pub use live::{LIVE_WORDS, LivePage, live_html};
-pub(crate) use markup::escape;
 pub use what_if::{
-    WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue, what_if_html,
+    NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
+    what_if_html,
 };
 
 use document::{Document, Kind};
@@ -58,7 +58,7 @@ pub fn html_report(summary: &Summary) -> String {
         kind: Kind::Run,
         title: &opening::title(summary),
         subtitle: &opening::subtitle(summary),
-        opening: &opening::opening(summary),
+        opening: opening::opening(summary),
         sections: &sections,
         model: &model,
     }

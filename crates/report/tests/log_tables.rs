@@ -81,7 +81,7 @@ fn one_log_shows_its_labels() {
     5        499  12.64   79.09   98.39  1.24
     10       999  25.08   39.84   40.75  1.02
 
-    quantiles: linear between neighbours (type 7 of Hyndman and Fan)
+    quantiles: linear interpolation (type 7 of Hyndman and Fan)
     ");
 }
 

@@ -87,7 +87,7 @@ const LAYERS: &[CrateRule] = &[
     crate_rule("runs", &["record", "analysis", "arrivals", "stats", "queueing"]),
     CrateRule {
         name: "report",
-        may_use: &["record", "analysis", "runs", "stats", "queueing"],
+        may_use: &["diagnostic", "record", "analysis", "runs", "stats", "queueing"],
         tests_may_use: &["arrivals"],
     },
     crate_rule("server", &[]),

@@ -38,7 +38,7 @@ fn model(Varied { model, points }: &Varied) -> WhatIfModel {
 fn point(point: &Point) -> WhatIfPoint {
     let found = match &point.result {
         Ok(answer) => Ok(found(answer)),
-        Err(why) => Err(why.short()),
+        Err(why) => Err(why.short().into()),
     };
     WhatIfPoint { values: point.values.clone(), found }
 }

@@ -2,8 +2,15 @@
 
 use std::fmt::Write as _;
 
+use maud::html;
+
 use super::scale::{scale, tick};
-use crate::page::escape;
+use crate::terminal_text::printable;
+
+/// Text in SVG.
+fn escape(text: &str) -> String {
+    html! { (printable(text)) }.into_string()
+}
 
 /// How a layer's points are drawn.
 #[derive(Clone, Copy, PartialEq)]

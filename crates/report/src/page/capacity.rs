@@ -1,15 +1,17 @@
 //! The page of a capacity model: what a system can do, how well that is known, and what is left.
 
-use std::fmt::Write as _;
-
-use busyhour_queueing::fit::{CapacityFit, FittedValue, ReportedFinding, Weight};
+use busyhour_queueing::fit::{CapacityFit, FittedValue, Weight};
+use maud::{Markup, html};
 use serde::Serialize;
 
 use super::document::{Document, Kind};
-use super::markup::{Column, Section, Sort, capital, escape, figure, head, scrolling};
+use super::markup::{
+    Column, PlotHeight, Section, Sort, capital, caveat_list, figure, head, scrolling, wide_table,
+};
 use super::model::MODEL_VERSION;
 use crate::capacity_words::{headline, headroom, off, parameter, per_s, time, users, with_interval};
 use crate::numbers::counted;
+use crate::terminal_text::printable;
 
 /// The page of a capacity model; `title` is what was measured.
 #[must_use]
@@ -26,7 +28,7 @@ pub fn capacity_html(fit: &CapacityFit, title: &str) -> String {
         kind: Kind::Capacity,
         title: &format!("{title}: capacity"),
         subtitle: &subtitle(fit),
-        opening: &opening(fit),
+        opening: opening(fit),
         sections: &sections,
         model: &CapacityPageModel::of(fit),
     }
@@ -39,49 +41,32 @@ fn subtitle(fit: &CapacityFit) -> String {
     let mut words =
         format!("{} · think time {} ms", counted(fitted as u64, "measurement"), time(fit.think_s));
     if left_out > 0 {
-        let _ = write!(words, " · {left_out} left out");
+        words += &format!(" · {left_out} left out");
     }
     words
 }
 
 /// The result in a sentence, and its caveats.
-fn opening(fit: &CapacityFit) -> String {
-    let mut out = format!(
-        "<section aria-label=\"Result\"><p class=\"headline\">{}</p></section>",
-        escape(&capital(&headline(fit)))
-    );
-    let told = |findings: Vec<&ReportedFinding>, title: &str, id: &str| {
-        let mut out =
-            format!("<section class=\"caveats\" aria-labelledby=\"{id}\"><h2 id=\"{id}\">{title}</h2><ul>");
-        for told in findings {
-            let _ = write!(
-                out,
-                "<li>{}.<span>{}.</span></li>",
-                escape(&capital(&told.message)),
-                escape(&capital(&told.advice))
-            );
+fn opening(fit: &CapacityFit) -> Markup {
+    let of = |is_contradiction: bool| {
+        let all = fit.findings.iter();
+        all.filter(move |finding| (finding.weight == Weight::Contradiction) == is_contradiction)
+            .map(|finding| (finding.message.as_str(), Some(finding.advice.as_str())))
+    };
+    html! {
+        section aria-label="Result" { p.headline { (printable(&capital(&headline(fit)))) } }
+        @if of(true).next().is_some() {
+            (caveat_list("Contradictions to laws that hold for every system", "contradictions-title", of(true)))
+            "\n"
         }
-        out + "</ul></section>\n"
-    };
-    let of = |wanted: &dyn Fn(Weight) -> bool| -> Vec<&ReportedFinding> {
-        fit.findings.iter().filter(|told| wanted(told.weight)).collect()
-    };
-    let contradictions = of(&|weight| weight == Weight::Contradiction);
-    if !contradictions.is_empty() {
-        out += &told(
-            contradictions,
-            "Contradictions to laws that hold for every system",
-            "contradictions-title",
-        );
+        @if of(false).next().is_some() {
+            (caveat_list("Before you rely on this", "caveats-title", of(false)))
+            "\n"
+        }
     }
-    let doubts = of(&|weight| weight != Weight::Contradiction);
-    if !doubts.is_empty() {
-        out += &told(doubts, "Before you rely on this", "caveats-title");
-    }
-    out
 }
 
-fn throughput(fit: &CapacityFit) -> String {
+fn throughput(fit: &CapacityFit) -> Markup {
     let bound = match (fit.bounds, &fit.headroom.capacity_per_s) {
         (Some(bounds), Some(capacity)) => format!(
             " Dashed: the bounds min(N/(R₀ + Z), X_max) with R₀ = {} ms and X_max = {}/s, which intersect at {} users.",
@@ -94,32 +79,28 @@ fn throughput(fit: &CapacityFit) -> String {
     let band = if has_band(fit) { " The tinted band is the curve's 95 % interval." } else { "" };
     figure(
         "throughput",
-        "",
-        &format!("Requests per second by number of users: curve of the model and measurements.{band}{bound}"),
+        PlotHeight::Normal,
+        format!("Requests per second by number of users: curve of the model and measurements.{band}{bound}"),
     )
 }
 
-fn response(fit: &CapacityFit) -> String {
+fn response(fit: &CapacityFit) -> Markup {
     let bound = match fit.bounds {
         Some(_) => " Dashed: lower bound max(R₀, N/X_max − Z).",
         None => " By Little's law from the throughput.",
     };
-    figure("response", "", &format!("Mean response time by number of users.{bound}"))
+    figure("response", PlotHeight::Normal, format!("Mean response time by number of users.{bound}"))
 }
 
 fn has_band(fit: &CapacityFit) -> bool {
     fit.curve.iter().any(|point| point.throughput_per_s.low.is_some())
 }
 
-fn left(fit: &CapacityFit) -> String {
-    let mut out = String::from("<ul>");
-    for line in headroom(fit) {
-        let _ = write!(out, "<li>{}</li>", escape(&line));
-    }
-    out + "</ul>"
+fn left(fit: &CapacityFit) -> Markup {
+    html! { ul { @for line in headroom(fit) { li { (printable(&line)) } } } }
 }
 
-fn measurements(fit: &CapacityFit) -> String {
+fn measurements(fit: &CapacityFit) -> Markup {
     let column = |name: &'static str, sort: Sort| Column { name, term: "", sort };
     let mut columns = vec![
         column("measurement", Sort::Text),
@@ -136,122 +117,116 @@ fn measurements(fit: &CapacityFit) -> String {
     let has_left_out = fit.points.iter().any(|compared| compared.checked.left_out.is_some());
     columns.extend(has_failed.then(|| column("failed %", Sort::Number)));
     columns.extend(has_left_out.then(|| column("excluded", Sort::Words)));
-    let mut table = format!(
-        "<table class=\"wide sortable\"><caption class=\"skip\">Measurements and model</caption>{}<tbody>",
-        head(&columns)
-    );
-    for compared in &fit.points {
-        let point = &compared.checked.point;
-        let response = match point.response_s {
-            Some(measured) => {
-                [time(measured), time(compared.model_response_s), off(compared.model_response_s, measured)]
+    let rows = html! {
+        @for compared in &fit.points {
+            @let point = &compared.checked.point;
+            @let response = compared.model_response_s;
+            tr {
+                th scope="row" { (printable(&point.name)) }
+                td { (users(compared.checked.users)) }
+                td { (per_s(point.throughput_per_s)) }
+                td { (per_s(compared.model_throughput_per_s)) }
+                td { (off(compared.model_throughput_per_s, point.throughput_per_s)) }
+                td { (point.response_s.map_or_else(dash, time)) }
+                td { (time(response)) }
+                td { (point.response_s.map_or_else(dash, |measured| off(response, measured))) }
+                @if has_failed {
+                    td { (point.error_share.map_or_else(dash, |share| format!("{:.2}", share * 100.0))) }
+                }
+                @if has_left_out {
+                    td.text { (compared.checked.left_out.map_or("", |why| why.words())) }
+                }
             }
-            None => ["–".to_owned(), time(compared.model_response_s), "–".to_owned()],
-        };
-        let _ = write!(
-            table,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
-            escape(&point.name),
-            users(compared.checked.users),
-            per_s(point.throughput_per_s),
-            per_s(compared.model_throughput_per_s),
-            off(compared.model_throughput_per_s, point.throughput_per_s),
-            response[0],
-            response[1],
-            response[2],
-        );
-        if has_failed {
-            let failed =
-                point.error_share.map_or_else(|| "–".to_owned(), |share| format!("{:.2}", share * 100.0));
-            let _ = write!(table, "<td>{failed}</td>");
         }
-        if has_left_out {
-            let why = compared.checked.left_out.map_or("", |why| why.words());
-            let _ = write!(table, "<td class=\"text\">{why}</td>");
-        }
-        table.push_str("</tr>");
-    }
-    table.push_str("</tbody></table>");
-    scrolling("Measurements and model", &table)
+    };
+    let title = "Measurements and model";
+    scrolling(title, wide_table(title, &columns, &rows))
 }
 
-fn model(fit: &CapacityFit) -> String {
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn model(fit: &CapacityFit) -> Markup {
     let column = |name: &'static str, sort: Sort| Column { name, term: "", sort };
     let columns =
         [column("parameter", Sort::Words), column("value", Sort::No), column("95 % interval", Sort::No)];
-    let mut table =
-        format!("<table><caption class=\"skip\">Parameters of the model</caption>{}<tbody>", head(&columns));
-    let mut row = |name: &str, value: String, ends: Option<(String, String)>| {
-        let ends = ends.map_or_else(|| "unknown".to_owned(), |(low, high)| format!("{low} to {high}"));
-        let _ = write!(
-            table,
-            "<tr><th scope=\"row\">{}</th><td>{value}</td><td class=\"soft\">{ends}</td></tr>",
-            escape(name)
-        );
-    };
+    let mut rows: Vec<(String, String, Option<(String, String)>)> = Vec::new();
     for of in &fit.parameters {
         let ends = of.fitted.low.zip(of.fitted.high);
-        let ends = ends.map(|(low, high)| (parameter(of, low), parameter(of, high)));
-        row(&of.name, parameter(of, of.fitted.value), ends);
-        if let Some((low, high)) = of.bootstrap {
+        let shown = |(low, high)| (parameter(of, low), parameter(of, high));
+        rows.push((of.name.clone(), parameter(of, of.fitted.value), ends.map(shown)));
+        if of.bootstrap.is_some() {
             let name = format!("{}, by bootstrap over runs", of.name);
-            row(&name, parameter(of, of.fitted.value), Some((parameter(of, low), parameter(of, high))));
+            rows.push((name, parameter(of, of.fitted.value), of.bootstrap.map(shown)));
         }
     }
-    table.push_str("</tbody></table>");
-    let mut out = format!(
-        "<p>{}, {}.</p>{}",
-        escape(&capital(&fit.model.words())),
-        escape(fit.method.words()),
-        scrolling("Parameters of the model", &table)
-    );
-    if let (Some(usl), Some(_)) = (&fit.usl, &fit.bounds) {
-        let peak = usl.peak_users.as_ref().map_or_else(
-            || "without a peak".to_owned(),
-            |peak| format!("with a peak at {} users", with_interval(peak, |value| users(value.round()))),
-        );
-        let _ = write!(
-            out,
-            "<p class=\"note\">The Universal Scalability Law for the same throughputs: σ = {:.4}, κ = {:.3e}, λ = {}/s, {peak}.</p>",
-            usl.curve.sigma,
-            usl.curve.kappa,
-            per_s(usl.curve.lambda_per_s)
-        );
+    let title = "Parameters of the model";
+    let table = html! {
+        table {
+            caption.skip { (title) }
+            (head(&columns))
+            tbody {
+                @for (name, value, ends) in &rows {
+                    tr {
+                        th scope="row" { (printable(name)) }
+                        td { (value) }
+                        td.soft {
+                            @if let Some((low, high)) = ends { (low) " to " (high) } @else { "unknown" }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        p { (printable(&capital(&fit.model.words()))) ", " (fit.method.words()) "." }
+        (scrolling(title, table))
+        @if let (Some(usl), Some(_)) = (&fit.usl, &fit.bounds) {
+            p.note {
+                "The Universal Scalability Law for the same throughputs: σ = " (format!("{:.4}", usl.curve.sigma))
+                ", κ = " (format!("{:.3e}", usl.curve.kappa)) ", λ = " (per_s(usl.curve.lambda_per_s)) "/s, "
+                @if let Some(peak) = &usl.peak_users {
+                    "with a peak at " (with_interval(peak, |value| users(value.round()))) " users."
+                } @else {
+                    "without a peak."
+                }
+            }
+        }
     }
-    out
 }
 
-fn method(fit: &CapacityFit) -> String {
-    let mut out = String::from("<dl class=\"pairs\">");
-    let mut add = |term: &str, words: &str| {
-        let _ = write!(out, "<dt>{term}</dt><dd>{words}</dd>");
-    };
-    add(
-        "N, X, R, Z",
-        "Users, requests per second, mean response time, mean think time: N = X(R + Z) holds for every system.",
-    );
-    add(
-        "capacity",
-        "X_max = 1/D_max: the throughput at which the busiest resource is always busy. No number of users exceeds it.",
-    );
-    add(
-        "knee N*",
-        "X_max (R₀ + Z): the number of users that keeps the bottleneck busy without queueing. With fewer users there is little waiting; \
-         with more, each further user mainly increases the waiting time.",
-    );
-    add(
-        "interval",
-        "Of the parameters and the curve, if the model is correct. Compare the measurements with the curve to judge that.",
-    );
-    if fit.bounds.is_none() {
-        add(
-            "σ, κ",
-            "σ is the serial share of the work, κ the cost of coordination between pairs of users. If κ is above 0, \
-             throughput has a peak and decreases beyond it.",
-        );
+fn method(fit: &CapacityFit) -> Markup {
+    let entry = |term: &str, words: &str| html! { dt { (term) } dd { (words) } };
+    html! {
+        dl.pairs {
+            (entry(
+                "N, X, R, Z",
+                "Users, requests per second, mean response time, mean think time: N = X(R + Z) holds for every system.",
+            ))
+            (entry(
+                "capacity",
+                "X_max = 1/D_max: the throughput at which the busiest resource is always busy. No number of users exceeds it.",
+            ))
+            (entry(
+                "knee N*",
+                "X_max (R₀ + Z): the number of users that keeps the bottleneck busy without queueing. With fewer users there \
+                 is little waiting; with more, each further user mainly increases the waiting time.",
+            ))
+            (entry(
+                "interval",
+                "Of the parameters and the curve, if the model is correct. Compare the measurements with the curve to judge \
+                 that.",
+            ))
+            @if fit.bounds.is_none() {
+                (entry(
+                    "σ, κ",
+                    "σ is the serial share of the work, κ the cost of coordination between pairs of users. If κ is above 0, \
+                     throughput has a peak and decreases beyond it.",
+                ))
+            }
+        }
     }
-    out.push_str("</dl>");
-    out
 }
 
 /// What the script draws: `ui/src/model.ts` mirrors it.

@@ -2,8 +2,9 @@
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::arrivals::RequestedProcess;
+use maud::{Markup, html};
 
-use super::markup::{def, escape};
+use super::markup::def;
 use crate::numbers::{counted, ms, rate};
 
 /// A user's way round: a response, and a pause.
@@ -33,29 +34,28 @@ impl Cycle {
     }
 
     /// The operational law with the run's numbers.
-    fn law(&self) -> Option<String> {
+    fn law(&self) -> Option<Markup> {
         let users = self.users.filter(|users| *users >= 1.0)?;
         let cycle_s = self.response_s + self.think_s;
-        Some(format!(
-            "Users, rate and times are related by N = X(R + Z): {} make X = {} requests per second if a request takes \
-             R = {} ms ({}) and a user pauses for Z = {} ms before the next ({}).",
-            counted(users.round() as u64, "user"),
-            rate(users / cycle_s),
-            ms(self.response_s * 1e3),
-            def("service", "service time"),
-            ms(self.think_s * 1e3),
-            def("think", "thinking"),
-        ))
+        Some(html! {
+            "Users, rate and times are related by N = X(R + Z): " (counted(users.round() as u64, "user")) " make X = "
+            (rate(users / cycle_s)) " requests per second if a request takes R = " (ms(self.response_s * 1e3)) " ms ("
+            (def("service", "service time")) ") and a user pauses for Z = " (ms(self.think_s * 1e3))
+            " ms before the next (" (def("think", "thinking")) ")."
+        })
     }
 }
 
 /// The law, and how to find what the system can do; nothing for a run that was not closed.
-pub(super) fn note(summary: &Summary) -> String {
-    let Some(law) = Cycle::of(summary).as_ref().and_then(Cycle::law) else { return String::new() };
-    format!(
-        "<p class=\"note\">{law} To estimate the capacity, run several numbers of users: <code>{}</code></p>",
-        escape("busyhour model fit RUN RUN … -o capacity.html")
-    )
+pub(super) fn note(summary: &Summary) -> Markup {
+    html! {
+        @if let Some(law) = Cycle::of(summary).as_ref().and_then(Cycle::law) {
+            p.note {
+                (law) " To estimate the capacity, run several numbers of users: "
+                code { "busyhour model fit RUN RUN … -o capacity.html" }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -65,12 +65,12 @@ mod tests {
     #[test]
     fn the_law_has_the_runs_numbers() {
         let cycle = Cycle { users: Some(20.0), response_s: 0.05, think_s: 0.95 };
-        let law = cycle.law().unwrap();
+        let law = cycle.law().unwrap().into_string();
         assert!(
             law.contains("20 users make X = 20.0 requests per second if a request takes R = 50.0 ms"),
             "{law}"
         );
         assert!(law.contains("pauses for Z = 950 ms"), "{law}");
-        assert_eq!(Cycle { users: None, ..cycle }.law(), None);
+        assert!(Cycle { users: None, ..cycle }.law().is_none());
     }
 }

@@ -1,11 +1,11 @@
 //! The frame of a page: head, contents, sections, data and script.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
 use super::bundle::{HEAD_SCRIPT, SCRIPT, STYLE, content_security_policy};
-use super::markup::{Section, escape, json_in_script};
+use super::markup::{Section, json_in_script};
+use crate::terminal_text::printable;
 
 /// Kind of page, read by the script.
 #[derive(Clone, Copy)]
@@ -44,8 +44,8 @@ pub(super) struct Document<'a, Model> {
     pub(super) title: &'a str,
     /// The line below it, as text.
     pub(super) subtitle: &'a str,
-    /// The first screen, as HTML.
-    pub(super) opening: &'a str,
+    /// The first screen.
+    pub(super) opening: Markup,
     pub(super) sections: &'a [Section],
     /// What the script draws.
     pub(super) model: &'a Model,
@@ -53,43 +53,62 @@ pub(super) struct Document<'a, Model> {
 
 impl<Model: Serialize> Document<'_, Model> {
     pub(super) fn html(&self) -> String {
-        let (title, subtitle) = (escape(self.title), escape(self.subtitle));
+        let (title, kind) = (printable(self.title), self.kind);
+        let is_live = matches!(kind, Kind::Live);
         // The model is made of strings, numbers and lists: every one has a JSON form.
         let model = json_in_script(&serde_json::to_string(self.model).unwrap_or_default());
-        // Nothing is shown before all is there (the browser waits for `whole`): tables would move while they are read.
-        let mut out = format!(
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\
-             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-             <meta name=\"color-scheme\" content=\"light dark\">\
-             <link rel=\"expect\" href=\"#whole\" blocking=\"render\">\
-             <title>{title} – Busyhour</title>\n<style>{STYLE}</style>\n<script>{HEAD_SCRIPT}</script></head>\n\
-             <body data-page=\"{}\"{}><a class=\"skip\" href=\"#results\">To the results</a>\n\
-             <header><h1>{title}</h1><p class=\"sub\">{subtitle}</p></header>\n\
-             <nav aria-label=\"Contents\"><ul>",
-            content_security_policy(matches!(self.kind, Kind::Live)),
-            self.kind.name(),
-            if matches!(self.kind, Kind::Live) {
-                format!(" data-events=\"{EVENTS_PATH}\"")
-            } else {
-                String::new()
-            },
-        );
-        for Section { id, title, .. } in self.sections {
-            let _ = write!(out, "<li><a href=\"#{id}\">{title}</a></li>");
-        }
-        let _ = writeln!(out, "</ul></nav>\n<main id=\"results\" tabindex=\"-1\">\n{}", self.opening);
-        for Section { id, title, body } in self.sections {
-            let _ = writeln!(
-                out,
-                "<section id=\"{id}\" aria-labelledby=\"{id}-title\"><h2 id=\"{id}-title\">{title}</h2>\n{body}</section>"
-            );
-        }
-        let _ = writeln!(
-            out,
-            "</main>\n<script type=\"application/json\" id=\"model\">{model}</script>\n<script>{SCRIPT}</script>\n\
-             <p id=\"whole\" hidden></p></body></html>"
-        );
-        out
+        let page = html! {
+            (PreEscaped("<!doctype html>\n"))
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(PreEscaped(content_security_policy(is_live)));
+                    meta name="viewport" content="width=device-width,initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    // Nothing is shown before all is there (the browser waits for `whole`): tables would move while they
+                    // are read.
+                    link rel="expect" href="#whole" blocking="render";
+                    title { (title) " – Busyhour" }
+                    "\n"
+                    style { (PreEscaped(STYLE)) }
+                    "\n"
+                    script { (PreEscaped(HEAD_SCRIPT)) }
+                }
+                "\n"
+                body data-page=(kind.name()) data-events=[is_live.then_some(EVENTS_PATH)] {
+                    a.skip href="#results" { "To the results" }
+                    "\n"
+                    header { h1 { (title) } p.sub { (printable(self.subtitle)) } }
+                    "\n"
+                    nav aria-label="Contents" {
+                        ul {
+                            @for Section { id, title, .. } in self.sections {
+                                li { a href={ "#" (id) } { (title) } }
+                            }
+                        }
+                    }
+                    "\n"
+                    main #results tabindex="-1" {
+                        "\n" (self.opening) "\n"
+                        @for Section { id, title, body } in self.sections {
+                            @let title_id = format!("{id}-title");
+                            section id=(id) aria-labelledby=(title_id) {
+                                h2 id=(title_id) { (title) }
+                                "\n" (body)
+                            }
+                            "\n"
+                        }
+                    }
+                    "\n"
+                    script type="application/json" id="model" { (PreEscaped(model)) }
+                    "\n"
+                    script { (PreEscaped(SCRIPT)) }
+                    "\n"
+                    p #whole hidden {}
+                }
+            }
+            "\n"
+        };
+        page.into_string()
     }
 }

@@ -1,55 +1,52 @@
 //! Where a run was made, and how to run it again.
 
-use std::fmt::Write as _;
-
 use busyhour_analysis::{RunFacts, Summary};
+use maud::html;
 
-use super::markup::{Section, escape};
+use super::markup::Section;
+use crate::terminal_text::printable;
 
 /// Shown for values that the system does not provide.
 const UNAVAILABLE: &str = "unavailable";
 
+/// The name of the plan's hash, which is shown as code.
+const SHA_256: &str = "SHA-256 of the plan";
+
 /// The section on the run's circumstances.
 pub(super) fn environment(summary: &Summary) -> Section {
     let run = &summary.run;
-    let mut body = String::new();
-    if let Some(command) = again(run) {
-        let _ = write!(
-            body,
-            "<p>Command to repeat the run:</p><code class=\"again\">{}</code>",
-            escape(&command)
-        );
-        if !names_seed(run)
-            && let Some(seed) = run.seed
-            && !takes_seed(run)
-        {
-            let _ = write!(
-                body,
-                "<p class=\"note\">The seed was {seed}; <code>busyhour run PLAN --seed {seed}</code> \
-                 makes the same random choices.</p>"
-            );
+    let body = html! {
+        @if let Some(command) = again(run) {
+            p { "Command to repeat the run:" }
+            code.again { (printable(&command)) }
+            @if let Some(seed) = run.seed && !names_seed(run) && !takes_seed(run) {
+                p.note {
+                    "The seed was " (seed) "; " code { "busyhour run PLAN --seed " (seed) } " makes the same random choices."
+                }
+            }
+        } @else {
+            p { "The record does not describe how it was made." }
         }
-    } else {
-        body.push_str("<p>The record does not describe how it was made.</p>");
-    }
-    body.push_str("<dl class=\"pairs\">");
-    for (name, value) in pairs(run) {
-        let _ = write!(body, "<dt>{name}</dt><dd>{value}</dd>");
-    }
-    body.push_str("</dl>");
+        dl.pairs {
+            @for (name, value) in pairs(run) {
+                dt { (name) }
+                dd { @if name == SHA_256 { code { (value) } } @else { (value) } }
+            }
+        }
+    };
     Section { id: "environment", title: "Environment", body }
 }
 
 fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = vec![
         // Of a file of results alone the plan is unknown.
-        (if run.has_manifest { "Plan" } else { "Results" }, escape(&run.source)),
-        ("SHA-256 of the plan", code(&run.plan_sha256)),
+        (if run.has_manifest { "Plan" } else { "Results" }, printable(&run.source)),
+        (SHA_256, run.plan_sha256.clone()),
         ("Seed", run.seed.map(|seed| seed.to_string()).unwrap_or_default()),
         ("Request deadline", request_deadline(run)),
-        ("Generator", escape(&run.hostname)),
+        ("Generator", printable(&run.hostname)),
         ("Processors", if run.cpus > 0 { run.cpus.to_string() } else { String::new() }),
-        ("Busyhour", escape(&run.busyhour)),
+        ("Busyhour", printable(&run.busyhour)),
     ];
     if !run.generator.cores.is_empty() {
         let percent = |share: f64| format!("{:.0} % busy", share * 100.0);
@@ -74,10 +71,6 @@ fn request_deadline(run: &RunFacts) -> String {
         None if run.has_manifest => UNAVAILABLE.into(),
         None => String::new(),
     }
-}
-
-fn code(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
 }
 
 fn names_seed(run: &RunFacts) -> bool {

@@ -1,9 +1,10 @@
 //! The plots of a run: their places, and in words what they show.
 
 use busyhour_analysis::{DistributionPoint, HeatMap, Summary, reported_stalls};
+use maud::{Markup, html};
 
 use super::closed_load;
-use super::markup::{Section, def, figure};
+use super::markup::{PlotHeight, Section, def, figure};
 use super::steps::Steps;
 use crate::numbers::{counted, duration, ms, rate as per_second};
 
@@ -57,15 +58,17 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
         }
 }
 
-const NOTHING: &str = "<p>No request ended.</p>";
+fn nothing() -> Markup {
+    html! { p { "No request ended." } }
+}
 
 /// Requests and errors per second.
-fn rate_body(summary: &Summary, steps: &Steps) -> String {
-    let Some(extremes) = Extremes::of(steps.ended.iter().copied().map(Some)) else { return NOTHING.into() };
-    let mut body = figure(
+fn rate_body(summary: &Summary, steps: &Steps) -> Markup {
+    let Some(extremes) = Extremes::of(steps.ended.iter().copied().map(Some)) else { return nothing() };
+    let body = figure(
         "rate",
-        "",
-        &format!(
+        PlotHeight::Normal,
+        format!(
             "Completed per second: from {} (at {}) to {} (at {}), over the run {}.{}{}",
             per_second(extremes.least.1),
             duration(steps.begin_s(extremes.least.0)),
@@ -77,7 +80,7 @@ fn rate_body(summary: &Summary, steps: &Steps) -> String {
         ),
     );
     if summary.total.errors == 0 {
-        return body + "<p class=\"note\">No request failed.</p>";
+        return html! { (body) p.note { "No request failed." } };
     }
     let first = steps.errors.iter().position(|errors| *errors > 0.0);
     let words = match (first, Extremes::of(steps.errors.iter().copied().map(Some))) {
@@ -90,19 +93,22 @@ fn rate_body(summary: &Summary, steps: &Steps) -> String {
         ),
         _ => format!("{} failed, in a second that is not shown.", counted(summary.total.errors, "request")),
     };
-    body += &format!("<h3>{}</h3>", def("failed", "Errors per second"));
-    body + &figure("errors", " low", &words)
+    html! {
+        (body)
+        h3 { (def("failed", "Errors per second")) }
+        (figure("errors", PlotHeight::Low, words))
+    }
 }
 
 /// The section on rates.
 pub(super) fn rate(summary: &Summary, steps: Option<&Steps>) -> Section {
-    let body = steps.map_or_else(|| NOTHING.to_owned(), |steps| rate_body(summary, steps));
+    let body = steps.map_or_else(nothing, |steps| rate_body(summary, steps));
     Section { id: "rate", title: "Rate and errors", body }
 }
 
 /// Response time over time.
 pub(super) fn times(summary: &Summary, steps: Option<&Steps>) -> Section {
-    let body = steps.map_or_else(|| NOTHING.to_owned(), |steps| times_body(summary, steps));
+    let body = steps.map_or_else(nothing, |steps| times_body(summary, steps));
     Section { id: "times", title: "Response time over time", body }
 }
 
@@ -126,15 +132,15 @@ fn between(
     }
 }
 
-fn times_body(summary: &Summary, steps: &Steps) -> String {
+fn times_body(summary: &Summary, steps: &Steps) -> Markup {
     let of_steps = || between(steps.p50.iter().copied(), steps.p95.iter().copied(), |at| steps.begin_s(at));
     let Some(heat) = &summary.heat else {
         // The median of a slice of several seconds is the worst of its seconds' medians; the text states this.
         let each = if steps.step_s > 1 { "In the worst second of each point" } else { "Second by second" };
         return figure(
             "times",
-            "",
-            &format!(
+            PlotHeight::Normal,
+            format!(
                 "{each}, {} The record does not contain single response times over time.{}",
                 of_steps(),
                 about_slices(summary, steps, "the worst of")
@@ -160,13 +166,12 @@ fn times_body(summary: &Summary, steps: &Steps) -> String {
     };
     figure(
         "heat",
-        " tall",
-        &format!(
-            "A cell of the {} counts the requests that ended within {length} with a time in its band; {lines}. From {slice} to \
-             {slice} {of_each}{}",
-            def("heat", "heat map"),
-            about_ends(summary, steps)
-        ),
+        PlotHeight::Tall,
+        html! {
+            "A cell of the " (def("heat", "heat map")) " counts the requests that ended within " (length)
+            " with a time in its band; " (lines) ". From " (slice) " to " (slice) " " (of_each)
+            (about_ends(summary, steps))
+        },
     )
 }
 
@@ -182,7 +187,7 @@ fn slice_length(heat: &HeatMap) -> String {
 pub(super) fn distribution(summary: &Summary) -> Section {
     let points = &summary.distribution;
     let body = if points.len() < 2 {
-        "<p>There are too few requests for a distribution.</p>".to_owned()
+        html! { p { "There are too few requests for a distribution." } }
     } else {
         let at = |percentile: f64| {
             points.iter().find(|point| point.percentile >= percentile).map(|point| point.response_ms)
@@ -208,7 +213,7 @@ pub(super) fn distribution(summary: &Summary) -> Section {
             false => "All requests started at their intended time, so response and service time are equal. ",
         };
         words += "Each step of the axis contains a tenth of the requests of the previous step.";
-        figure("percentiles", "", &words)
+        figure("percentiles", PlotHeight::Normal, words)
     };
     Section { id: "distribution", title: "Distribution", body }
 }
@@ -219,16 +224,16 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
     let body = match known.filter(|(_, extremes)| extremes.most.1 > 0.0) {
         Some((steps, Extremes { most, .. })) => figure(
             "users",
-            " low",
-            &format!(
+            PlotHeight::Low,
+            format!(
                 "At most {} were active, for the first time at {}.{}",
                 counted(most.1 as u64, "user"),
                 duration(steps.begin_s(most.0)),
                 about_slices(summary, steps, "the most of")
             ),
         ),
-        None => "<p>Not recorded.</p>".to_owned(),
+        None => html! { p { "Not recorded." } },
     };
-    let body = body + &closed_load::note(summary);
+    let body = html! { (body) (closed_load::note(summary)) };
     Section { id: "users", title: "Users", body }
 }

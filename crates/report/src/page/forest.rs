@@ -1,6 +1,6 @@
 //! Intervals as bars on one scale, as in a forest plot.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
 const WIDTH: f64 = 220.0;
 const HEIGHT: f64 = 18.0;
@@ -52,25 +52,19 @@ impl Forest {
     }
 
     /// The bar. It is hidden from screen readers, because its numbers are in the next cell.
-    pub(super) fn svg(&self, mark: &Mark) -> String {
+    pub(super) fn svg(&self, mark: &Mark) -> Markup {
         let margin = self.margin / self.most * (WIDTH / 2.0 - EDGE);
-        let mut out = format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" aria-hidden=\"true\">\
-             <rect class=\"margin\" x=\"{:.1}\" y=\"0\" width=\"{:.1}\" height=\"{HEIGHT}\"/>\
-             <line class=\"none\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"0\" y2=\"{HEIGHT}\" transform=\"translate({margin:.1})\"/>",
-            WIDTH / 2.0 - margin,
-            2.0 * margin
-        );
         let low = mark.low.map_or(0.0, |low| self.x(low));
         let high = mark.high.map_or(WIDTH, |high| self.x(high));
-        let _ = write!(
-            out,
-            "<line class=\"bar {class}\" x1=\"{low:.1}\" x2=\"{high:.1}\" y1=\"{MIDDLE}\" y2=\"{MIDDLE}\"/>\
-             <circle class=\"dot {class}\" cx=\"{:.1}\" cy=\"{MIDDLE}\" r=\"3.5\"/></svg>",
-            self.x(mark.value),
-            class = mark.class
-        );
-        out
+        let at = |value: f64| format!("{value:.1}");
+        html! {
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) aria-hidden="true" {
+                rect class="margin" x=(at(WIDTH / 2.0 - margin)) y="0" width=(at(2.0 * margin)) height=(HEIGHT) {}
+                line class="none" x1=(at(WIDTH / 2.0)) x2=(at(WIDTH / 2.0)) y1="0" y2=(HEIGHT) {}
+                line class={ "bar " (mark.class) } x1=(at(low)) x2=(at(high)) y1=(MIDDLE) y2=(MIDDLE) {}
+                circle class={ "dot " (mark.class) } cx=(at(self.x(mark.value))) cy=(MIDDLE) r="3.5" {}
+            }
+        }
     }
 }
 
@@ -93,7 +87,7 @@ mod tests {
     #[test]
     fn what_has_no_end_goes_to_the_edge() {
         let forest = Forest::new([mark(0.0, None, None)].into_iter(), 0.001, false);
-        let svg = forest.svg(&mark(0.0, None, None));
+        let svg = forest.svg(&mark(0.0, None, None)).into_string();
         assert!(svg.contains("x1=\"0.0\" x2=\"220.0\""), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }

@@ -1,10 +1,9 @@
 //! The definitions of the terms on the page: listed at its end and shown where a term occurs.
 
-use std::fmt::Write as _;
-
 use busyhour_analysis::Summary;
+use maud::{Markup, html};
 
-use super::markup::{Section, escape};
+use super::markup::Section;
 
 /// Anchor, displayed term and definition, in alphabetical order of the terms.
 const TERMS: &[(&str, &str, &str)] = &[
@@ -139,29 +138,27 @@ const TERMS: &[(&str, &str, &str)] = &[
 ];
 
 /// The definitions as a list.
-pub(super) fn definitions() -> String {
-    let mut body = String::from("<dl class=\"glossary\">");
-    for (id, term, definition) in TERMS {
-        let _ = write!(
-            body,
-            "<div><dt>{}</dt><dd id=\"def-{id}\">{}</dd></div>",
-            escape(term),
-            escape(definition)
-        );
+pub(super) fn definitions() -> Markup {
+    html! {
+        dl.glossary {
+            @for (id, term, definition) in TERMS {
+                div { dt { (term) } dd id={ "def-" (id) } { (definition) } }
+            }
+        }
     }
-    body + "</dl>"
 }
 
 /// The definitions as the last section of a report.
 pub(super) fn glossary(summary: &Summary) -> Section {
-    let mut body = definitions();
     let error = summary.percentile_error * 100.0;
-    if error > 0.0 {
-        let _ = write!(
-            body,
-            "<p class=\"note\">Percentiles are read from histograms of all requests, within {error} % of a measured \
-             time; they are neither interpolated nor averaged.</p>"
-        );
-    }
+    let body = html! {
+        (definitions())
+        @if error > 0.0 {
+            p.note {
+                "Percentiles are read from histograms of all requests, within " (error) " % of a measured time; they are \
+                 neither interpolated nor averaged."
+            }
+        }
+    };
     Section { id: "glossary", title: "Definitions", body }
 }

@@ -2,12 +2,13 @@
 //!
 //! All elements have their final size before the first values arrive, so that nothing moves later.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
 use super::document::{Document, Kind};
 use super::figures::BANDS_TELL;
 use super::glossary::definitions;
-use super::markup::{Section, def, escape, figure, scrolling};
+use super::markup::{Column, PlotHeight, Section, Sort, def, figure, head, scrolling};
+use crate::terminal_text::printable;
 
 /// Texts of the page before the first values arrive.
 #[derive(Debug, Clone, Copy)]
@@ -15,10 +16,10 @@ pub struct LivePage<'p> {
     /// The run's name.
     pub title: &'p str,
     /// The requested load, in words.
-    pub asked: &'p str,
+    pub requested: &'p str,
     /// Why the rate cannot be changed; `None` when it can.
     pub fixed_rate: Option<&'p str>,
-    /// Where the report will lie.
+    /// Path of the report after the run.
     pub report: &'p str,
 }
 
@@ -53,155 +54,171 @@ pub const LIVE_WORDS: [&str; 24] = [
 /// The page.
 #[must_use]
 pub fn live_html(page: &LivePage<'_>) -> String {
-    let plot = |id, title, plots: &[(&str, &str, &str)]| Section {
-        id,
-        title,
-        body: plots.iter().map(|(name, size, caption)| figure(name, size, caption)).collect(),
+    let heat = html! {
+        "A cell of the " (def("heat", "heat map")) " counts the requests that ended in one slice of time with a time in its \
+         band; lines are p50, p95 and p99 of each slice, " (BANDS_TELL) " where it is longer than a second."
     };
-    let heat = format!(
-        "A cell of the {} counts the requests that ended in one slice of time with a time in its band; lines are p50, p95 \
-         and p99 of each slice, {BANDS_TELL} where it is longer than a second.",
-        def("heat", "heat map")
-    );
-    let sections = [
-        plot(
+    let rate = html! {
+        (figure(
             "rate",
-            "Rate and errors",
-            &[
-                (
-                    "rate",
-                    "",
-                    "Offered arrivals, started sessions (each with one or more requests) and completed requests per second; dashed \
-                     lines mark changes of the run.",
-                ),
-                ("errors", " low", "Failed requests per second."),
-            ],
-        ),
-        plot("times", "Response time over time", &[("heat", " tall", &heat)]),
-        plot(
-            "distribution",
-            "Distribution",
-            &[(
-                "percentiles",
-                "",
-                "Response and service time of all requests so far; each step of the axis contains a tenth of the requests of the previous step.",
-            )],
-        ),
-        plot("users", "Users", &[("users", " low", "Largest number of active users per second.")]),
-        Section { id: "labels", title: "The busiest labels", body: labels() },
+            PlotHeight::Normal,
+            "Offered arrivals, started sessions (each with one or more requests) and completed requests per second; dashed \
+             lines mark changes of the run.",
+        ))
+        (figure("errors", PlotHeight::Low, "Failed requests per second."))
+    };
+    let percentiles = figure(
+        "percentiles",
+        PlotHeight::Normal,
+        "Response and service time of all requests so far; each step of the axis contains a tenth of the requests of the \
+         previous step.",
+    );
+    let users = figure("users", PlotHeight::Low, "Largest number of active users per second.");
+    let glossary = html! { details { summary { "What the terms mean" } (definitions()) } };
+    let sections = [
+        Section { id: "rate", title: "Rate and errors", body: rate },
         Section {
-            id: "glossary",
-            title: "Definitions",
-            body: format!("<details><summary>What the terms mean</summary>{}</details>", definitions()),
+            id: "times",
+            title: "Response time over time",
+            body: figure("heat", PlotHeight::Tall, heat),
         },
+        Section { id: "distribution", title: "Distribution", body: percentiles },
+        Section { id: "users", title: "Users", body: users },
+        Section { id: "labels", title: "The busiest labels", body: labels() },
+        Section { id: "glossary", title: "Definitions", body: glossary },
     ];
     Document {
         kind: Kind::Live,
         title: page.title,
-        subtitle: page.asked,
-        opening: &opening(page),
+        subtitle: page.requested,
+        opening: opening(page),
         sections: &sections,
         model: &(),
     }
     .html()
 }
 
-fn opening(page: &LivePage<'_>) -> String {
-    let mut out = String::from(
-        "<div class=\"live-bar\"><p class=\"live-line\"><b id=\"live-state\" role=\"status\">connecting</b> \
-         <span id=\"live-when\"></span> <span id=\"live-connection\" role=\"status\"></span></p>",
-    );
-    controls(page, &mut out);
-    let _ = write!(
-        out,
-        "<p class=\"live-line note\" id=\"live-answer\" role=\"alert\"></p></div>\n\
-         <div class=\"opening\"><section aria-labelledby=\"load-title\"><h2 id=\"load-title\">Requested and achieved</h2>"
-    );
-    table(
-        &mut out,
-        &[
-            ("offered", "offered"),
-            ("started", "started"),
-            ("completed", "completed"),
-            ("failed", "failed"),
-            ("users", "active users"),
-            ("cov", "CoV of arrivals"),
-        ],
-        "now",
-    );
-    out.push_str(
-        "<h3>Changes, thresholds and caveats</h3><div class=\"live-lists\" role=\"group\" tabindex=\"0\" \
-         aria-label=\"Changes, thresholds and caveats\">\
-         <table class=\"row-count\"><tbody id=\"live-thresholds\"></tbody></table><ul id=\"live-caveats\" class=\"caveats\"></ul>\
-         <ul id=\"live-changes\"></ul></div></section>\n\
-         <section aria-labelledby=\"key-title\"><h2 id=\"key-title\">Response time in ms</h2>",
-    );
-    table(
-        &mut out,
-        &[("mean", "mean"), ("p50", "median"), ("p95", "p95"), ("p99", "p99"), ("max", "longest")],
-        "now",
-    );
-    let _ = writeln!(
-        out,
-        "<p class=\"note\"><span class=\"until-end\">When the run has ended, its report will be at</span>\
-         <span class=\"at-end\">The run has ended. Its report is at</span><br><code>{}</code>.</p></section></div>",
-        escape(page.report)
-    );
-    out
-}
-
-fn controls(page: &LivePage<'_>, out: &mut String) {
-    out.push_str(
-        "<div class=\"live-controls\"><button type=\"button\" id=\"pause\">Pause</button>\
-         <button type=\"button\" id=\"stop\">Stop …</button>",
-    );
-    match page.fixed_rate {
-        None => out.push_str(
-            "<form id=\"rate-form\" class=\"live-rate\"><label for=\"rate-factor\">Rate ×</label>\
-             <button type=\"button\" id=\"slower\" aria-label=\"slower by a fifth\">−</button>\
-             <input id=\"rate-factor\" type=\"number\" min=\"0.01\" max=\"100\" step=\"0.01\" value=\"1\" required>\
-             <button type=\"button\" id=\"faster\" aria-label=\"faster by a quarter\">+</button>\
-             <button type=\"submit\" id=\"set-rate\">Set</button>\
-             <button type=\"button\" id=\"as-requested\">As requested</button></form>",
-        ),
-        Some(why) => {
-            let _ = write!(out, "<p class=\"note\">{}</p>", escape(why));
+fn opening(page: &LivePage<'_>) -> Markup {
+    let lists = "Changes, thresholds and caveats";
+    html! {
+        div.live-bar {
+            p.live-line {
+                b #live-state role="status" { "connecting" }
+                " " span #live-when {}
+                " " span #live-connection role="status" {}
+            }
+            (controls(page))
+            p.live-line.note #live-answer role="alert" {}
+        }
+        "\n"
+        div.opening {
+            section aria-labelledby="load-title" {
+                h2 #load-title { "Requested and achieved" }
+                (figures(&[
+                    ("offered", "offered"),
+                    ("started", "started"),
+                    ("completed", "completed"),
+                    ("failed", "failed"),
+                    ("users", "active users"),
+                    ("cov", "CoV of arrivals"),
+                ]))
+                h3 { (lists) }
+                div.live-lists role="group" tabindex="0" aria-label=(lists) {
+                    table.row-count { tbody #live-thresholds {} }
+                    ul #live-caveats.caveats {}
+                    ul #live-changes {}
+                }
+            }
+            "\n"
+            section aria-labelledby="key-title" {
+                h2 #key-title { "Response time in ms" }
+                (figures(&[
+                    ("mean", "mean"), ("p50", "median"), ("p95", "p95"), ("p99", "p99"), ("max", "longest"),
+                ]))
+                p.note {
+                    span.until-end { "When the run has ended, its report will be at" }
+                    span.at-end { "The run has ended. Its report is at" }
+                    br;
+                    code { (printable(page.report)) }
+                    "."
+                }
+            }
         }
     }
-    out.push_str(
-        "</div><dialog id=\"confirm-stop\" aria-labelledby=\"confirm-title\"><p id=\"confirm-title\">Stop the run? Users \
-         complete their current samples; all measurements are kept.</p><button type=\"button\" id=\"stop-now\">Stop the \
-         run</button> <button type=\"button\" id=\"stop-not\">Continue</button></dialog>",
-    );
+}
+
+fn controls(page: &LivePage<'_>) -> Markup {
+    html! {
+        div.live-controls {
+            button #pause type="button" { "Pause" }
+            button #stop type="button" { "Stop …" }
+            @if let Some(why) = page.fixed_rate {
+                p.note { (printable(why)) }
+            } @else {
+                form #rate-form.live-rate {
+                    label for="rate-factor" { "Rate ×" }
+                    button #slower type="button" aria-label="slower by a fifth" { "−" }
+                    input #rate-factor type="number" min="0.01" max="100" step="0.01" value="1" required;
+                    button #faster type="button" aria-label="faster by a quarter" { "+" }
+                    button #set-rate type="submit" { "Set" }
+                    button #as-requested type="button" { "As requested" }
+                }
+            }
+        }
+        dialog #confirm-stop aria-labelledby="confirm-title" {
+            p #confirm-title {
+                "Stop the run? Users complete their current samples; all measurements are kept."
+            }
+            button #stop-now type="button" { "Stop the run" }
+            " "
+            button #stop-not type="button" { "Continue" }
+        }
+    }
 }
 
 /// A table of figures: now, and over the run so far.
-fn table(out: &mut String, rows: &[(&str, &str)], now: &str) {
-    let _ = write!(
-        out,
-        "<table class=\"live-figures\"><thead><tr><td></td><th scope=\"col\">{now}</th><th scope=\"col\">so far</th></tr></thead>\
-         <tbody>"
-    );
-    for (id, name) in rows {
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td id=\"{id}-now\">–</td><td id=\"{id}-all\">–</td></tr>",
-            // Users are counted, not defined.
-            if *id == "users" { escape(name) } else { def(id, name) }
-        );
+fn figures(rows: &[(&str, &str)]) -> Markup {
+    html! {
+        table.live-figures {
+            thead { tr { td {} th scope="col" { "now" } th scope="col" { "so far" } } }
+            tbody {
+                @for (id, name) in rows {
+                    tr {
+                        // Users are counted, not defined.
+                        th scope="row" { @if *id == "users" { (name) } @else { (def(id, name)) } }
+                        td id={ (id) "-now" } { "–" }
+                        td id={ (id) "-all" } { "–" }
+                    }
+                }
+            }
+        }
     }
-    out.push_str("</tbody></table>");
 }
 
-fn labels() -> String {
-    let table = "<table class=\"wide\"><caption class=\"skip\">The busiest labels</caption><thead><tr>\
-         <th scope=\"col\" class=\"text\">label</th><th scope=\"col\">completed</th><th scope=\"col\">last second</th>\
-         <th scope=\"col\">failed %</th><th scope=\"col\">mean ms</th><th scope=\"col\">p50 ms</th><th scope=\"col\">p95 ms</th>\
-         <th scope=\"col\">p99 ms</th></tr></thead><tbody id=\"live-labels\"></tbody></table>";
-    format!(
-        "<p>The labels with the most requests so far; the report contains all labels.</p><div class=\"live-labels\">{}</div>",
-        scrolling("The busiest labels", table)
-    )
+fn labels() -> Markup {
+    let column = |name: &'static str| Column { name, term: "", sort: Sort::No };
+    let columns = [
+        Column { sort: Sort::Words, ..column("label") },
+        column("completed"),
+        column("last second"),
+        column("failed %"),
+        column("mean ms"),
+        column("p50 ms"),
+        column("p95 ms"),
+        column("p99 ms"),
+    ];
+    let title = "The busiest labels";
+    let table = html! {
+        table.wide {
+            caption.skip { (title) }
+            (head(&columns))
+            tbody #live-labels {}
+        }
+    };
+    html! {
+        p { "The labels with the most requests so far; the report contains all labels." }
+        div.live-labels { (scrolling(title, table)) }
+    }
 }
 
 #[cfg(test)]
@@ -211,7 +228,7 @@ mod tests {
     fn page(fixed_rate: Option<&str>) -> String {
         live_html(&LivePage {
             title: "<shop>",
-            asked: "poisson(1/s)",
+            requested: "poisson(1/s)",
             fixed_rate,
             report: "runs/<x>/report.html",
         })
@@ -233,6 +250,6 @@ mod tests {
     #[test]
     fn the_page_shows_why_a_rate_cannot_be_changed() {
         let html = page(Some("users of the plan's own"));
-        assert!(html.contains("users of the plan&#39;s own") && !html.contains("id=\"rate-form\""));
+        assert!(html.contains("users of the plan's own") && !html.contains("id=\"rate-form\""));
     }
 }

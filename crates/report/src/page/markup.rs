@@ -1,10 +1,10 @@
 //! Pieces of HTML that several sections use.
 
-use std::fmt::Write as _;
-
 use busyhour_analysis::RunFacts;
+use maud::{Markup, Render, html};
 
 use crate::numbers::duration;
+use crate::terminal_text::printable;
 
 /// A part of a page with a heading, which the contents list.
 pub(super) struct Section {
@@ -12,8 +12,8 @@ pub(super) struct Section {
     pub(super) id: &'static str,
     /// Its heading.
     pub(super) title: &'static str,
-    /// The content below the heading, as HTML.
-    pub(super) body: String,
+    /// The content below the heading.
+    pub(super) body: Markup,
 }
 
 /// How a column is sorted when its head is pressed.
@@ -33,6 +33,26 @@ pub(super) enum Sort {
     Words,
 }
 
+impl Sort {
+    /// The class of the column's head.
+    fn class(self) -> Option<&'static str> {
+        match self {
+            Sort::Text | Sort::Words => Some("text"),
+            Sort::Sparkline => Some("spark"),
+            Sort::Number | Sort::Descending | Sort::No => None,
+        }
+    }
+
+    /// What the script compares.
+    fn key(self) -> Option<&'static str> {
+        match self {
+            Sort::Text => Some("text"),
+            Sort::Number | Sort::Descending => Some("number"),
+            Sort::Sparkline | Sort::No | Sort::Words => None,
+        }
+    }
+}
+
 /// The head of a column.
 pub(super) struct Column {
     /// Its name.
@@ -44,39 +64,52 @@ pub(super) struct Column {
 }
 
 /// The head of a table.
-pub(super) fn head(columns: &[Column]) -> String {
-    let mut out = String::from("<thead><tr>");
-    for Column { name, term, sort } in columns {
-        let attributes = match sort {
-            Sort::Text => " class=\"text\" data-sort=\"text\"",
-            Sort::Number => " data-sort=\"number\"",
-            Sort::Descending => " data-sort=\"number\" aria-sort=\"descending\"",
-            Sort::Sparkline => " class=\"spark\"",
-            Sort::No => "",
-            Sort::Words => " class=\"text\"",
-        };
-        let name = if term.is_empty() { (*name).to_owned() } else { def(term, name) };
-        let _ = write!(out, "<th scope=\"col\"{attributes}>{name}</th>");
+pub(super) fn head(columns: &[Column]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for Column { name, term, sort } in columns {
+                    th scope="col" class=[sort.class()] data-sort=[sort.key()]
+                        aria-sort=[(*sort == Sort::Descending).then_some("descending")]
+                    {
+                        @if term.is_empty() { (name) } @else { (def(term, name)) }
+                    }
+                }
+            }
+        }
     }
-    out + "</tr></thead>"
+}
+
+/// A table that can be sorted and that may be wider than the page.
+pub(super) fn wide_table(caption: &str, columns: &[Column], rows: &Markup) -> Markup {
+    html! {
+        table.wide.sortable {
+            caption.skip { (caption) }
+            (head(columns))
+            tbody { (rows) }
+        }
+    }
 }
 
 /// A term that is explained: a link to the glossary, which the script turns into a definition on the spot.
-pub(super) fn def(term: &str, words: &str) -> String {
-    format!("<a class=\"def\" href=\"#def-{term}\">{}</a>", escape(words))
+pub(super) fn def(term: &str, words: &str) -> Markup {
+    html! { a.def href={ "#def-" (term) } { (words) } }
 }
 
 /// A verdict in a word or two, before its reasons: `good`, `bad` or `open`.
-pub(super) fn mark(class: &str, words: &str) -> String {
-    format!("<span class=\"mark {class}\">{words}</span>")
+pub(super) fn mark(class: &str, words: &str) -> Markup {
+    html! { span class={ "mark " (class) } { (words) } }
 }
 
 /// A time of the run, with the time of day where that is known.
-pub(super) fn at(run: &RunFacts, seconds: f64) -> String {
+pub(super) fn at(run: &RunFacts, seconds: f64) -> Markup {
     let text = duration(seconds);
-    match time_of_day(run, seconds) {
-        Some(stamp) => format!("<time datetime=\"{stamp}\" title=\"{stamp}\">{text}</time>"),
-        None => text,
+    html! {
+        @if let Some(stamp) = time_of_day(run, seconds) {
+            time datetime=(stamp) title=(stamp) { (text) }
+        } @else {
+            (text)
+        }
     }
 }
 
@@ -87,17 +120,73 @@ fn time_of_day(run: &RunFacts, seconds: f64) -> Option<String> {
 }
 
 /// A table in a frame that scrolls sideways where it is too wide for the window, by keyboard, too.
-pub(super) fn scrolling(name: &str, table: &str) -> String {
-    format!("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"{name}\">{table}</div>")
+pub(super) fn scrolling(name: &str, table: impl Render) -> Markup {
+    html! { div.scroll role="group" tabindex="0" aria-label=(name) { (table) } }
+}
+
+/// The button below a table of more rows than are shown.
+pub(super) fn more(words: impl Render) -> Markup {
+    html! { button.more type="button" { (words) } }
+}
+
+/// How high a plot is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum PlotHeight {
+    /// The usual height.
+    Normal,
+    /// Of plots with one line.
+    Low,
+    /// Of heat maps.
+    Tall,
+    /// With room for the names of three to five lines.
+    Several,
+    /// With room for the names of more lines.
+    Many,
+}
+
+impl PlotHeight {
+    fn class(self) -> &'static str {
+        match self {
+            PlotHeight::Normal => "plot",
+            PlotHeight::Low => "plot low",
+            PlotHeight::Tall => "plot tall",
+            PlotHeight::Several => "plot several",
+            PlotHeight::Many => "plot many",
+        }
+    }
 }
 
 /// A figure for a plot: the script draws it, the caption describes it.
-pub(super) fn figure(plot: &str, size: &str, caption: &str) -> String {
-    let ramp = if plot == "heat" { "<p class=\"ramp\" aria-hidden=\"true\"></p>" } else { "" };
-    format!(
-        "<figure class=\"plot{size}\" id=\"plot-{plot}\" data-plot=\"{plot}\"><p class=\"readout\"></p>\
-         <div class=\"canvas\"></div>{ramp}<figcaption>{caption}</figcaption></figure>"
-    )
+pub(super) fn figure(plot: &str, height: PlotHeight, caption: impl Render) -> Markup {
+    html! {
+        figure class=(height.class()) id={ "plot-" (plot) } data-plot=(plot) {
+            p.readout {}
+            div.canvas {}
+            @if plot == "heat" { p.ramp aria-hidden="true" {} }
+            figcaption { (caption) }
+        }
+    }
+}
+
+/// A list of caveats under a heading; of each its message, and advice where there is some.
+pub(super) fn caveat_list<'a>(
+    title: &str,
+    title_id: &str,
+    caveats: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+) -> Markup {
+    html! {
+        section.caveats aria-labelledby=(title_id) {
+            h2 id=(title_id) { (title) }
+            ul {
+                @for (message, advice) in caveats {
+                    li {
+                        (capital(&printable(message))) "."
+                        @if let Some(advice) = advice { span { (capital(&printable(advice))) "." } }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// With a capital at its beginning, unless that is a name: of a file, an option.
@@ -110,24 +199,7 @@ pub(super) fn capital(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// `text` as HTML has it; control characters become spaces.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// JSON that cannot end the surrounding element: characters with a meaning in HTML are written as JSON escapes.
+/// JSON that cannot end the element it stands in: what HTML reads in a script is written as JSON's own escapes.
 pub(super) fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
@@ -138,7 +210,10 @@ mod tests {
 
     #[test]
     fn no_text_can_become_markup() {
-        assert_eq!(escape("<b a='1'>&\n\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp; &quot;&lt;/b&gt;");
+        let words = printable("<b a='1'>&\n\"</b>");
+        let html = html! { p title=(words) { (words) } }.into_string();
+        let escaped = "&lt;b a='1'&gt;&amp; &quot;&lt;/b&gt;";
+        assert_eq!(html, format!("<p title=\"{escaped}\">{escaped}</p>"));
         let label = "</script><script>alert(1)</script><!--\u{2028}";
         let json = json_in_script(&serde_json::to_string(label).unwrap());
         assert!(!json.contains('<') && !json.contains('\u{2028}'), "{json}");
@@ -154,7 +229,8 @@ mod tests {
     #[test]
     fn a_time_of_the_run_has_its_time_of_day() {
         let run = RunFacts { wall_anchor_ms: 1_706_933_106_007, ..RunFacts::default() };
-        assert!(at(&run, 1.5).contains("datetime=\"2024-02-03T04:05:07.507Z\""), "{}", at(&run, 1.5));
-        assert_eq!(at(&RunFacts::default(), 1.5), "1.5 s");
+        let known = at(&run, 1.5).into_string();
+        assert!(known.contains("datetime=\"2024-02-03T04:05:07.507Z\""), "{known}");
+        assert_eq!(at(&RunFacts::default(), 1.5).into_string(), "1.5 s");
     }
 }

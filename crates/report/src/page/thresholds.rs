@@ -1,46 +1,56 @@
-//! How the run fared by its thresholds.
-
-use std::fmt::Write as _;
+//! The results of the thresholds.
 
 use busyhour_analysis::Summary;
+use busyhour_analysis::thresholds::ThresholdResult;
+use maud::{Markup, html};
 
-use super::markup::{def, escape, mark};
+use super::markup::{def, mark};
+use crate::terminal_text::printable;
 use crate::thresholds::unknown_labels;
 
-/// The thresholds, each with what was seen; nothing when the run has none.
-pub(super) fn thresholds(summary: &Summary, out: &mut String) {
-    if summary.thresholds.is_empty() {
-        return;
-    }
+/// The thresholds with their measured values; nothing if the run has none.
+pub(super) fn thresholds(summary: &Summary) -> Markup {
     let failed = summary.thresholds.iter().filter(|threshold| threshold.fails_run).count();
-    let result = match failed {
-        0 => mark("good", "all passed"),
-        _ => mark("bad", &format!("{failed} of {} failed", summary.thresholds.len())),
-    };
-    let _ =
-        write!(out, "<div><dt>{}</dt><dd>{result}<ul class=\"thresholds\">", def("thresholds", "Thresholds"));
-    for threshold in &summary.thresholds {
-        let result = match (threshold.fails_run, threshold.passed) {
-            (true, Some(false)) => mark("bad", "failed"),
-            (true, _) => mark("bad", "not measured"),
-            (false, Some(true)) => mark("good", "kept"),
-            (false, Some(false)) => mark("open", "failed"),
-            (false, None) => mark("open", "not measured"),
-        };
-        let name = match &threshold.name {
-            Some(name) if !threshold.text.starts_with(name.as_str()) => format!("{name}: "),
-            _ => String::new(),
-        };
-        let stopped = if threshold.stopped_run { "; it stopped the run" } else { "" };
-        let unknown = unknown_labels(summary, threshold).map(|hint| format!(": {hint}")).unwrap_or_default();
-        let _ = write!(
-            out,
-            "<li>{result}<span>{}<code>{}</code></span><span class=\"seen\">{}{}{stopped}</span></li>",
-            escape(&name),
-            escape(&threshold.text),
-            escape(&threshold.describe_observed()),
-            escape(&unknown)
-        );
+    html! {
+        @if !summary.thresholds.is_empty() {
+            div {
+                dt { (def("thresholds", "Thresholds")) }
+                dd {
+                    @if failed == 0 {
+                        (mark("good", "all passed"))
+                    } @else {
+                        (mark("bad", &format!("{failed} of {} failed", summary.thresholds.len())))
+                    }
+                    ul.thresholds {
+                        @for threshold in &summary.thresholds { (line(summary, threshold)) }
+                    }
+                }
+            }
+        }
     }
-    out.push_str("</ul></dd></div>");
+}
+
+fn line(summary: &Summary, threshold: &ThresholdResult) -> Markup {
+    let result = match (threshold.fails_run, threshold.passed) {
+        (true, Some(false)) => mark("bad", "failed"),
+        (true, _) => mark("bad", "not measured"),
+        (false, Some(true)) => mark("good", "kept"),
+        (false, Some(false)) => mark("open", "failed"),
+        (false, None) => mark("open", "not measured"),
+    };
+    let name = threshold.name.as_ref().filter(|name| !threshold.text.starts_with(name.as_str()));
+    html! {
+        li {
+            (result)
+            span {
+                @if let Some(name) = name { (printable(name)) ": " }
+                code { (printable(&threshold.text)) }
+            }
+            span.seen {
+                (printable(&threshold.describe_observed()))
+                @if let Some(hint) = unknown_labels(summary, threshold) { ": " (printable(&hint)) }
+                @if threshold.stopped_run { "; it stopped the run" }
+            }
+        }
+    }
 }

@@ -1,10 +1,9 @@
 //! What was sent and received.
 
-use std::fmt::Write as _;
-
 use busyhour_analysis::{Row, Summary};
+use maud::{Markup, html};
 
-use super::markup::{Column, Section, Sort, def, escape, figure, head, scrolling};
+use super::markup::{Column, PlotHeight, Section, Sort, def, figure, head, scrolling};
 use crate::numbers::{rate, thousands};
 use crate::terminal_text::shown_label;
 
@@ -12,29 +11,27 @@ use crate::terminal_text::shown_label;
 pub(super) fn traffic(summary: &Summary) -> Section {
     let total = &summary.total;
     let body = match (total.samples, total.bytes + total.sent_bytes) {
-        (0, _) => "<p>No request ended.</p>".to_owned(),
-        (_, 0) => "<p>Not recorded.</p>".to_owned(),
+        (0, _) => html! { p { "No request ended." } },
+        (_, 0) => html! { p { "Not recorded." } },
         _ => {
-            let caption = format!(
-                "{} {} in total, {} KiB per second; {} {}, {} KiB per second.",
-                def("received", "Received"),
-                size(total.bytes),
-                rate(total.received_kib_per_s),
-                def("sent", "sent"),
-                size(total.sent_bytes),
-                rate(total.sent_kib_per_s)
-            );
-            let plot = figure("traffic", " low", &caption);
-            format!(
-                "{plot}<details><summary>By label</summary>{}</details>",
-                scrolling("Sent and received by label", &table(summary))
-            )
+            let caption = html! {
+                (def("received", "Received")) " " (size(total.bytes)) " in total, " (rate(total.received_kib_per_s))
+                " KiB per second; " (def("sent", "sent")) " " (size(total.sent_bytes)) ", "
+                (rate(total.sent_kib_per_s)) " KiB per second."
+            };
+            html! {
+                (figure("traffic", PlotHeight::Low, caption))
+                details {
+                    summary { "By label" }
+                    (scrolling("Sent and received by label", table(summary)))
+                }
+            }
         }
     };
     Section { id: "traffic", title: "Sent and received", body }
 }
 
-fn table(summary: &Summary) -> String {
+fn table(summary: &Summary) -> Markup {
     let number = |name, term| Column { name, term, sort: Sort::Number };
     let columns = [
         Column { name: "label", term: "", sort: Sort::Text },
@@ -43,32 +40,30 @@ fn table(summary: &Summary) -> String {
         number("sent KiB/s", "sent"),
         number("bytes each", "sent"),
     ];
-    let mut out = format!(
-        "<table class=\"wide sortable\"><caption class=\"skip\">Sent and received by label</caption>{}<tbody>",
-        head(&columns)
-    );
-    for row in &summary.labels {
-        cells(row, &mut out);
+    html! {
+        table.wide.sortable {
+            caption.skip { "Sent and received by label" }
+            (head(&columns))
+            tbody { @for row in &summary.labels { (cells(row)) } }
+            tfoot { (cells(&summary.total)) }
+        }
     }
-    out.push_str("</tbody><tfoot>");
-    cells(&summary.total, &mut out);
-    out + "</tfoot></table>"
 }
 
-fn cells(row: &Row, out: &mut String) {
+fn cells(row: &Row) -> Markup {
     let each = |bytes: u64| {
         let mean = (row.samples > 0).then(|| (bytes as f64 / row.samples as f64).round() as u64);
         mean.map_or_else(|| "–".to_owned(), thousands)
     };
-    let _ = write!(
-        out,
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-        escape(&shown_label(&row.label)),
-        rate(row.received_kib_per_s),
-        each(row.bytes),
-        rate(row.sent_kib_per_s),
-        each(row.sent_bytes)
-    );
+    html! {
+        tr {
+            th scope="row" { (shown_label(&row.label)) }
+            td { (rate(row.received_kib_per_s)) }
+            td { (each(row.bytes)) }
+            td { (rate(row.sent_kib_per_s)) }
+            td { (each(row.sent_bytes)) }
+        }
+    }
 }
 
 /// A number of bytes in its unit.

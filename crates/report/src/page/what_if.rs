@@ -4,19 +4,19 @@ mod plots;
 mod points;
 mod tables;
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use serde::Serialize;
 
 use super::document::{Document, Kind};
-use super::markup::{Section, capital, escape, figure};
+use super::markup::{PlotHeight, Section, capital, caveat_list, figure};
 use super::model::MODEL_VERSION;
 use crate::numbers::counted;
+use crate::terminal_text::printable;
 use plots::{SweepModel, axis, labels, numbers, plots};
 use tables::{classes, stations};
 
 pub use points::{
-    WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
+    NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
 };
 
 /// Caveats that are listed one by one.
@@ -36,12 +36,12 @@ pub fn what_if_html(page: &WhatIfPage) -> String {
         ("customers", "Customers", "q"),
     ] {
         if let Some((sweep, caption)) = plots.iter().find(|(sweep, _)| sweep.plot == plot) {
-            let size = match sweep.lines.len() {
-                0..=2 => "",
-                3..=5 => " several",
-                _ => " many",
+            let height = match sweep.lines.len() {
+                0..=2 => PlotHeight::Normal,
+                3..=5 => PlotHeight::Several,
+                _ => PlotHeight::Many,
             };
-            sections.push(Section { id, title, body: figure(plot, size, caption) });
+            sections.push(Section { id, title, body: figure(plot, height, caption) });
         }
     }
     sections.push(Section { id: "classes", title: "Points by class", body: classes(page) });
@@ -52,7 +52,7 @@ pub fn what_if_html(page: &WhatIfPage) -> String {
         kind: Kind::WhatIf,
         title: &format!("{}: what if", names.join(" and ")),
         subtitle: &subtitle(page),
-        opening: &opening(page),
+        opening: opening(page),
         sections: &sections,
         model: &WhatIfPageModel {
             version: MODEL_VERSION,
@@ -82,19 +82,17 @@ fn subtitle(page: &WhatIfPage) -> String {
 }
 
 /// The parameters with the largest X and the smallest R, and the caveats.
-fn opening(page: &WhatIfPage) -> String {
-    let mut out = String::new();
+fn opening(page: &WhatIfPage) -> Markup {
+    let classes = names(page, |found| found.classes.iter().map(|class| class.name.clone()).collect());
+    let mut headlines = Vec::new();
     for model in &page.models {
         let name = if page.models.len() > 1 { format!("{}: ", model.name) } else { String::new() };
-        for class in names(page, |found| found.classes.iter().map(|class| class.name.clone()).collect()) {
-            if let Some(words) = headline(page, model, &class) {
-                let _ =
-                    write!(out, "<p class=\"headline\">{}</p>", escape(&capital(&format!("{name}{words}"))));
-            }
+        for class in &classes {
+            headlines
+                .extend(headline(page, model, class, classes.len()).map(|words| format!("{name}{words}")));
         }
     }
-    let mut out = format!("<section aria-label=\"Result\">{out}</section>");
-    let caveats: Vec<String> = page
+    let mut caveats: Vec<String> = page
         .models
         .iter()
         .flat_map(|model| {
@@ -105,18 +103,24 @@ fn opening(page: &WhatIfPage) -> String {
             model.caveats.iter().cloned().chain(unanswered)
         })
         .collect();
-    if !caveats.is_empty() {
-        out += "<section class=\"caveats\" aria-labelledby=\"caveats-title\"><h2 id=\"caveats-title\">Before you rely on \
-                this</h2><ul>";
-        for caveat in caveats.iter().take(CAVEATS_MAX) {
-            let _ = write!(out, "<li>{}.</li>", escape(&capital(caveat)));
-        }
-        if caveats.len() > CAVEATS_MAX {
-            let _ = write!(out, "<li>And {} more, in the tables.</li>", caveats.len() - CAVEATS_MAX);
-        }
-        out += "</ul></section>\n";
+    if caveats.len() > CAVEATS_MAX {
+        let more = caveats.len() - CAVEATS_MAX;
+        caveats.truncate(CAVEATS_MAX);
+        caveats.push(format!("and {more} more, in the tables"));
     }
-    out
+    html! {
+        section aria-label="Result" {
+            @for line in headlines { p.headline { (printable(&capital(&line))) } }
+        }
+        @if !caveats.is_empty() {
+            (caveat_list(
+                "Before you rely on this",
+                "caveats-title",
+                caveats.iter().map(|caveat| (caveat.as_str(), None)),
+            ))
+            "\n"
+        }
+    }
 }
 
 fn values(page: &WhatIfPage, point: &WhatIfPoint) -> String {
@@ -129,7 +133,7 @@ fn values(page: &WhatIfPage, point: &WhatIfPoint) -> String {
     named.join(", ")
 }
 
-fn headline(page: &WhatIfPage, model: &WhatIfModel, name: &str) -> Option<String> {
+fn headline(page: &WhatIfPage, model: &WhatIfModel, name: &str, classes: usize) -> Option<String> {
     let of = |point: &WhatIfPoint| {
         let class = point.found.as_ref().ok()?.classes.iter().find(|class| class.name == name)?.clone();
         Some((values(page, point), class.throughput_per_s?, class.response_s?))
@@ -137,9 +141,7 @@ fn headline(page: &WhatIfPage, model: &WhatIfModel, name: &str) -> Option<String
     let found: Vec<(String, WhatIfValue, WhatIfValue)> = model.points.iter().filter_map(of).collect();
     let most = found.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
     let least = found.iter().min_by(|a, b| a.2.value.total_cmp(&b.2.value))?;
-    let several =
-        names(page, |found| found.classes.iter().map(|class| class.name.clone()).collect()).len() > 1;
-    let whose = if several { format!("of {name} ") } else { String::new() };
+    let whose = if classes > 1 { format!("of {name} ") } else { String::new() };
     Some(format!(
         "throughput {whose}is largest with {}: {}/s; response time is smallest with {}: {} ms.",
         most.0,
@@ -164,21 +166,8 @@ fn names(page: &WhatIfPage, of: impl Fn(&WhatIfFound) -> Vec<String>) -> Vec<Str
     names
 }
 
-fn definitions(page: &WhatIfPage) -> String {
-    let mut out = String::from("<dl class=\"pairs\">");
-    let mut add = |id: &str, term: &str, words: &str| {
-        let _ = write!(out, "<dt>{term}</dt><dd id=\"def-{id}\">{words}</dd>");
-    };
-    add("x", "X, throughput", "Passes of a class through the stations per second.");
-    add("r", "R, response time", "The mean time of a pass, waiting and in service, without think time.");
-    add("u", "U, utilization", "The mean share of a station's servers that is busy.");
-    add("q", "Q, customers", "The mean number of customers: of a class in all stations, or at one station.");
-    add(
-        "bounds",
-        "bounds",
-        "Asymptotic: X is never more than min(1/D_max, N/(D + Z)), and R never less than max(D, N·D_max − Z), with the service \
-         demands D of a pass, the largest of them D_max, N users and the think time Z.",
-    );
+fn definitions(page: &WhatIfPage) -> Markup {
+    let entry = |id: &str, term: &str, words: &str| html! { dt { (term) } dd id={ "def-" (id) } { (words) } };
     let simulated = page
         .models
         .iter()
@@ -186,15 +175,32 @@ fn definitions(page: &WhatIfPage) -> String {
         .filter_map(|point| point.found.as_ref().ok())
         .flat_map(|found| &found.classes)
         .any(|class| class.throughput_per_s.is_some_and(|value| value.half.is_some()));
-    if simulated {
-        add(
-            "interval",
-            "± and bars",
-            "Points without an exact solution were simulated; ± is half the width of the interval, whose confidence is given above. All points \
-             use the same random numbers, so that they differ only by their parameters.",
-        );
+    html! {
+        dl.pairs {
+            (entry("x", "X, throughput", "Passes of a class through the stations per second."))
+            (entry("r", "R, response time", "The mean time of a pass, waiting and in service, without think time."))
+            (entry("u", "U, utilization", "The mean share of a station's servers that is busy."))
+            (entry(
+                "q",
+                "Q, customers",
+                "The mean number of customers: of a class in all stations, or at one station.",
+            ))
+            (entry(
+                "bounds",
+                "bounds",
+                "Asymptotic: X is never more than min(1/D_max, N/(D + Z)), and R never less than max(D, N·D_max − Z), with the \
+                 service demands D of a pass, the largest of them D_max, N users and the think time Z.",
+            ))
+            @if simulated {
+                (entry(
+                    "interval",
+                    "± and bars",
+                    "Points without an exact solution were simulated; ± is half the width of the interval, whose confidence is \
+                     given above. All points use the same random numbers, so that they differ only by their parameters.",
+                ))
+            }
+        }
     }
-    out + "</dl>"
 }
 
 /// What the script draws: `ui/src/model.ts` mirrors it.

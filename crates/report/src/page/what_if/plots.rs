@@ -1,11 +1,11 @@
 //! The lines of a what-if's plots.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use serde::Serialize;
 
-use super::super::markup::{def, escape};
+use super::super::markup::def;
 use super::points::{WhatIfClass, WhatIfFound, WhatIfPage, WhatIfStation, WhatIfValue};
+use crate::terminal_text::printable;
 
 /// Maximum number of lines in a plot; the tables contain the others.
 const LINES_MAX: usize = 9;
@@ -53,9 +53,9 @@ struct Line {
 /// What a plot takes of a point: part, value, bound.
 type Taken = Vec<(String, Option<WhatIfValue>, Option<f64>)>;
 
-pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
+pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, Markup)> {
     let axis = axis(page);
-    let over = page.parameters.get(axis).map(|name| escape(name)).unwrap_or_default();
+    let over = page.parameters.get(axis).map(|name| printable(name)).unwrap_or_default();
     let by_class = |of: fn(&WhatIfClass) -> (Option<WhatIfValue>, Option<f64>)| {
         move |found: &WhatIfFound| -> Taken {
             let one = |class: &WhatIfClass| {
@@ -81,7 +81,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
             "/s",
             1.0,
             throughput,
-            format!("{} over {over}", def("x", "Passes per second")),
+            html! { (def("x", "Passes per second")) " over " (over) },
             " Dashed: upper bound.",
         ),
         (
@@ -89,7 +89,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
             "ms",
             1e3,
             response,
-            format!("{} of a pass over {over}", def("r", "Mean response time")),
+            html! { (def("r", "Mean response time")) " of a pass over " (over) },
             " Dashed: lower bound.",
         ),
         (
@@ -97,7 +97,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
             "%",
             100.0,
             utilization,
-            format!("{} of each station over {over}", def("u", "Utilization")),
+            html! { (def("u", "Utilization")) " of each station over " (over) },
             "",
         ),
         (
@@ -105,7 +105,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
             "",
             1.0,
             customers,
-            format!("{} at each station, waiting and in service, over {over}", def("q", "Customers")),
+            html! { (def("q", "Customers")) " at each station, waiting and in service, over " (over) },
             "",
         ),
     ]
@@ -122,30 +122,27 @@ fn sweep(
     unit: &'static str,
     factor: f64,
     mut all: Vec<Line>,
-    caption: &str,
+    caption: &Markup,
     about_bound: &str,
     is_line: bool,
-) -> Option<(SweepModel, String)> {
+) -> Option<(SweepModel, Markup)> {
     all.retain(|line| line.values.iter().any(Option::is_some));
     let count = all.len();
     all.truncate(LINES_MAX);
     let first = all.first()?;
-    let mut caption = format!("{caption}.");
     let scaled =
         |values: &[Option<f64>]| values.iter().map(|value| value.map(|value| value * factor)).collect();
     // Between names there is nothing that a bound could go through.
     let bound: Option<Vec<Option<f64>>> =
         (is_line && count == 1 && first.bound.iter().any(Option::is_some)).then(|| scaled(&first.bound));
     let has_intervals = all.iter().flat_map(|line| &line.values).flatten().any(|value| value.half.is_some());
-    if has_intervals {
-        caption += " Bars: intervals of simulated points.";
-    }
-    if bound.is_some() {
-        caption += about_bound;
-    }
-    if count > all.len() {
-        let _ = write!(caption, " The first {} of {count} lines; the tables contain all.", all.len());
-    }
+    let shown = all.len();
+    let caption = html! {
+        (caption) "."
+        @if has_intervals { " Bars: intervals of simulated points." }
+        @if bound.is_some() { (about_bound) }
+        @if count > shown { " The first " (shown) " of " (count) " lines; the tables contain all." }
+    };
     let mut lines: Vec<SweepLine> = all
         .iter()
         .map(|line| {

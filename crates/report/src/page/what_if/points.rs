@@ -1,5 +1,10 @@
 //! The points of the page and their texts.
 
+busyhour_diagnostic::message_error! {
+    /// Why a point has no solution.
+    pub struct NoSolution;
+}
+
 /// Models whose parameters vary alike.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfPage {
@@ -14,7 +19,7 @@ pub struct WhatIfPage {
 pub struct WhatIfModel {
     /// Its name.
     pub name: String,
-    /// How its points were found, in words.
+    /// The methods of solution, as text.
     pub methods: Vec<String>,
     /// Caveats, one sentence each without a full stop.
     pub caveats: Vec<String>,
@@ -25,13 +30,13 @@ pub struct WhatIfModel {
 /// One combination of values.
 #[derive(Clone, Debug)]
 pub struct WhatIfPoint {
-    /// The value of each parameter, as it was written.
+    /// The value of each parameter, as given.
     pub values: Vec<String>,
-    /// What was found; why nothing was, in words.
-    pub found: Result<WhatIfFound, String>,
+    /// The solution.
+    pub found: Result<WhatIfFound, NoSolution>,
 }
 
-/// What was found at a point.
+/// The solution at a point.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfFound {
     /// The classes.

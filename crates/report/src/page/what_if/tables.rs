@@ -1,30 +1,30 @@
 //! All points of a what-if in tables.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::super::markup::{def, escape, scrolling};
+use super::super::markup::{def, more, scrolling};
 use super::plots::{labels, numbers};
 use super::points::{WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, digits, shown};
 use crate::numbers::thousands;
+use crate::terminal_text::printable;
 
 /// Rows shown at first; a button shows all.
 const ROWS_SHOWN: usize = 30;
 
-/// The head of a table: what the rows are of, then numbers with their terms.
-fn table_head(page: &WhatIfPage, of: &str, columns: &[(&str, &str)]) -> String {
-    let mut head = String::from("<thead><tr>");
-    for (at, parameter) in page.parameters.iter().enumerate() {
-        let _ =
-            write!(head, "<th scope=\"col\" data-sort=\"{}\">{}</th>", sort_of(page, at), escape(parameter));
+/// The head of a table: parameters, what the rows are of, then numbers with their terms.
+fn table_head(page: &WhatIfPage, of: &str, columns: &[(&str, &str)]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for (at, parameter) in page.parameters.iter().enumerate() {
+                    th scope="col" data-sort=(sort_of(page, at)) { (printable(parameter)) }
+                }
+                @if page.models.len() > 1 { th.text scope="col" data-sort="text" { "model" } }
+                th.text scope="col" data-sort="text" { (of) }
+                @for (term, name) in columns { th scope="col" data-sort="number" { (def(term, name)) } }
+            }
+        }
     }
-    if page.models.len() > 1 {
-        head += "<th scope=\"col\" class=\"text\" data-sort=\"text\">model</th>";
-    }
-    let _ = write!(head, "<th scope=\"col\" class=\"text\" data-sort=\"text\">{of}</th>");
-    for (term, name) in columns {
-        let _ = write!(head, "<th scope=\"col\" data-sort=\"number\">{}</th>", def(term, name));
-    }
-    head + "</tr></thead>"
 }
 
 fn sort_of(page: &WhatIfPage, parameter: usize) -> &'static str {
@@ -32,70 +32,55 @@ fn sort_of(page: &WhatIfPage, parameter: usize) -> &'static str {
 }
 
 /// The cells with the parameters of a row's point.
-fn row_head(page: &WhatIfPage, model: &WhatIfModel, point: &WhatIfPoint, of: &str) -> String {
-    let mut row = String::from("<tr>");
-    for (at, value) in point.values.iter().enumerate() {
-        if at == 0 {
-            let _ = write!(row, "<th scope=\"row\">{}</th>", escape(value));
-        } else {
-            let _ = write!(row, "<td>{}</td>", escape(value));
+fn row_head(page: &WhatIfPage, model: &WhatIfModel, point: &WhatIfPoint, of: &str) -> Markup {
+    html! {
+        @for (at, value) in point.values.iter().enumerate() {
+            @if at == 0 { th scope="row" { (printable(value)) } } @else { td { (printable(value)) } }
         }
+        @if page.models.len() > 1 { td.text { (printable(&model.name)) } }
+        td.text { (printable(of)) }
     }
-    if page.models.len() > 1 {
-        let _ = write!(row, "<td class=\"text\">{}</td>", escape(&model.name));
-    }
-    row + &format!("<td class=\"text\">{}</td>", escape(of))
 }
 
 /// A table with rows of all points.
 fn table(
     page: &WhatIfPage,
     caption: &str,
-    head: &str,
+    head: &Markup,
     rows: impl Fn(&WhatIfFound) -> Vec<(String, Vec<String>)>,
     columns: usize,
-) -> String {
-    let mut out = String::new();
-    let mut count = 0;
+) -> Markup {
+    let mut all: Vec<Markup> = Vec::new();
     for model in &page.models {
         for point in &model.points {
             match &point.found {
-                Ok(found) => {
-                    for (name, cells) in rows(found) {
-                        count += 1;
-                        out += &row_head(page, model, point, &name);
-                        for cell in cells {
-                            let _ = write!(out, "<td>{cell}</td>");
-                        }
-                        out += "</tr>";
+                Ok(found) => all.extend(rows(found).into_iter().map(|(name, cells)| {
+                    html! { tr { (row_head(page, model, point, &name)) @for cell in cells { td { (cell) } } } }
+                })),
+                Err(why) => all.push(html! {
+                    tr {
+                        (row_head(page, model, point, &format!("no answer: {why}")))
+                        @for _ in 0..columns { td.soft { "–" } }
                     }
-                }
-                Err(why) => {
-                    count += 1;
-                    out += &row_head(page, model, point, &format!("no answer: {why}"));
-                    out += &"<td class=\"soft\">–</td>".repeat(columns);
-                    out += "</tr>";
-                }
+                }),
             }
         }
     }
-    let cut = if count > ROWS_SHOWN { " cut" } else { "" };
-    let table = format!(
-        "<table class=\"points sortable{cut}\" data-limit=\"{ROWS_SHOWN}\"><caption class=\"skip\">{caption}</caption>{head}<tbody>\
-         {out}</tbody></table>"
-    );
-    let mut body = scrolling(caption, &table);
-    if count > ROWS_SHOWN {
-        let _ = write!(
-            body,
-            "<button type=\"button\" class=\"more\">Show all {} rows</button>",
-            thousands(count as u64)
-        );
+    let is_cut = all.len() > ROWS_SHOWN;
+    let table = html! {
+        table.points.sortable.cut[is_cut] data-limit=(ROWS_SHOWN) {
+            caption.skip { (caption) }
+            (head)
+            tbody { @for row in &all { (row) } }
+        }
+    };
+    html! {
+        (scrolling(caption, table))
+        @if is_cut { (more(format!("Show all {} rows", thousands(all.len() as u64)))) }
     }
-    body
 }
 
-pub(super) fn classes(page: &WhatIfPage) -> String {
+pub(super) fn classes(page: &WhatIfPage) -> Markup {
     let bounded = page
         .models
         .iter()
@@ -132,7 +117,7 @@ pub(super) fn classes(page: &WhatIfPage) -> String {
     table(page, "Throughput, response time and customers of each class", &head, rows, columns.len())
 }
 
-pub(super) fn stations(page: &WhatIfPage) -> String {
+pub(super) fn stations(page: &WhatIfPage) -> Markup {
     let columns = [("u", "U %"), ("q", "Q")];
     let head = table_head(page, "station", &columns);
     let rows = |found: &WhatIfFound| {
