@@ -24,6 +24,7 @@ mod caveat;
 pub mod comparison;
 mod facts;
 mod groups;
+pub mod incidents;
 mod over_time;
 mod plateaus;
 mod rounding;

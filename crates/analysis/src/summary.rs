@@ -7,6 +7,7 @@ use crate::arrivals::ArrivalVerdict;
 use crate::caveat::ReportedCaveat;
 use crate::facts::RunFacts;
 use crate::groups::GroupRows;
+use crate::incidents::{Incident, incidents};
 use crate::over_time::HeatMap;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
@@ -54,6 +55,9 @@ pub struct Summary {
     /// The results of the run's thresholds, in their order; empty for a run without thresholds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdResult>,
+    /// Times at which the run became slower, failed more or completed less, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incidents: Vec<Incident>,
     /// The quantile function of all requests.
     pub distribution: Vec<DistributionPoint>,
     /// The time series in seconds.
@@ -124,13 +128,16 @@ impl Summary {
             subs.for_each(|label| all.merge(&label.totals));
             Row::of("Total", SampleKind::Request, &all, span_s, apdex)
         });
+        let labels = of_kind(false);
+        let series = Series::of(&totals.seconds, totals.started.as_ref(), totals.offered.as_ref());
         let caveats = run_caveats::find(&run, totals).into_iter().map(ReportedCaveat::from).collect();
         Summary {
             version: SUMMARY_VERSION,
             span_s,
             users_max: totals.seconds.iter().map(|point| point.users).max().unwrap_or(0),
             total: Row::of("Total", SampleKind::Request, &totals.total, span_s, apdex),
-            labels: of_kind(false),
+            incidents: incidents(&series, &labels),
+            labels,
             sub_results,
             total_with_sub_results,
             groups: GroupRows::of(totals, window.as_ref().map(|_| span_s)),
@@ -140,7 +147,7 @@ impl Summary {
             arrivals: Vec::new(),
             thresholds: Vec::new(),
             distribution: distribution(&totals.total.response, &totals.total.service),
-            series: Series::of(&totals.seconds, totals.started.as_ref(), totals.offered.as_ref()),
+            series,
             heat: totals.heat.as_ref().and_then(HeatMap::of),
             slowest: totals.slowest.iter().map(SlowSample::of).collect(),
             window,

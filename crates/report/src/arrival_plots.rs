@@ -57,7 +57,7 @@ pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
                 "\n"
             }
             @for (_, figure, note) in &figures {
-                section { h2 { (printable(&figure.title)) } (PreEscaped(figure.inline())) p.note { (printable(note)) } }
+                section { h2 { (printable(&figure.title)) } (figure.inline()) p.note { (printable(note)) } }
                 "\n"
             }
         });

@@ -1,10 +1,10 @@
 //! JMeter's dashboard folder (`-e -o DIR`): the files that scripts and links expect there.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
 use busyhour_record::{RunDir, RunDirError};
+use maud::{PreEscaped, html};
 
 use crate::page::html_report;
 use crate::statistics::statistics_json;
@@ -129,15 +129,28 @@ impl Page {
     fn html(&self) -> String {
         let Page { title, sections, .. } = self;
         let target = sections.first().map_or("", |(id, _)| id);
-        let mut links = String::new();
-        for (id, heading) in *sections {
-            let _ = write!(links, "<li><a href=\"../../index.html#{id}\">{heading}</a></li>");
-        }
-        format!(
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
-             <meta http-equiv=\"refresh\" content=\"0; url=../../index.html#{target}\"></head>\
-             <body><p>The report is one page. The plots of JMeter's page \u{201c}{title}\u{201d} are in these sections:</p>\
-             <ul>{links}</ul></body></html>\n"
-        )
+        let page = html! {
+            (PreEscaped("<!doctype html>"))
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    title { (title) }
+                    meta http-equiv="refresh" content={ "0; url=../../index.html#" (target) };
+                }
+                body {
+                    p {
+                        "The report is one page. The plots of JMeter's page \u{201c}" (title)
+                        "\u{201d} are in these sections:"
+                    }
+                    ul {
+                        @for (id, heading) in *sections {
+                            li { a href={ "../../index.html#" (id) } { (heading) } }
+                        }
+                    }
+                }
+            }
+            "\n"
+        };
+        page.into_string()
     }
 }

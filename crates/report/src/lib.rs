@@ -32,6 +32,7 @@ mod comparison_table;
 mod comparison_trend;
 mod dashboard;
 mod delivery;
+mod incident_lines;
 mod log_tables;
 pub mod numbers;
 mod page;

@@ -20,6 +20,7 @@ mod model;
 mod opening;
 mod steps;
 mod thresholds;
+mod tiles;
 mod traffic;
 mod what_if;
 
@@ -42,8 +43,9 @@ use markup::Section;
 pub fn html_report(summary: &Summary) -> String {
     let mut sections: Vec<Section> = Vec::new();
     let steps = steps::Steps::of(&summary.series, summary.total.last_end_s);
-    sections.push(figures::rate(summary, steps.as_ref()));
     sections.push(figures::times(summary, steps.as_ref()));
+    sections.push(figures::rate(summary, steps.as_ref()));
+    sections.push(opening::key_section(summary));
     sections.push(figures::distribution(summary));
     sections.push(labels::labels(summary));
     sections.extend(labels::groups(summary));
@@ -53,12 +55,13 @@ pub fn html_report(summary: &Summary) -> String {
     sections.push(traffic::traffic(summary));
     sections.push(environment::environment(summary));
     sections.push(glossary::glossary(summary));
+    let opening = opening::opening(summary, steps.as_ref());
     let model = model::PageModel::of(summary, steps);
     Document {
         kind: Kind::Run,
         title: &opening::title(summary),
         subtitle: &opening::subtitle(summary),
-        opening: opening::opening(summary),
+        opening,
         sections: &sections,
         model: &model,
     }

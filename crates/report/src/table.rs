@@ -5,6 +5,7 @@ use busyhour_record::RunEnd;
 
 use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
+use crate::incident_lines::incident_line;
 use crate::numbers::{counted, duration, rate, thousands};
 use crate::terminal_text::BOLD;
 use crate::terminal_text::DIM;
@@ -46,6 +47,9 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Lo
     }
     if let Some(left_out) = summary.run.arrivals.map(|counts| counts.not_offered).filter(|count| *count > 0) {
         out += &format!("{} not offered while the run was paused\n", counted(left_out, "arrival"));
+    }
+    for incident in &summary.incidents {
+        out += &format!("{} {}\n", look.paint(YELLOW, "Incident:"), incident_line(incident));
     }
     arrivals(summary, &mut out);
     out.push('\n');

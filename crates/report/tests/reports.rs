@@ -128,6 +128,8 @@ fn stalls_of_the_generator_are_marked_in_plots_over_time() {
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     run(&dir);
     let mut summary = summarise(&dir).unwrap();
+    assert!(html_report(&summary).contains("Dashed vertical lines mark incidents."));
+    summary.incidents.clear();
     assert!(!html_report(&summary).contains("Dashed vertical lines"));
     summary.run.generator.stalls = vec![
         Stall { core: Some(1), at_ns: 7_000_000_000, length_ns: 300_000_000 },

@@ -154,7 +154,7 @@ fn a_poisson_load_that_was_met_is_called_that() {
     );
     assert!(text.contains("none waited for a free user; none dropped"));
     assert!(
-        page.contains(">Arrivals</a></dt><dd><span class=\"mark good\">as requested</span>")
+        page.contains("<details class=\"chip good\"><summary>Arrivals: as requested</summary>")
             && page.contains("CoV of gaps")
     );
 }

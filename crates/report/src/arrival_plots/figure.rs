@@ -2,15 +2,10 @@
 
 use std::fmt::Write as _;
 
-use maud::html;
+use maud::{Markup, PreEscaped, html};
 
 use super::scale::{scale, tick};
 use crate::terminal_text::printable;
-
-/// Text in SVG.
-fn escape(text: &str) -> String {
-    html! { (printable(text)) }.into_string()
-}
 
 /// How a layer's points are drawn.
 #[derive(Clone, Copy, PartialEq)]
@@ -70,30 +65,37 @@ const STYLE: &str = "text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,
 impl Figure {
     /// A separate file; `of` names the data.
     pub(super) fn svg(&self, of: &str) -> String {
-        let measure = self.measure.iter().map(|measure| format!(" · {measure}")).collect::<String>();
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
-             height=\"{HEIGHT}\" role=\"img\" aria-label=\"{0}\">\n<style>{STYLE}</style>\
-             <rect class=\"page\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\
-             <text class=\"title\" x=\"14\" y=\"24\">{0}<tspan class=\"of\" dx=\"12\">{2}{3}</tspan></text>\n{1}</svg>\n",
-            escape(&self.title),
-            self.drawing(),
-            escape(of),
-            escape(&measure)
-        )
+        let title = printable(&self.title);
+        let file = html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT)
+                role="img" aria-label=(title)
+            {
+                style { (PreEscaped(STYLE)) }
+                rect.page width=(WIDTH) height=(HEIGHT) {}
+                text.title x="14" y="24" {
+                    (title)
+                    tspan.of dx="12" {
+                        (printable(of))
+                        @if let Some(measure) = &self.measure { " · " (printable(measure)) }
+                    }
+                }
+                (self.drawing())
+            }
+            "\n"
+        };
+        file.into_string()
     }
 
     /// For a page, which has a heading for the plot.
-    pub(super) fn inline(&self) -> String {
-        format!(
-            "<svg viewBox=\"0 30 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-            HEIGHT - 30.0,
-            escape(&self.title),
-            self.drawing()
-        )
+    pub(super) fn inline(&self) -> Markup {
+        html! {
+            svg viewBox={ "0 30 " (WIDTH) " " (HEIGHT - 30.0) } role="img" aria-label=(printable(&self.title)) {
+                (self.drawing())
+            }
+        }
     }
 
-    fn drawing(&self) -> String {
+    fn drawing(&self) -> Markup {
         let values = self.layers.iter().flat_map(|layer| &layer.points).map(|(_, y)| *y);
         let most = values.chain(self.level.map(|(y, _)| y)).filter(|y| y.is_finite()).fold(0.0, f64::max);
         let (top, step) = scale(most);
@@ -101,146 +103,124 @@ impl Figure {
             LEFT + (x - self.x_from) / (self.x_to - self.x_from).max(1e-300) * (WIDTH - LEFT - RIGHT)
         };
         let y_at = |y: f64| HEIGHT - BOTTOM - y / top * (HEIGHT - TOP - BOTTOM);
-        let mut out = String::new();
-        self.axes(&mut out, (top, step), &x_at, &y_at);
-        for layer in &self.layers {
-            layer.draw(&mut out, &x_at, &y_at);
+        let right = WIDTH - RIGHT;
+        html! {
+            (self.axes((top, step), &x_at, &y_at))
+            @for layer in &self.layers { (layer.draw(&x_at, &y_at)) }
+            @if let Some((y, name)) = self.level {
+                @let at = tenths(y_at(y));
+                line.level x1=(LEFT) x2=(whole(right)) y1=(at) y2=(at) {}
+                text.unit x=(whole(right - 4.0)) y=(tenths(y_at(y) + 15.0)) text-anchor="end" { (name) }
+            }
+            (self.legend())
         }
-        if let Some((y, name)) = self.level {
-            let at = y_at(y);
-            let _ = writeln!(
-                out,
-                "<line class=\"level\" x1=\"{LEFT}\" x2=\"{:.0}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
-                 <text class=\"unit\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                WIDTH - RIGHT,
-                WIDTH - RIGHT - 4.0,
-                at + 15.0,
-                escape(name)
-            );
-        }
-        self.legend(&mut out);
-        out
     }
 
     fn axes(
         &self,
-        out: &mut String,
         (top, step): (f64, f64),
         x_at: &impl Fn(f64) -> f64,
         y_at: &impl Fn(f64) -> f64,
-    ) {
+    ) -> Markup {
         let floor = HEIGHT - BOTTOM;
-        for n in 0..=(top / step).round() as u32 {
-            let (y, at) = (f64::from(n) * step, y_at(f64::from(n) * step));
-            let _ = writeln!(
-                out,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.0}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
-                 <text class=\"tick\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                WIDTH - RIGHT,
-                LEFT - 8.0,
-                at + 4.0,
-                tick(y, step)
-            );
-        }
+        let levels = (0..=(top / step).round() as u32).map(|n| f64::from(n) * step);
         // The x axis has space for twice as many ticks as the y axis.
-        let (_, mut step) = scale((self.x_to - self.x_from) / 2.0);
-        if self.x_whole && step.fract() != 0.0 {
-            step = if step > 1.0 { step * 2.0 } else { 1.0 };
+        let (_, mut x_step) = scale((self.x_to - self.x_from) / 2.0);
+        if self.x_whole && x_step.fract() != 0.0 {
+            x_step = if x_step > 1.0 { x_step * 2.0 } else { 1.0 };
         }
-        let first = (self.x_from / step - 1e-9).ceil() as i64;
-        for x in (first..).map(|n| n as f64 * step).take_while(|x| *x <= self.x_to * (1.0 + 1e-9)) {
-            let at = x_at(x);
-            let _ = writeln!(
-                out,
-                "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{floor:.0}\" y2=\"{:.0}\"/>\
-                 <text class=\"tick\" x=\"{at:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>",
-                floor + 5.0,
-                floor + 19.0,
-                tick(x, step)
-            );
+        let first = (self.x_from / x_step - 1e-9).ceil() as i64;
+        let places = (first..).map(|n| n as f64 * x_step).take_while(|x| *x <= self.x_to * (1.0 + 1e-9));
+        html! {
+            @for y in levels {
+                @let at = tenths(y_at(y));
+                line.grid x1=(LEFT) x2=(whole(WIDTH - RIGHT)) y1=(at) y2=(at) {}
+                text.tick x=(whole(LEFT - 8.0)) y=(tenths(y_at(y) + 4.0)) text-anchor="end" { (tick(y, step)) }
+            }
+            @for x in places {
+                @let at = tenths(x_at(x));
+                line.grid x1=(at) x2=(at) y1=(whole(floor)) y2=(whole(floor + 5.0)) {}
+                text.tick x=(at) y=(whole(floor + 19.0)) text-anchor="middle" { (tick(x, x_step)) }
+            }
+            text.unit x=(whole(WIDTH - RIGHT)) y=(whole(HEIGHT - 8.0)) text-anchor="end" { (self.x_title) }
+            text.unit x="14" y=(whole(TOP - 10.0)) { (self.y_title) }
         }
-        let _ = writeln!(
-            out,
-            "<text class=\"unit\" x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>\
-             <text class=\"unit\" x=\"14\" y=\"{:.0}\">{}</text>",
-            WIDTH - RIGHT,
-            HEIGHT - 8.0,
-            escape(self.x_title),
-            TOP - 10.0,
-            escape(self.y_title)
-        );
     }
 
-    fn legend(&self, out: &mut String) {
-        let mut right = WIDTH - RIGHT;
+    fn legend(&self) -> Markup {
+        let mut x = WIDTH - RIGHT;
+        let y = TOP - 14.0;
+        let mut placed: Vec<(f64, &Layer)> = Vec::new();
         for layer in self.layers.iter().rev() {
-            right -= 30.0 + layer.name.chars().count() as f64 * 6.3;
-            let (x, y) = (right, TOP - 14.0);
-            let _ = match layer.mark {
-                Mark::Bars(_) => write!(
-                    out,
-                    "<rect class=\"bar {}\" x=\"{x:.0}\" y=\"{:.0}\" width=\"14\" height=\"10\"/>",
-                    layer.class,
-                    y - 5.0
-                ),
-                Mark::Line | Mark::Dots => write!(
-                    out,
-                    "<line class=\"line {}\" x1=\"{x:.0}\" x2=\"{:.0}\" y1=\"{y:.0}\" y2=\"{y:.0}\"/>",
-                    layer.class,
-                    x + 14.0
-                ),
-            };
-            let _ = writeln!(
-                out,
-                "<text class=\"unit\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
-                x + 19.0,
-                y + 4.0,
-                escape(&layer.name)
-            );
+            x -= 30.0 + layer.name.chars().count() as f64 * 6.3;
+            placed.push((x, layer));
+        }
+        html! {
+            @for (x, layer) in placed {
+                @match layer.mark {
+                    Mark::Bars(_) => {
+                        rect class={ "bar " (layer.class) } x=(whole(x)) y=(whole(y - 5.0)) width="14" height="10" {}
+                    }
+                    Mark::Line | Mark::Dots => {
+                        line class={ "line " (layer.class) } x1=(whole(x)) x2=(whole(x + 14.0)) y1=(whole(y))
+                            y2=(whole(y)) {}
+                    }
+                }
+                text.unit x=(whole(x + 19.0)) y=(whole(y + 4.0)) { (printable(&layer.name)) }
+            }
         }
     }
 }
 
 impl Layer {
-    fn draw(&self, out: &mut String, x_at: &impl Fn(f64) -> f64, y_at: &impl Fn(f64) -> f64) {
+    fn draw(&self, x_at: &impl Fn(f64) -> f64, y_at: &impl Fn(f64) -> f64) -> Markup {
         if let Mark::Bars(width) = self.mark {
-            for (x, y) in &self.points {
-                let (left, right, top) = (x_at(x - width / 2.0), x_at(x + width / 2.0), y_at(*y));
-                // A narrow gap between bars, if there is space.
-                let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
-                let _ = writeln!(
-                    out,
-                    "<rect class=\"bar {}\" x=\"{:.2}\" y=\"{top:.1}\" width=\"{:.2}\" height=\"{:.1}\">\
-                     <title>{}: {}</title></rect>",
-                    self.class,
-                    left + gap / 2.0,
-                    (right - left - gap).max(0.3),
-                    y_at(0.0) - top,
-                    shown(*x),
-                    shown(*y)
-                );
-            }
-            return;
+            return html! { @for point in &self.points { (self.bar(*point, width, x_at, y_at)) } };
         }
         let mut path = String::new();
         for (at, (x, y)) in self.points.iter().enumerate() {
             let _ = write!(path, "{}{:.1} {:.1}", if at == 0 { 'M' } else { 'L' }, x_at(*x), y_at(*y));
         }
-        let _ = writeln!(out, "<path class=\"line {}\" d=\"{path}\"/>", self.class);
-        if self.mark == Mark::Dots {
-            for (x, y) in &self.points {
-                let _ = writeln!(
-                    out,
-                    "<circle class=\"dot {}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>{}: {}</title></circle>",
-                    self.class,
-                    x_at(*x),
-                    y_at(*y),
-                    shown(*x),
-                    shown(*y)
-                );
+        html! {
+            path class={ "line " (self.class) } d=(path) {}
+            @if self.mark == Mark::Dots {
+                @for (x, y) in &self.points {
+                    circle class={ "dot " (self.class) } cx=(tenths(x_at(*x))) cy=(tenths(y_at(*y))) r="3" {
+                        title { (shown(*x)) ": " (shown(*y)) }
+                    }
+                }
             }
         }
     }
+
+    fn bar(
+        &self,
+        (x, y): (f64, f64),
+        width: f64,
+        x_at: &impl Fn(f64) -> f64,
+        y_at: &impl Fn(f64) -> f64,
+    ) -> Markup {
+        let (left, right, top) = (x_at(x - width / 2.0), x_at(x + width / 2.0), y_at(y));
+        // A narrow gap between bars, if there is space.
+        let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
+        html! {
+            rect class={ "bar " (self.class) } x=(format_args!("{:.2}", left + gap / 2.0)) y=(tenths(top))
+                width=(format_args!("{:.2}", (right - left - gap).max(0.3))) height=(tenths(y_at(0.0) - top))
+            {
+                title { (shown(x)) ": " (shown(y)) }
+            }
+        }
+    }
+}
+
+/// A coordinate with one decimal.
+fn tenths(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// A coordinate without decimals.
+fn whole(value: f64) -> String {
+    format!("{value:.0}")
 }
 
 /// Four digits that matter.

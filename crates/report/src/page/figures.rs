@@ -47,15 +47,17 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
     if summary.window.is_some() {
         words += " Shaded: excluded from the tables.";
     }
-    let is_changed = !summary.run.events.is_empty();
-    let is_stalled = reported_stalls(&summary.run.generator.stalls).next().is_some();
+    let marked = [
+        (!summary.run.events.is_empty(), "changes of the load"),
+        (reported_stalls(&summary.run.generator.stalls).next().is_some(), "stalls of the generator"),
+        (!summary.incidents.is_empty(), "incidents"),
+    ];
+    let marked: Vec<&str> =
+        marked.into_iter().filter(|(is_marked, _)| *is_marked).map(|(_, name)| name).collect();
+    if !marked.is_empty() {
+        words += &format!(" Dashed vertical lines mark {}.", marked.join(" and "));
+    }
     words
-        + match (is_changed, is_stalled) {
-            (false, false) => "",
-            (true, false) => " Dashed vertical lines mark changes of the load.",
-            (false, true) => " Dashed vertical lines mark stalls of the generator.",
-            (true, true) => " Dashed vertical lines mark changes of the load and stalls of the generator.",
-        }
 }
 
 fn nothing() -> Markup {

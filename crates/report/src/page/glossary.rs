@@ -57,6 +57,13 @@ const TERMS: &[(&str, &str, &str)] = &[
         "Time is on the horizontal axis and response time on the vertical, logarithmic axis; the colour of a cell \
       shows how many requests ended there. It shows what percentiles hide: several groups of times, and single slow requests.",
     ),
+    (
+        "incident",
+        "incident",
+        "A part of the run whose 95th percentile is at least 1.5 times the usual one, in which at least four times as many \
+      requests failed as usual, or in which fewer than half as many requests ended although the load was the same. A \
+      change that lasts to the end of the run counts from a factor of 1.3. Marks in the plots show where it is.",
+    ),
     ("max", "longest", "The largest time, exact."),
     ("mean", "mean", "The sum of all times divided by their number, exact."),
     (

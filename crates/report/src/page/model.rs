@@ -1,12 +1,12 @@
 //! What the script draws, as JSON in the page: `ui/src/model.ts` mirrors it.
 
-use busyhour_analysis::{
-    DistributionPoint, HeatMap, RowSeries, RunFacts, Summary, describe_stall, reported_stalls,
-};
+use busyhour_analysis::incidents::Incident;
+use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary, describe_stall, reported_stalls};
 use busyhour_record::{ControlEvent, Stall};
 use serde::Serialize;
 
 use super::steps::Steps;
+use crate::incident_lines::what;
 use crate::terminal_text::shown_label;
 
 /// Version of the model; the script reads no other.
@@ -29,7 +29,7 @@ pub(super) struct PageModel<'s> {
     labels: Vec<LabelModel<'s>>,
 }
 
-/// A time at which the run was changed, or at which the generator stalled.
+/// A time at which the run was changed, the generator stalled, or an incident began or ended.
 #[derive(Serialize)]
 pub(super) struct Mark {
     at_s: f64,
@@ -51,9 +51,18 @@ impl Mark {
         std::iter::once(begin).chain(end)
     }
 
-    fn all(run: &RunFacts) -> Vec<Mark> {
+    /// Where an incident begins, and where it ends.
+    fn of_incident(incident: &Incident) -> impl Iterator<Item = Mark> {
+        let begin = Mark { at_s: incident.from_s, words: format!("incident: {}", what(incident)) };
+        let end = incident.to_s.map(|at_s| Mark { at_s, words: "end of the incident".to_owned() });
+        std::iter::once(begin).chain(end)
+    }
+
+    fn all(summary: &Summary) -> Vec<Mark> {
+        let run = &summary.run;
         let stalls = reported_stalls(&run.generator.stalls).flat_map(Mark::of_stall);
-        run.events.iter().map(Mark::of).chain(stalls).collect()
+        let incidents = summary.incidents.iter().flat_map(Mark::of_incident);
+        run.events.iter().map(Mark::of).chain(stalls).chain(incidents).collect()
     }
 }
 
@@ -109,7 +118,7 @@ impl<'s> PageModel<'s> {
             heat: summary.heat.as_ref(),
             curve: Curve::of(&summary.distribution),
             window: summary.window.as_ref().map(|window| Part { from_s: window.from_s, to_s: window.to_s }),
-            marks: Mark::all(&summary.run),
+            marks: Mark::all(summary),
             labels: summary
                 .labels
                 .iter()

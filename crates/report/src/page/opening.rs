@@ -1,18 +1,24 @@
-//! The first screen: the requested and the achieved load, the verdicts, and the key figures.
+//! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, RequestedProcess, Scope};
-use busyhour_analysis::{Caveat, Summary, Times};
+use busyhour_analysis::{Caveat, ReportedCaveat, Summary, Times};
 use busyhour_record::{ArrivalCounts, CoreFacts, RunEnd};
 use busyhour_stats::Decision;
 use maud::{Markup, Render, html};
 
 use super::closed_load::Cycle;
-use super::markup::{capital, caveat_list, def, mark};
+use super::markup::{Section, capital, def};
+use super::steps::Steps;
 use super::thresholds::thresholds;
+use super::tiles::tiles;
 use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
+use crate::incident_lines::{what, when};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::terminal_text::printable;
+
+/// Caveats that are shown; the others are folded.
+const CAVEATS_SHOWN: usize = 2;
 
 /// The run's name.
 pub(super) fn title(summary: &Summary) -> String {
@@ -56,31 +62,127 @@ pub(super) fn subtitle(summary: &Summary) -> String {
     parts.join(" · ")
 }
 
-/// The first screen.
-pub(super) fn opening(summary: &Summary) -> Markup {
+/// The first screen: the result in a sentence, tiles, verdicts, incidents, thresholds and the most important caveats.
+pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
     html! {
-        div.opening {
-            section aria-labelledby="load-title" {
-                h2 #load-title { "Requested and achieved" }
-                (requested_and_achieved(summary))
-                dl.verdicts {
-                    (arrivals(summary))
-                    (generator(summary))
-                    (thresholds(summary))
+        section.first aria-label="Result" {
+            p.headline { (printable(&headline(summary))) }
+            @if summary.total.samples > 0 { (tiles(summary, steps)) }
+            div.chips {
+                @if !mostly_failed(summary) { (arrivals(summary)) }
+                (generator(summary))
+            }
+            (incidents(summary))
+            (thresholds(summary))
+            (caveats(summary))
+        }
+        "\n"
+    }
+}
+
+/// What happened, in a sentence or two.
+fn headline(summary: &Summary) -> String {
+    let total = &summary.total;
+    if total.samples == 0 {
+        return "No request ended.".to_owned();
+    }
+    let length = duration(summary.run.duration_s.unwrap_or(summary.span_s));
+    let mut text = if total.errors == total.samples {
+        let first = summary.errors.first();
+        let why = first
+            .map(|error| format!(": {}", [&error.code, &error.message].map(|part| part.trim()).join(" ")));
+        format!("All {} failed within {length}{}", counted(total.samples, "request"), why.unwrap_or_default())
+    } else {
+        let failed = match total.errors {
+            0 => "none failed".to_owned(),
+            _ => format!("{} % failed", percent(total.error_percent)),
+        };
+        format!(
+            "{} in {length}, {failed}; half took at most {} ms, 95 % at most {} ms",
+            counted(total.samples, "request"),
+            ms(total.response.p50),
+            ms(total.response.p95)
+        )
+    };
+    let of = summary.thresholds.len();
+    match summary.thresholds.iter().filter(|threshold| threshold.fails_run).count() {
+        _ if of == 0 => {}
+        0 => text += ". All thresholds passed",
+        failed => text += &format!(". {failed} of {of} thresholds failed"),
+    }
+    text + "."
+}
+
+/// Whether most requests failed, so that arrivals are not the problem.
+fn mostly_failed(summary: &Summary) -> bool {
+    summary.total.error_percent > 50.0
+}
+
+/// How much a caveat matters: whether results are missing or wrong, whether times are affected, or neither.
+fn rank(caveat: &Caveat) -> u8 {
+    match caveat {
+        Caveat::SamplesLost { .. }
+        | Caveat::RecorderFailed { .. }
+        | Caveat::OutputLost { .. }
+        | Caveat::CoresAbandoned { .. }
+        | Caveat::ManyErrors { .. }
+        | Caveat::NoSamples
+        | Caveat::RecordCut
+        | Caveat::BadRows { .. } => 0,
+        Caveat::GeneratorBusy { .. }
+        | Caveat::GeneratorStalled { .. }
+        | Caveat::RecorderStalled { .. }
+        | Caveat::CpuStolen { .. }
+        | Caveat::LateStarts { .. }
+        | Caveat::MixedPhases { .. }
+        | Caveat::StoppedByError { .. }
+        | Caveat::Unfinished => 1,
+        Caveat::Arrivals(_) => 3,
+        _ => 2,
+    }
+}
+
+/// The two most important caveats, and the others folded.
+fn caveats(summary: &Summary) -> Markup {
+    let mut all: Vec<&ReportedCaveat> = summary
+        .caveats
+        .iter()
+        .filter(|reported| !(mostly_failed(summary) && matches!(reported.caveat, Caveat::Arrivals(_))))
+        .collect();
+    all.sort_by_key(|reported| rank(&reported.caveat));
+    let (shown, folded) = all.split_at(all.len().min(CAVEATS_SHOWN));
+    let texts = |part: &[&ReportedCaveat]| {
+        html! {
+            @for reported in part {
+                li {
+                    (capital(&printable(&reported.message))) "."
+                    span { (capital(&printable(&reported.advice))) "." }
                 }
             }
-            "\n"
-            (key_figures(summary))
-            @if !summary.caveats.is_empty() {
-                (caveat_list(
-                    "Before you rely on these numbers",
-                    "caveats-title",
-                    summary.caveats.iter().map(|caveat| (caveat.message.as_str(), Some(caveat.advice.as_str()))),
-                ))
-                "\n"
+        }
+    };
+    html! {
+        @if !all.is_empty() {
+            div.caveats role="group" aria-labelledby="caveats-title" {
+                h2 #caveats-title { "Before you rely on these numbers" }
+                ul { (texts(shown)) }
+                @if !folded.is_empty() {
+                    details { summary { (counted(folded.len() as u64, "more note")) } ul { (texts(folded)) } }
+                }
             }
         }
     }
+}
+
+/// The section with the requested and the achieved load, and the times of all requests.
+pub(super) fn key_section(summary: &Summary) -> Section {
+    let body = html! {
+        div.opening {
+            div { (requested_and_achieved(summary)) }
+            (key_figures(summary))
+        }
+    };
+    Section { id: "load", title: "Requested and achieved", body }
 }
 
 /// One row of the table of the requested and achieved load.
@@ -207,43 +309,55 @@ fn cycle(summary: &Summary) -> Markup {
     }
 }
 
-/// The verdicts on the arrivals, with their measures folded.
-fn arrivals(summary: &Summary) -> Markup {
+/// The incidents of the run; nothing without any.
+fn incidents(summary: &Summary) -> Markup {
     html! {
-        div {
-            dt { (def("arrivals", "Arrivals")) }
-            @if summary.arrivals.is_empty() {
-                dd { (mark("open", "not judged")) }
-            }
-            @for verdict in &summary.arrivals {
-                @let details = verdict.details();
-                dd {
-                    (arrivals_mark(verdict)) " "
-                    @if let Some(of) = &verdict.of { (printable(&of.to_string())) ": " }
-                    (printable(plain_line(verdict)))
-                    @if let Some(line) = delivery(verdict, &summary.run) { ". " (printable(&capital(&line))) "." }
-                    @if !details.is_empty() {
-                        details {
-                            summary { "Measures" }
-                            ul { @for line in &details { li { (printable(line)) } } }
-                        }
-                    }
-                }
+        @if !summary.incidents.is_empty() {
+            h2 { (def("incident", "What happened")) }
+            ul.incidents {
+                @for incident in &summary.incidents { li { b { (when(incident)) } ": " (what(incident)) } }
             }
         }
     }
 }
 
-fn arrivals_mark(verdict: &ArrivalVerdict) -> Markup {
+/// A verdict in a few words, with its reasons folded.
+fn chip(class: &str, words: &str, reasons: impl Render) -> Markup {
+    html! { details class={ "chip " (class) } { summary { (words) } div { (reasons) } } }
+}
+
+/// The verdicts on the arrivals, with their measures folded.
+fn arrivals(summary: &Summary) -> Markup {
+    html! {
+        @if summary.arrivals.is_empty() {
+            (chip("open", "Arrivals: not judged", html! { p { "There are too few arrivals, or they were not recorded." } }))
+        }
+        @for verdict in &summary.arrivals {
+            @let (class, words) = arrivals_words(verdict);
+            @let of = verdict.of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
+            (chip(class, &printable(&format!("Arrivals{of}: {words}")), html! {
+                p {
+                    (printable(plain_line(verdict))) "."
+                    @if let Some(line) = delivery(verdict, &summary.run) { " " (printable(&capital(&line))) "." }
+                    " What the terms mean: " (def("arrivals", "arrivals")) ", " (def("cov", "CoV")) "."
+                }
+                ul { @for line in verdict.details() { li { (printable(&line)) } } }
+            }))
+        }
+    }
+}
+
+/// Class and words of a verdict: amber where the load was another than requested, or depends on the server.
+fn arrivals_words(verdict: &ArrivalVerdict) -> (&'static str, &'static str) {
     // A closed load has no requested process: it is compared with independent users.
     let has_request =
         !matches!(verdict.requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
     match (verdict.decision, has_request) {
-        (Decision::Inside, true) => mark("good", "as requested"),
-        (Decision::Inside, false) => mark("good", "like independent users"),
-        (Decision::Outside, true) => mark("bad", "not as requested"),
-        (Decision::Outside, false) => mark("bad", "unlike independent users"),
-        (Decision::Inconclusive, _) => mark("open", "undecided"),
+        (Decision::Inside, true) => ("good", "as requested"),
+        (Decision::Inside, false) => ("good", "like independent users"),
+        (Decision::Outside, true) => ("warn", "not as requested"),
+        (Decision::Outside, false) => ("warn", "unlike independent users"),
+        (Decision::Inconclusive, _) => ("open", "too few for a verdict"),
     }
 }
 
@@ -272,21 +386,31 @@ fn generator(summary: &Summary) -> Markup {
         })
         .map(|reported| reported.message.as_str())
         .collect();
-    html! {
-        div {
-            dt { (def("generator", "Generator")) }
-            dd {
-                @if !problems.is_empty() {
-                    (mark("bad", "may have been the bottleneck")) " " (printable(&problems.join("; ")))
-                } @else if let Some(busy) = share(|core| core.busy) {
-                    (mark("good", "not the bottleneck")) " " (format!("{:.0}", busy * 100.0)) " % of its busiest core"
+    let is_unusable = summary.caveats.iter().any(|reported| {
+        matches!(reported.caveat, Caveat::SamplesLost { .. } | Caveat::CoresAbandoned { .. })
+    });
+    let about = html! { " " (def("generator", "What is the generator?")) };
+    if !problems.is_empty() {
+        let class = if is_unusable { "bad" } else { "warn" };
+        let reasons = html! { p { (printable(&capital(&problems.join("; ")))) "." (about) } };
+        return chip(class, "Generator: may have been the bottleneck", reasons);
+    }
+    match share(|core| core.busy) {
+        Some(busy) => chip(
+            "good",
+            "Generator: not the bottleneck",
+            html! {
+                p {
+                    "Its busiest core was busy for " (format!("{:.0}", busy * 100.0)) " % of the time"
                     @if let Some(busy) = share(|core| core.busy_second_max) {
                         ", " (format!("{:.0}", busy * 100.0)) " % in its busiest second"
                     }
-                } @else {
-                    (mark("open", "unknown")) " its utilization is not recorded"
+                    "." (about)
                 }
-            }
+            },
+        ),
+        None => {
+            chip("open", "Generator: unknown", html! { p { "Its utilization is not recorded." (about) } })
         }
     }
 }
@@ -329,8 +453,8 @@ fn key_figures(summary: &Summary) -> Markup {
         }
     };
     html! {
-        section aria-labelledby="key-title" {
-            h2 #key-title { "Times of all requests" }
+        div {
+            h3 { "Times of all requests" }
             @if total.samples == 0 {
                 p { "No request ended." }
             } @else {

@@ -10,21 +10,11 @@ use crate::thresholds::unknown_labels;
 
 /// The thresholds with their measured values; nothing if the run has none.
 pub(super) fn thresholds(summary: &Summary) -> Markup {
-    let failed = summary.thresholds.iter().filter(|threshold| threshold.fails_run).count();
     html! {
         @if !summary.thresholds.is_empty() {
-            div {
-                dt { (def("thresholds", "Thresholds")) }
-                dd {
-                    @if failed == 0 {
-                        (mark("good", "all passed"))
-                    } @else {
-                        (mark("bad", &format!("{failed} of {} failed", summary.thresholds.len())))
-                    }
-                    ul.thresholds {
-                        @for threshold in &summary.thresholds { (line(summary, threshold)) }
-                    }
-                }
+            h2 { (def("thresholds", "Thresholds")) }
+            ul.thresholds {
+                @for threshold in &summary.thresholds { (line(summary, threshold)) }
             }
         }
     }

@@ -441,7 +441,7 @@ fn all_text_is_present_without_the_script() {
         "GET /api/v2/items/499",
         "503",
         "Slowest requests",
-        "2 of 3 failed",
+        "2 of 3 thresholds failed",
         "12.5 % from 30 s to 35 s, 9 of 56 windows",
         "--seed 20240203",
     ] {
