@@ -1,7 +1,7 @@
 //! Incidents are found in synthetic runs with injected ones, and none in runs without.
 //!
-//! A run is simulated request by request: open Poisson arrivals, or closed users, at one queue with several labels. What is
-//! injected multiplies service times, fails requests or stops the server for a while.
+//! A run is simulated request by request: Poisson arrivals with three labels, which wait for one server or have independent
+//! times. A fault multiplies service times or fails requests.
 
 use busyhour_analysis::incidents::{Incident, incidents};
 use busyhour_analysis::{Row, RunFacts, Summary};

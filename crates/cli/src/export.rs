@@ -147,20 +147,20 @@ impl Exports {
     ///
     /// Once the end `is_forced`, it waits for at most one second.
     pub(crate) fn finish(self, is_forced: impl Fn() -> bool) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for (name, thread) in self.threads {
             if !has_ended(&thread, &is_forced) {
-                told.push(format!(
+                reported.push(format!(
                     "the export {name} had not sent everything when the run was stopped at once"
                 ));
                 continue;
             }
             let Ok(followed) = thread.join() else {
-                told.push(format!("the export {name} failed"));
+                reported.push(format!("the export {name} failed"));
                 continue;
             };
             if let Some(error) = &followed.first_error {
-                told.push(format!(
+                reported.push(format!(
                     "the export {name} failed {} times in {} s, first: {}",
                     followed.failed,
                     followed.seconds,
@@ -168,13 +168,13 @@ impl Exports {
                 ));
             }
             if followed.lost > 0 {
-                told.push(format!(
+                reported.push(format!(
                     "the export {name} was too slow: {} seconds are missing there",
                     followed.lost
                 ));
             }
         }
-        told
+        reported
     }
 }
 

@@ -197,7 +197,7 @@ impl Watch {
         let (order, orders) = tokio::sync::oneshot::channel();
         let mut judge = Judge::new(criteria.to_vec());
         let lost = std::sync::Arc::<std::sync::atomic::AtomicU64>::default();
-        let told = std::sync::Arc::clone(&lost);
+        let reported = std::sync::Arc::clone(&lost);
         let thread = std::thread::Builder::new().name("thresholds".into()).spawn(move || {
             let mut order = Some(order);
             while let Some(second) = seconds.recv() {
@@ -208,7 +208,7 @@ impl Watch {
                     let _ = order.send(stop);
                 }
             }
-            told.store(seconds.lost(), std::sync::atomic::Ordering::Relaxed);
+            reported.store(seconds.lost(), std::sync::atomic::Ordering::Relaxed);
             judge
         })?;
         Ok(Some((Watch { thread, lost }, sender, orders)))
@@ -307,8 +307,9 @@ mod tests {
     #[test]
     fn errors_in_a_file_have_their_line() {
         let text = "require = [\n  \"p95 off checkout < 800ms\",\n  \"errors < 101%\",\n]\n";
-        let told: Vec<_> = read_file(text, "t.toml").unwrap_err().iter().map(Diagnostic::to_string).collect();
-        insta::assert_snapshot!(told.join("\n"));
+        let reported: Vec<_> =
+            read_file(text, "t.toml").unwrap_err().iter().map(Diagnostic::to_string).collect();
+        insta::assert_snapshot!(reported.join("\n"));
         let error = read_file("reqire = []\n", "t.toml").unwrap_err();
         assert_eq!(error[0].location().as_deref(), Some("t.toml:1:1"));
         insta::assert_snapshot!(pointed(

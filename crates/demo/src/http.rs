@@ -1,6 +1,6 @@
 //! HTTP/1.1 as the original server implements it.
 //!
-//! This is a thin layer of its own and not a framework, because the bytes on the wire are part of what the shop
+//! This is a thin layer and not a framework, because the bytes on the wire are part of what the shop
 //! reproduces: header names and their order, chunks of at most 8192 bytes, and no chunks for clients that send
 //! `Connection: close`. Common HTTP libraries decide these details themselves.
 

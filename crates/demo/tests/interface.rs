@@ -19,7 +19,7 @@ fn small(strict: bool) -> (TestShop, Client) {
     (shop, client)
 }
 
-fn said(reply: &Reply) -> (u16, &str) {
+fn printed(reply: &Reply) -> (u16, &str) {
     (reply.status, reply.text())
 }
 
@@ -55,12 +55,12 @@ fn seats_are_found_as_the_original_found_them() {
     let mut book = |seats: i64| client.post("bookings", &booking(1, 1, seats));
     assert_eq!(rows_and_seats(&book(3)), [(1, 1), (1, 2), (1, 3)]);
     assert_eq!(rows_and_seats(&book(3)), [(2, 1), (2, 2), (2, 3)]);
-    assert_eq!(said(&book(3)), (400, NO_SEATS));
+    assert_eq!(printed(&book(3)), (400, NO_SEATS));
     assert_eq!(rows_and_seats(&book(2)), [(1, 4), (1, 5)]);
     assert_eq!(rows_and_seats(&book(2)), [(2, 4), (2, 5)]);
-    assert_eq!(said(&book(1)), (400, NO_SEATS));
-    assert_eq!(said(&book(6)), (400, NO_SEATS));
-    assert_eq!(said(&book(i64::MAX)), (400, NO_SEATS));
+    assert_eq!(printed(&book(1)), (400, NO_SEATS));
+    assert_eq!(printed(&book(6)), (400, NO_SEATS));
+    assert_eq!(printed(&book(i64::MAX)), (400, NO_SEATS));
     assert_eq!(client.get("sectionallocations/1").json()["occupiedCount"], 10);
     let metrics = r#"[{"show":1,"event":"event1","venue":"v","capacity":10,"performances":[{"date":4102444800000,"occupiedCount":10}]}]"#;
     assert_eq!(client.get("metrics").text(), metrics);
@@ -100,18 +100,18 @@ fn impossible_bookings_are_explained() {
     ];
     for (body, why) in &cases {
         let reply = client.post("bookings", body);
-        assert_eq!(said(&reply), (400, format!("{{\"errors\":[{why}]}}").as_str()), "{body}");
+        assert_eq!(printed(&reply), (400, format!("{{\"errors\":[{why}]}}").as_str()), "{body}");
         assert_eq!(reply.header("Connection"), Some("close"));
     }
     for body in ["", "{", "[]", r#"{"who":1}"#, r#"{"performance":"one"}"#] {
-        assert_eq!(said(&client.post("bookings", body)), (400, INVALID), "{body}");
+        assert_eq!(printed(&client.post("bookings", body)), (400, INVALID), "{body}");
     }
     assert_eq!(client.get("bookings/count").text(), r#"{"count":6}"#, "nothing was booked");
 
     let (_shop, mut strict) = small(true);
     let null = r#"{"errors":[null]}"#;
-    assert_eq!(said(&strict.post("bookings", &wish(one, good, "77"))), (400, null));
-    assert_eq!(said(&strict.post("bookings", &wish(one, r#""nobody""#, "1"))).0, 400);
+    assert_eq!(printed(&strict.post("bookings", &wish(one, good, "77"))), (400, null));
+    assert_eq!(printed(&strict.post("bookings", &wish(one, r#""nobody""#, "1"))).0, 400);
     // The original ignores a price with quantity 0 if there is another one.
     let none = r#"{"ticketPrice":2,"quantity":0}"#;
     let both = wish(&format!("{one},{none}"), good, "1");
@@ -200,7 +200,7 @@ fn rules_are_kept() {
         assert_eq!(client.post(path, body).status, *status, "{path} {body}");
         assert_eq!(strict.post(path, body).status, 500, "{path} {body}");
     }
-    assert_eq!(said(&client.post("sections", r#"{"colour":1}"#)), (400, INVALID));
+    assert_eq!(printed(&client.post("sections", r#"{"colour":1}"#)), (400, INVALID));
     // Still in use.
     for path in [
         "forge/venues/1",
@@ -237,7 +237,7 @@ fn entities_change_and_go_and_the_cache_follows() {
     };
     assert_eq!(client.put("sections/1", &section(1, 1)).status, 409);
     assert_eq!(client.put("sections/1", &section(1, 3)).status, 204);
-    assert_eq!(said(&client.post("bookings", &booking(2, 2, 2))), (400, NO_SEATS));
+    assert_eq!(printed(&client.post("bookings", &booking(2, 2, 2))), (400, NO_SEATS));
     assert_eq!(rows_and_seats(&client.post("bookings", &booking(2, 2, 1))), [(1, 3)]);
 }
 

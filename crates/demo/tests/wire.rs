@@ -275,8 +275,8 @@ fn an_invalid_request_is_answered_and_the_connection_closed() {
         format!("{head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
             .as_bytes(),
     );
-    let told = client.receive(true);
-    assert_eq!((told.status, told.wire.len()), (100, 25));
+    let reported = client.receive(true);
+    assert_eq!((reported.status, reported.wire.len()), (100, 25));
     client.send(b"{}");
     assert_eq!(client.receive(false).text(), r#"{"errors":["may not be empty"]}"#);
     // Also when the body came at once.

@@ -203,8 +203,8 @@ impl Core {
     /// Hands samples over to the recorder every tenth of a second; ends when the run is stopped at once.
     pub async fn tick(&self) {
         let mut next = self.run.clock.now();
-        let mut told = Stop::No;
-        let mut changes_told = 0;
+        let mut reported = Stop::No;
+        let mut changes_reported = 0;
         self.signs.tick(next);
         loop {
             next = next + TICK_NS;
@@ -216,8 +216,8 @@ impl Core {
             self.flush();
             self.look_at_cpu(now);
             let changes = self.run.control.count();
-            if changes != changes_told {
-                changes_told = changes;
+            if changes != changes_reported {
+                changes_reported = changes;
                 self.load_changed.notify_waiters();
             }
             let stop = self.run.stop();
@@ -225,8 +225,8 @@ impl Core {
                 self.signs.set_ending(true);
                 return;
             }
-            if stop != told {
-                told = stop;
+            if stop != reported {
+                reported = stop;
                 // Sleepers see that they are to end; this tick is not asleep now.
                 self.timers.wake_all();
             }

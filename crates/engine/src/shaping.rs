@@ -116,7 +116,7 @@ struct State {
     /// Starts since the last report.
     sent: u64,
     /// The second of the last report.
-    told: Option<u64>,
+    reported: Option<u64>,
 }
 
 impl State {
@@ -132,7 +132,7 @@ impl State {
             end_told: false,
             ahead: VecDeque::new(),
             sent: 0,
-            told: None,
+            reported: None,
         }
     }
 
@@ -163,10 +163,10 @@ impl State {
             self.sent += 1;
         }
         let second = now.since(self.begin) / 1_000_000_000;
-        if self.told == Some(second) {
+        if self.reported == Some(second) {
             return None;
         }
-        self.told = Some(second);
+        self.reported = Some(second);
         let rate_per_s = self.shape.rate_per_s(second)?;
         Some(Told { rate_per_s, sent: std::mem::take(&mut self.sent), waiting: self.ahead.len() })
     }
@@ -179,14 +179,14 @@ impl ThroughputShaping {
         ThroughputShaping { name: name.to_owned(), rows: rows.into(), tells, state: Mutex::default() }
     }
 
-    fn set_properties(&self, user: &UserState, told: Told, duration_s: u64) {
+    fn set_properties(&self, user: &UserState, reported: Told, duration_s: u64) {
         let set =
             |what: &str, value: String| user.run.properties.set(&format!("{}_{what}", self.name), &value);
         set("totalDuration", duration_s.to_string());
-        set("cntDelayed", told.waiting.to_string());
-        set("cntSent", told.sent.to_string());
+        set("cntDelayed", reported.waiting.to_string());
+        set("cntSent", reported.sent.to_string());
         // As Java writes a double.
-        set("rps", format!("{:?}", told.rate_per_s));
+        set("rps", format!("{:?}", reported.rate_per_s));
     }
 
     fn shape(&self, user: &mut UserState) -> Shape {
@@ -210,7 +210,7 @@ impl Timer for ThroughputShaping {
         let mut guard = lock();
         let Some(state) = guard.as_mut() else { return Delay::default() };
         let missed_before = state.missed;
-        let told = if self.tells { state.tell(now.max(state.begin)) } else { None };
+        let reported = if self.tells { state.tell(now.max(state.begin)) } else { None };
         let duration_s = state.shape.duration_s();
         let next = state.next(now.max(state.begin));
         if self.tells {
@@ -219,8 +219,8 @@ impl Timer for ThroughputShaping {
         let missed = state.missed;
         let tell_end = next.is_none() && !std::mem::replace(&mut state.end_told, next.is_none());
         drop(guard);
-        if let Some(told) = told {
-            self.set_properties(user, told, duration_s);
+        if let Some(reported) = reported {
+            self.set_properties(user, reported, duration_s);
         }
         if missed > missed_before {
             let late = missed - missed_before;
@@ -393,20 +393,20 @@ mod tests {
         let (shared, _) = shared_with(clock.clone(), 1, 1, Names::default(), 0);
         let mut user = lone_user(&shared, 0);
         let timer = timer(&[("4", "4", "5"), ("8", "8", "2")]);
-        let told = |user: &UserState| {
+        let reported = |user: &UserState| {
             ["rps", "cntSent", "cntDelayed", "totalDuration"]
                 .map(|what| user.run.properties.get(&format!("shape_{what}")).unwrap_or_default())
                 .join(" ")
         };
         timer.delay(&mut user);
-        assert_eq!(told(&user), "4.0 0 0 7");
+        assert_eq!(reported(&user), "4.0 0 0 7");
         // Six starts up to 1.25 s are given out; a seventh user comes at 1.1 s, when five have come.
         for _ in 0..5 {
             timer.delay(&mut user);
         }
-        assert_eq!(told(&user), "4.0 0 0 7", "once in a second");
+        assert_eq!(reported(&user), "4.0 0 0 7", "once in a second");
         clock.advance(Duration::from_millis(1_100));
         timer.delay(&mut user);
-        assert_eq!(told(&user), "4.0 5 1 7");
+        assert_eq!(reported(&user), "4.0 5 1 7");
     }
 }

@@ -274,8 +274,8 @@ fn influx_receives_posts_and_its_errors_are_reported() {
     let mut exporter = InfluxExporter::new(post, ORIGIN, settings(1), SHOP);
     let followed = follow(&receiver, &mut exporter);
     assert_eq!((followed.seconds, followed.failed, followed.lost), (2, 3, 0));
-    let told = followed.first_error.unwrap().to_string();
-    assert_eq!(told, format!("http://{address}/write answered 400: word"));
+    let reported = followed.first_error.unwrap().to_string();
+    assert_eq!(reported, format!("http://{address}/write answered 400: word"));
 }
 
 #[test]
@@ -409,8 +409,8 @@ fn otlp_reports_rejected_values_and_sends_the_last_second_again() {
     // Field 1 of the answer: 3 points were refused, "no room".
     let (address, _) = answering("200 OK", b"\x0a\x0b\x08\x03\x12\x07no room");
     let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop", later());
-    let told = exporter.second(&run()[0]).unwrap_err().to_string();
-    assert_eq!(told, format!("http://{address}/v1/metrics refused 3 of the values: no room"));
+    let reported = exporter.second(&run()[0]).unwrap_err().to_string();
+    assert_eq!(reported, format!("http://{address}/v1/metrics refused 3 of the values: no room"));
     exporter.finish().unwrap();
 
     for (status, times) in [("503 Service Unavailable", 3), ("400 Bad Request", 2)] {

@@ -490,7 +490,7 @@ fn unpacks_to_too_much() -> Failure {
 /// Why data cannot be unpacked, in zlib's words.
 fn reason(error: &flate2::DecompressError) -> &str {
     // The library's fast path loses the cause; use Java's message for an unknown cause.
-    error.message().filter(|said| *said != "repeated call with bad state").unwrap_or(UNKNOWN)
+    error.message().filter(|text| *text != "repeated call with bad state").unwrap_or(UNKNOWN)
 }
 
 /// Whether deflate comes in zlib's frame, as HttpClient finds out.

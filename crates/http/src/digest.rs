@@ -185,9 +185,9 @@ mod tests {
              opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"",
         );
         let asked = Asked { method: "GET", uri: "/dir/index.html", body: None };
-        let said = answer(&challenge, asked, "Mufasa", "Circle Of Life", "0a4f113b", 1).unwrap();
+        let header = answer(&challenge, asked, "Mufasa", "Circle Of Life", "0a4f113b", 1).unwrap();
         assert_eq!(
-            said,
+            header,
             "Digest username=\"Mufasa\", realm=\"testrealm@host.com\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", \
              uri=\"/dir/index.html\", response=\"6629fae49393a05397450978507c4ef1\", qop=auth, nc=00000001, \
              cnonce=\"0a4f113b\", algorithm=MD5, opaque=\"5ccc069c403ebaf9f0171e9517f40e41\""
@@ -197,10 +197,10 @@ mod tests {
             "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=SHA-256, nonce=\"{nonce}\""
         ));
         let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
-        let said = answer(&challenge, asked, "Mufasa", "Circle of Life", cnonce, 1).unwrap();
+        let header = answer(&challenge, asked, "Mufasa", "Circle of Life", cnonce, 1).unwrap();
         assert!(
-            said.contains("response=\"753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1\""),
-            "{said}"
+            header.contains("response=\"753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1\""),
+            "{header}"
         );
     }
 

@@ -59,9 +59,9 @@ pub(crate) struct Step<'s> {
     pub(crate) head: Head,
     now_ms: i64,
     /// The request has been sent once more, with credentials for the proxy.
-    told: bool,
+    credentials_sent: bool,
     /// The state of the proxy authentication before this exchange.
-    said: ProxyAuth,
+    proxy_auth: ProxyAuth,
     asking: bool,
     /// What the request has been authorized with.
     used: Option<Used>,
@@ -134,8 +134,8 @@ pub(crate) fn prepare<'s>(
     let proxy = proxy_for(sampler, user, origin);
     // A tunnel sends the credentials of its proxy with CONNECT.
     let asking = proxy.as_ref().is_some_and(|proxy| !origin.secure && proxy.authorization.is_some());
-    let said = proxy.as_ref().map_or(ProxyAuth::Unasked, |proxy| session.proxy_auth(origin, proxy));
-    request.proxy_authorized = asking && said == ProxyAuth::Accepted;
+    let proxy_auth = proxy.as_ref().map_or(ProxyAuth::Unasked, |proxy| session.proxy_auth(origin, proxy));
+    request.proxy_authorized = asking && proxy_auth == ProxyAuth::Accepted;
     let lines = request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
     if keep.request {
         describe(request, lines, &mut user.result);
@@ -156,14 +156,14 @@ pub(crate) fn prepare<'s>(
             return None;
         }
     };
-    let mut line = Line::new(sampler, user, session, Route { origin, proxy, said, special }, keep);
+    let mut line = Line::new(sampler, user, session, Route { origin, proxy, proxy_auth, special }, keep);
     line.room.clone_from(&request.room);
     Some(Step {
         line,
         head: Head::new(sampler),
         now_ms,
-        told: false,
-        said,
+        credentials_sent: false,
+        proxy_auth,
         asking,
         used,
         rounds: 0,
@@ -192,16 +192,17 @@ pub(crate) fn settle(
     let (sampler, keep, now_ms) = (line.sampler, line.keep, *now_ms);
     if let Some(proxy) = line.proxy.clone() {
         if step.asking && outcome.is_ok() {
-            let (now_said, again) = step.said.after(head.status, head.proxy_asks, step.told);
+            let (new_proxy_auth, again) =
+                step.proxy_auth.after(head.status, head.proxy_asks, step.credentials_sent);
             if again {
-                step.told = true;
+                step.credentials_sent = true;
                 request.proxy_authorized = true;
                 return once_more(user, request, step);
             }
-            line.said = now_said;
+            line.proxy_auth = new_proxy_auth;
         }
         if line.origin.secure || step.asking {
-            session.set_proxy_auth(&line.origin, &proxy, line.said);
+            session.set_proxy_auth(&line.origin, &proxy, line.proxy_auth);
         }
     }
     if outcome.is_ok()

@@ -32,7 +32,7 @@ pub(crate) struct Line<'s> {
     pub(crate) origin: Arc<Origin>,
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
     /// The state of the proxy authentication of the user.
-    pub(crate) said: ProxyAuth,
+    pub(crate) proxy_auth: ProxyAuth,
     /// An idle connection before the transfer, one that can be used again after it.
     pub(crate) connection: Option<Connection>,
     pub(crate) keep: Retention,
@@ -105,7 +105,7 @@ pub(crate) struct Route<'o> {
     pub(crate) origin: &'o Arc<Origin>,
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
     /// Whether the proxy has accepted the credentials.
-    pub(crate) said: ProxyAuth,
+    pub(crate) proxy_auth: ProxyAuth,
     pub(crate) special: Option<Box<Special>>,
 }
 
@@ -119,7 +119,7 @@ impl<'s> Line<'s> {
         route: Route<'_>,
         keep: Retention,
     ) -> Self {
-        let Route { origin, proxy, said, special } = route;
+        let Route { origin, proxy, proxy_auth, special } = route;
         let source = special.as_ref().and_then(|special| special.source);
         let milliseconds = |template: &Template, user: &mut UserState| {
             let ms = if template.is_empty() { 0 } else { template.integer(user, 0) };
@@ -128,7 +128,7 @@ impl<'s> Line<'s> {
         Self {
             sampler,
             origin: Arc::clone(origin),
-            said,
+            proxy_auth,
             connection: session.take(origin, proxy.as_ref(), source, user.result.times.start),
             special,
             proxy,
@@ -254,7 +254,7 @@ impl<'s> Line<'s> {
             keep: self.keep,
             room: self.room.as_ref(),
         };
-        Box::pin(tunnel::open(&wanted, &mut self.said, result, head, reader)).await
+        Box::pin(tunnel::open(&wanted, &mut self.proxy_auth, result, head, reader)).await
     }
 }
 

@@ -22,15 +22,15 @@ pub(crate) enum ProxyAuth {
 }
 
 impl ProxyAuth {
-    /// The state after a response, and whether the request must be repeated with credentials; `told`: credentials
+    /// The state after a response, and whether the request must be repeated with credentials; `credentials_sent`: credentials
     /// were sent already. This is `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5 for one scheme.
-    pub(crate) fn after(self, status: u16, asks: bool, told: bool) -> (Self, bool) {
+    pub(crate) fn after(self, status: u16, asks: bool, credentials_sent: bool) -> (Self, bool) {
         match (self, status) {
-            (_, 407) if told => (Self::Refused, false),
+            (_, 407) if credentials_sent => (Self::Refused, false),
             (Self::Refused, 407) => (Self::Refused, false),
             (before, 407) => (before, asks),
             (Self::Accepted, _) => (Self::Accepted, false),
-            (_, _) if told => (Self::Accepted, false),
+            (_, _) if credentials_sent => (Self::Accepted, false),
             _ => (Self::Unasked, false),
         }
     }

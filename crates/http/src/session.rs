@@ -146,7 +146,7 @@ impl HttpSession {
     pub(crate) fn proxy_auth(&self, origin: &Arc<Origin>, proxy: &Arc<ProxyAddress>) -> ProxyAuth {
         let Some(rare) = &self.rare else { return ProxyAuth::Unasked };
         let known = rare.proxies.iter().find(|(server, known, _)| server == origin && known == proxy);
-        known.map_or(ProxyAuth::Unasked, |(_, _, said)| *said)
+        known.map_or(ProxyAuth::Unasked, |(_, _, proxy_auth)| *proxy_auth)
     }
 
     /// Stores the state of proxy authentication.
@@ -154,20 +154,20 @@ impl HttpSession {
         &mut self,
         origin: &Arc<Origin>,
         proxy: &Arc<ProxyAddress>,
-        said: ProxyAuth,
+        proxy_auth: ProxyAuth,
     ) {
-        if said == ProxyAuth::Unasked && self.rare.is_none() {
+        if proxy_auth == ProxyAuth::Unasked && self.rare.is_none() {
             return;
         }
         let proxies = &mut self.rare.get_or_insert_default().proxies;
         match proxies.iter_mut().find(|(server, known, _)| server == origin && known == proxy) {
-            Some((_, _, before)) => *before = said,
-            None if said == ProxyAuth::Unasked => {}
+            Some((_, _, before)) => *before = proxy_auth,
+            None if proxy_auth == ProxyAuth::Unasked => {}
             None => {
                 if proxies.len() >= ORIGINS_MAX {
                     proxies.clear();
                 }
-                proxies.push((Arc::clone(origin), Arc::clone(proxy), said));
+                proxies.push((Arc::clone(origin), Arc::clone(proxy), proxy_auth));
             }
         }
     }

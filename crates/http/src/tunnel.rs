@@ -37,14 +37,14 @@ pub(crate) struct Wanted<'a> {
 /// HttpClient, its response is the response of the sample. Credentials are sent if the proxy requests them.
 pub(crate) async fn open(
     wanted: &Wanted<'_>,
-    said: &mut ProxyAuth,
+    proxy_auth: &mut ProxyAuth,
     result: &mut SampleResult,
     head: &mut Head,
     reader: &mut ResponseReader,
 ) -> Result<Option<Connection>, Failure> {
     let Wanted { origin, proxy, options, .. } = wanted;
-    let before = *said;
-    let mut told = false;
+    let before = *proxy_auth;
+    let mut credentials_sent = false;
     let mut usable: Option<Connection> = None;
     loop {
         let mut connection = match usable.take() {
@@ -56,7 +56,7 @@ pub(crate) async fn open(
                 opened?
             }
         };
-        let known = told || before == ProxyAuth::Accepted;
+        let known = credentials_sent || before == ProxyAuth::Accepted;
         let request = ask(origin, proxy.authorization.as_deref().filter(|_| known));
         connection.send(request.as_bytes()).await?;
         result.sent_bytes = request.len() as u64;
@@ -65,8 +65,8 @@ pub(crate) async fn open(
         let mut sink = ResponseSink { head, result, keep: wanted.keep, limit, room: wanted.room };
         let received = connection.receive(reader, &mut sink, options.clock, wanted.response_timeout).await?;
         let asks = head.proxy_asks && proxy.authorization.is_some();
-        let (now_said, again) = before.after(head.status, asks, told);
-        *said = now_said;
+        let (new_proxy_auth, again) = before.after(head.status, asks, credentials_sent);
+        *proxy_auth = new_proxy_auth;
         if !again && head.status >= 300 {
             if let Some((first, last)) = received {
                 result.times.latency_ns = first.since(wanted.started);
@@ -83,7 +83,7 @@ pub(crate) async fn open(
         if granted {
             return connection.secured(options).await.map(Some);
         }
-        told = true;
+        credentials_sent = true;
         usable = reader.keeps_alive.then_some(connection);
     }
 }

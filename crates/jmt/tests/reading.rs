@@ -8,7 +8,7 @@ use busyhour_simulation::{SimulationSettings, simulate};
 const CENTRAL: &str = include_str!("files/central-server.jmva");
 const BALANCED: &str = include_str!("files/balanced.jsimg");
 
-fn told(text: &str) -> Vec<String> {
+fn reported(text: &str) -> Vec<String> {
     let errors = read(text.as_bytes(), "m.xml").unwrap_err();
     errors.iter().map(|error| format!("{} {}", error.location().unwrap_or_default(), error.message)).collect()
 }
@@ -91,8 +91,8 @@ fn a_reference_delay_is_a_station_for_others() {
 
 #[test]
 fn unsupported_content_is_reported_with_its_line() {
-    let line = |text: &str, told: &str| -> String {
-        let line: usize = told.split(':').nth(1).unwrap().parse().unwrap();
+    let line = |text: &str, reported: &str| -> String {
+        let line: usize = reported.split(':').nth(1).unwrap().parse().unwrap();
         text.lines().nth(line - 1).unwrap().to_owned()
     };
     for (from, to, message) in [
@@ -119,12 +119,12 @@ fn unsupported_content_is_reported_with_its_line() {
     ] {
         let text = BALANCED.replace(from, to);
         assert_ne!(text, BALANCED, "{from}");
-        let errors = told(&text);
+        let errors = reported(&text);
         assert!(errors[0].contains(message), "{errors:?}");
         assert!(line(&text, &errors[0]).contains(to), "{errors:?}");
     }
     let with_region = BALANCED.replace("<preload>", "<blockingRegion name=\"R\"/>\n<preload>");
-    assert!(told(&with_region)[0].contains("<blockingRegion name=\"R\"> is not supported"));
+    assert!(reported(&with_region)[0].contains("<blockingRegion name=\"R\"> is not supported"));
 
     for (from, to, message) in [
         ("0.04;0.02", "0.04;0", "has a time of 0 in a table"),
@@ -148,7 +148,7 @@ fn unsupported_content_is_reported_with_its_line() {
     ] {
         let text = CENTRAL.replacen(from, to, 1);
         assert_ne!(text, CENTRAL, "{from}");
-        let errors = told(&text);
+        let errors = reported(&text);
         assert!(errors[0].contains(message), "{errors:?}");
     }
 }
@@ -157,14 +157,14 @@ fn unsupported_content_is_reported_with_its_line() {
 fn other_documents_are_refused() {
     assert!(is_xml(b"\xef\xbb\xbf  <?xml version='1.0'?>") && !is_xml(b"version = 1\n") && !is_xml(b""));
     assert_eq!(
-        told("<jmeterTestPlan/>"),
+        reported("<jmeterTestPlan/>"),
         [
             "m.xml:1:1 <jmeterTestPlan> is not a model of JMT: <model> (.jmva), <archive> or <sim> (.jsimg) are read"
         ]
     );
-    assert!(told("<archive/>")[0].contains("holds no model"));
-    assert!(told("<model/>")[0].contains("has no <parameters>"));
-    assert!(told("<model><parameters>")[0].contains("is not closed"));
+    assert!(reported("<archive/>")[0].contains("holds no model"));
+    assert!(reported("<model/>")[0].contains("has no <parameters>"));
+    assert!(reported("<model><parameters>")[0].contains("is not closed"));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_region_of_one_queue_that_drops_is_room_there() {
         (desk, "<globalConstraint maxJobs=\"-1\"/>", true, "it has no limit"),
         (desk, "<globalMemoryConstraint maxMemory=\"5\"/>", true, "it limits memory"),
     ] {
-        let errors = told(&region(nodes, limits, drops));
+        let errors = reported(&region(nodes, limits, drops));
         assert!(errors[0].contains(&format!("is not supported: {why}")), "{errors:?}");
     }
 }

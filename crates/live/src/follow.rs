@@ -40,12 +40,12 @@ impl std::fmt::Debug for Follower {
 pub fn follow(criteria: Vec<Criterion>) -> io::Result<(Follower, SnapshotSender)> {
     let (sender, seconds) = snapshot_channel(SECONDS_MAX);
     let (run, listeners) = (Arc::new(Mutex::new(LiveRun::new(criteria))), Arc::new(Listeners::default()));
-    let (kept, told) = (Arc::clone(&run), Arc::clone(&listeners));
+    let (kept, reported) = (Arc::clone(&run), Arc::clone(&listeners));
     let thread = std::thread::Builder::new().name("live".into()).spawn(move || {
         while let Some(second) = seconds.recv() {
             let mut run = lock(&kept);
             let grown = run.add(&second);
-            for listener in lock(&told.0).iter_mut() {
+            for listener in lock(&reported.0).iter_mut() {
                 listener(&run, grown);
             }
         }

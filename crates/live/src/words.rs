@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use busyhour_record::SecondArrivals;
-use busyhour_report::change_told;
+use busyhour_report::describe_change;
 use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
 
 use crate::live_run::{Figures, LiveLabel, LiveRun};
@@ -114,7 +114,7 @@ pub(crate) fn label_row(label: &LiveLabel) -> [String; 8] {
 /// The changes so far, the last one first.
 #[must_use]
 pub fn changes(state: &LoadState) -> Vec<String> {
-    state.changes.iter().rev().take(CHANGES_SHOWN).map(change_told).collect()
+    state.changes.iter().rev().take(CHANGES_SHOWN).map(describe_change).collect()
 }
 
 /// Caveats that are known during the run. `unwritten`: results that could not be

@@ -58,7 +58,7 @@ fn throughputs_of_the_scalability_law_are_not_passed_off_as_a_queue() {
         let is_told = fit
             .findings
             .iter()
-            .any(|told| matches!(told.finding, CapacityFinding::ScalabilityLawFitsBetter { .. }));
+            .any(|reported| matches!(reported.finding, CapacityFinding::ScalabilityLawFitsBetter { .. }));
         assert!(is_told, "{seed}: {:?}", fit.findings);
     }
 }

@@ -167,13 +167,13 @@ mod tests {
 
     #[test]
     fn gaps_near_the_clock_tick_give_no_result() {
-        for (rate, told) in [(100.0, true), (2_000.0, false)] {
+        for (rate, reported) in [(100.0, true), (2_000.0, false)] {
             let mut starts = RecentStarts::with_tick_ns(1_000_000);
             for at in poisson(rate, 8) {
                 starts.request(Nanos(at.0 / 1_000_000 * 1_000_000));
             }
             let live = starts.regularity(Nanos::from_secs(8));
-            assert_eq!(live.is_some(), told, "{rate}");
+            assert_eq!(live.is_some(), reported, "{rate}");
             assert!(live.is_none_or(|live| (live.cov - 1.0).abs() < 0.1), "{rate}: {live:?}");
         }
     }

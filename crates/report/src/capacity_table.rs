@@ -209,16 +209,16 @@ pub fn refusal_text(refusal: &FitRefusal, look: Look) -> String {
 }
 
 /// Findings, contradictions first, each with its advice.
-fn findings(told: &[ReportedFinding], look: Look) -> String {
+fn findings(reported: &[ReportedFinding], look: Look) -> String {
     let mut out = String::new();
-    for told in told {
-        let mark = match told.weight {
+    for reported in reported {
+        let mark = match reported.weight {
             Weight::Contradiction => look.bad("!!"),
             Weight::Doubt => look.paint("33", "- "),
             Weight::Note => look.dim("  "),
         };
-        out += &format!("{mark} {}\n", printable(&told.message));
-        out += &format!("   {}\n", look.dim(&format!("{}.", capital(&printable(&told.advice)))));
+        out += &format!("{mark} {}\n", printable(&reported.message));
+        out += &format!("   {}\n", look.dim(&format!("{}.", capital(&printable(&reported.advice)))));
     }
     out
 }

@@ -24,7 +24,6 @@ mod arrival_plots;
 mod capacity_plot;
 mod capacity_table;
 mod capacity_words;
-mod changes_told;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_quartiles;
@@ -33,6 +32,7 @@ mod comparison_trend;
 mod dashboard;
 mod delivery;
 mod incident_lines;
+mod load_changes;
 mod log_tables;
 pub mod numbers;
 mod page;
@@ -50,12 +50,12 @@ mod written;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
 pub use capacity_table::{capacity_table, judgement_table, refusal_text, service_law_table};
-pub use changes_told::told as change_told;
 pub use comparison_csv::comparison_csv;
 pub use comparison_power::power_table;
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
 pub use comparison_trend::trend_table;
 pub use dashboard::{DashboardError, prepare_dashboard, write_dashboard};
+pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{
     EVENTS_PATH, LIVE_WORDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,

@@ -124,9 +124,9 @@ fn heading(log: &LogReport, show: LogTablesShow, look: Look) -> String {
     for verdict in &log.verdicts {
         let of = verdict.of.as_ref().map(|of| format!("{}: ", printable(of))).unwrap_or_default();
         let _ = writeln!(out, "{}: {of}{}", look.bold(&printable(&log.name)), verdict.line);
-        for told in &verdict.caveats {
-            let _ = writeln!(out, "  - {}", printable(&told.message));
-            let _ = writeln!(out, "    {}", look.dim(&format!("{}.", capital(&printable(&told.advice)))));
+        for reported in &verdict.caveats {
+            let _ = writeln!(out, "  - {}", printable(&reported.message));
+            let _ = writeln!(out, "    {}", look.dim(&format!("{}.", capital(&printable(&reported.advice)))));
         }
         for line in verdict.details().iter().filter(|_| show.details) {
             let _ = writeln!(out, "  {line}");

@@ -3,9 +3,9 @@
 use busyhour_analysis::Summary;
 use busyhour_record::RunEnd;
 
-use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
 use crate::incident_lines::incident_line;
+use crate::load_changes::changes;
 use crate::numbers::{counted, duration, rate, thousands};
 use crate::terminal_text::BOLD;
 use crate::terminal_text::DIM;
@@ -143,9 +143,9 @@ fn caveats(summary: &Summary, look: Look, out: &mut String) {
         return;
     }
     *out += &format!("\n{}\n", look.paint(BOLD, "Caveats"));
-    for told in &summary.caveats {
-        *out += &format!("{} {}\n", look.paint(YELLOW, "-"), printable(&told.message));
-        *out += &format!("  {}\n", look.paint(DIM, &format!("{}.", capital(&printable(&told.advice)))));
+    for reported in &summary.caveats {
+        *out += &format!("{} {}\n", look.paint(YELLOW, "-"), printable(&reported.message));
+        *out += &format!("  {}\n", look.paint(DIM, &format!("{}.", capital(&printable(&reported.advice)))));
     }
 }
 

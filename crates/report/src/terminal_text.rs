@@ -1,6 +1,6 @@
 //! Text for terminals: weights, colours, and labels that fit.
 
-/// How text is to look.
+/// The appearance of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Look {
     /// Columns of the terminal; `None` without a terminal: then labels are not shortened.
@@ -44,7 +44,7 @@ impl Look {
     }
 }
 
-/// `text` on one line and without control characters, which a label or a server's message may hold.
+/// `text` on one line and without control characters, which labels and messages of servers may contain.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -200,7 +200,7 @@ fn a_run_without_samples_is_reported() {
     let (recorder, writers) = Recorder::start(RecorderConfig::default()).unwrap();
     drop(writers);
     let summary = Summary::new(RunFacts::default(), &recorder.finish());
-    assert!(summary.caveats.iter().any(|told| told.caveat == Caveat::NoSamples));
+    assert!(summary.caveats.iter().any(|reported| reported.caveat == Caveat::NoSamples));
     let text = end_of_run(&summary, RunShow::default(), &[], Look::default());
     insta::assert_snapshot!(text);
     let page = html_report(&summary);

@@ -312,9 +312,9 @@ mod tests {
         let head = log(0, 100, 900, 1, 1);
         let body = [rows(10, 0), rows(40, 30), rows(20, 60)].concat().join("\n");
         let found = measure_all(&format!("{head}{body}\n"), true);
-        let told: Vec<(&str, f64)> =
+        let reported: Vec<(&str, f64)> =
             found.iter().map(|load| (load.point.name.as_str(), load.point.users)).collect();
-        assert_eq!(told, [("run@10 users", 10.0), ("run@40 users", 40.0), ("run@20 users", 20.0)]);
+        assert_eq!(reported, [("run@10 users", 10.0), ("run@40 users", 40.0), ("run@20 users", 20.0)]);
         for load in &found {
             let point = &load.point;
             assert!((point.throughput_per_s / point.users - 1.0).abs() < 0.03, "{point:?}");
@@ -330,8 +330,8 @@ mod tests {
         // 20 users under ten names: a name's requests take turns, and its pauses look short.
         let found = measure(&log(20, 100, 900, 60, 10));
         assert_eq!((found.point.users, found.point.think_s), (10.0, Some(0.4)));
-        let told = LoadPoint { think_s: Some(0.9), ..found.point };
-        assert!((told.users_by_law().unwrap() / 20.0 - 1.0).abs() < 0.03, "{told:?}");
+        let reported = LoadPoint { think_s: Some(0.9), ..found.point };
+        assert!((reported.users_by_law().unwrap() / 20.0 - 1.0).abs() < 0.03, "{reported:?}");
         // Where requests are long, those of one name overlap.
         let found = measure(&log(20, 800, 200, 60, 10));
         assert!(matches!(&found.findings[..], [CapacityFinding::NamesShared { .. }]), "{found:?}");

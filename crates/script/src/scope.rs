@@ -295,7 +295,7 @@ pub trait SampleFacts {
     fn response_data(&self) -> Vec<u8> {
         self.response_data_as_string().into_bytes()
     }
-    /// `setResponseData(…)`; `encoding`: what it is said to be, empty for JMeter's default, `None` to leave it.
+    /// `setResponseData(…)`; `encoding`: the encoding, empty for JMeter's default, `None` to leave it.
     fn set_response_data(&mut self, _data: &[u8], _encoding: Option<&str>) {}
     /// Any other fact, by its getter without `get`: `RequestHeaders`, `SamplerData`, `ContentType`, ….
     fn fact(&self, _name: &str) -> Option<Value> {

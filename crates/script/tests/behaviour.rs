@@ -168,20 +168,23 @@ fn scripts_access_logs_properties_and_samples() {
 
 #[test]
 fn failed_assertions_have_the_message_of_groovy() {
-    let said = |text: &str| match groovy(text, &mut User::new()) {
+    let printed = |text: &str| match groovy(text, &mut User::new()) {
         Err(ScriptError::Evaluation { message, .. } | ScriptError::Fatal { message, .. }) => message,
         other => panic!("{other:?}"),
     };
     assert_eq!(
-        said("def x = 4; assert x == 5 : 'wrong'"),
+        printed("def x = 4; assert x == 5 : 'wrong'"),
         "java.lang.AssertionError: wrong. Expression: (x == 5). Values: x = 4"
     );
     // Recorded from Groovy 3.0.20, which leaves the sign of a negation out.
     assert_eq!(
-        said("assert prev?.responseCode == '201' && !vars.get('a') : 'no'"),
+        printed("assert prev?.responseCode == '201' && !vars.get('a') : 'no'"),
         "java.lang.AssertionError: no. Expression: ((prev?.responseCode == 201) && vars.get(a))"
     );
-    assert_eq!(said("assert 4 in [1, 2] : 'no'"), "java.lang.AssertionError: no. Expression: (4 in [1, 2])");
+    assert_eq!(
+        printed("assert 4 in [1, 2] : 'no'"),
+        "java.lang.AssertionError: no. Expression: (4 in [1, 2])"
+    );
 }
 
 #[test]

@@ -10,11 +10,11 @@ const NONCE: &str = "dcd98b7102dd2f0e8b11d0f600bfb0c0";
 
 /// The response to `/digest/KIND`: a challenge, or the result of the check.
 pub(crate) fn answer(kind: &str, request: &Request) -> Response {
-    let said = request.header("authorization").unwrap_or_default();
-    if said.starts_with("Digest ") && kind != "stale" && is_right(&said, request) {
+    let printed = request.header("authorization").unwrap_or_default();
+    if printed.starts_with("Digest ") && kind != "stale" && is_right(&printed, request) {
         return Response::text(format!("welcome by {kind}"));
     }
-    if kind == "stale" && said.contains("nonce=\"second\"") && is_right(&said, request) {
+    if kind == "stale" && printed.contains("nonce=\"second\"") && is_right(&printed, request) {
         return Response::text("welcome after all");
     }
     let base = format!("Digest realm=\"vault\", nonce=\"{NONCE}\"");
@@ -25,7 +25,7 @@ pub(crate) fn answer(kind: &str, request: &Request) -> Response {
         "int" => format!("{base}, qop=\"auth-int,auth\""),
         "unknown" => format!("{base}, qop=\"auth\", algorithm=ROT-13"),
         "token" => format!("{base}, qop=\"token\""),
-        "stale" if said.starts_with("Digest ") => {
+        "stale" if printed.starts_with("Digest ") => {
             "Digest realm=\"vault\", nonce=\"second\", qop=\"auth\", stale=true".to_owned()
         }
         _ => format!("{base}, qop=\"auth\", algorithm=MD5"),
@@ -42,10 +42,10 @@ fn hex<D: Digest>(text: &[u8]) -> String {
 }
 
 /// Whether the response to the challenge proves the password.
-fn is_right(said: &str, request: &Request) -> bool {
+fn is_right(printed: &str, request: &Request) -> bool {
     let parameter = |name: &str| {
-        let at = said.find(&format!(" {name}=")).map(|at| at + name.len() + 2)?;
-        let rest = &said[at..];
+        let at = printed.find(&format!(" {name}=")).map(|at| at + name.len() + 2)?;
+        let rest = &printed[at..];
         let end = rest.find(", ").unwrap_or(rest.len());
         Some(rest[..end].trim_matches('"').to_owned())
     };

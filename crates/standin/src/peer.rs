@@ -102,8 +102,8 @@ impl PeerPlan {
             .output()?;
         let mut problems = Vec::new();
         if !ran.status.success() {
-            let said = String::from_utf8_lossy(&ran.stderr);
-            let errors: Vec<_> = said.lines().filter(|line| line.starts_with("error")).take(4).collect();
+            let printed = String::from_utf8_lossy(&ran.stderr);
+            let errors: Vec<_> = printed.lines().filter(|line| line.starts_with("error")).take(4).collect();
             problems.push(format!("{}: {}", ran.status, errors.join("; ")));
         }
         let compared = |extension: &str, problems: &mut Vec<String>| -> io::Result<LinesEqual> {
@@ -193,8 +193,8 @@ mod tests {
     fn lines_are_compared_in_their_order() {
         let (left, right) = (lines(b"a\r\nb\nc\n"), lines(b"a\nc\nd\n"));
         assert_eq!(in_common(&left, &right), 3, "a, c and what follows the last line end");
-        let told = first_difference("x", &left, &right).unwrap();
-        assert_eq!(told, "x line 2\n    in JMeter: b\n    here:      c");
+        let reported = first_difference("x", &left, &right).unwrap();
+        assert_eq!(reported, "x line 2\n    in JMeter: b\n    here:      c");
         assert_eq!(first_difference("x", &left, &lines(b"a\nb\nc\n")), None);
         assert!(first_difference("x", &lines(b"a\n"), &lines(b"a")).is_some());
     }

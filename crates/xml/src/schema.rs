@@ -103,8 +103,8 @@ impl Schema {
             return Ok(());
         }
         let places = Places::new(&document, text);
-        let told = errors.iter().take(MISTAKES_MAX).map(|error| Told::of(&places, error));
-        match told.min_by_key(|told| told.at) {
+        let reported = errors.iter().take(MISTAKES_MAX).map(|error| Told::of(&places, error));
+        match reported.min_by_key(|reported| reported.at) {
             None => Ok(()),
             Some(Told { at, words }) => {
                 let (line, column) = place(text, at);

@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn intervals_have_two_digits() {
-        let told = |value, half| Value { value, half: Some(half) }.text();
-        assert_eq!(told(208.991_23, 0.4123), "208.991 ±0.41");
-        assert_eq!(told(1234.5, 37.8), "1234.5 ±38");
-        assert_eq!(told(1.0, f64::INFINITY), "1 ±–");
+        let reported = |value, half| Value { value, half: Some(half) }.text();
+        assert_eq!(reported(208.991_23, 0.4123), "208.991 ±0.41");
+        assert_eq!(reported(1234.5, 37.8), "1234.5 ±38");
+        assert_eq!(reported(1.0, f64::INFINITY), "1 ±–");
         assert_eq!(Value::exact(0.05).times(1e3).text(), "50");
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn main(args: &CompareModelArgs) -> Exit {
         Err(exit) => return exit,
     };
     judgement.findings.splice(0..0, read.findings.iter().cloned());
-    judgement.findings.sort_by_key(|told| std::cmp::Reverse(told.weight));
+    judgement.findings.sort_by_key(|reported| std::cmp::Reverse(reported.weight));
     print(&if args.json {
         format!("{:#}\n", judgement.to_json())
     } else {

@@ -107,7 +107,7 @@ fn complete(
     mut network: QueueingNetwork,
     name: &str,
     directory: &Path,
-    told: impl Fn(&Finding) -> Diagnostic,
+    reported: impl Fn(&Finding) -> Diagnostic,
 ) -> Result<QueueingNetwork, Vec<Diagnostic>> {
     let mut findings = Vec::new();
     for (file, values_s) in network.replays_mut() {
@@ -131,7 +131,7 @@ fn complete(
     if found.is_empty() {
         return Ok(network);
     }
-    Err(found.iter().map(told).collect())
+    Err(found.iter().map(reported).collect())
 }
 
 /// Parses the times in a file: one per line; empty lines and lines that begin with # are ignored.
@@ -166,14 +166,14 @@ fn near_key(message: &str) -> Option<&str> {
 
 fn diagnostic(finding: &Finding, text: &str, name: &str) -> Diagnostic {
     let at = place(text, &finding.path).unwrap_or_default();
-    let mut told = Diagnostic::error("model", finding.message.clone())
+    let mut reported = Diagnostic::error("model", finding.message.clone())
         .in_file(name)
         .at(Span::locate(text, at.start, at.len()))
         .with_cause(format!("at {}", finding.path));
     if let Some(hint) = &finding.hint {
-        told = told.with_hint(hint.clone());
+        reported = reported.with_hint(hint.clone());
     }
-    told
+    reported
 }
 
 /// The position of a path such as `station[1].service.web`, or of its longest existing prefix.

@@ -31,7 +31,7 @@ const SIMULATIONS: u32 = 199;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The laws that every system keeps come first: N = X(R + Z), U = X·S ≤ 1, and no queue makes less with more users. \
-    What breaks them is told before anything is fitted; measurements whose users cannot be right are left out.\n\n\
+    What breaks them is reported before anything is fitted; measurements whose users cannot be right are left out.\n\n\
     Examples:\n  busyhour model fit runs/users-20 runs/users-60 runs/users-100 runs/users-160\n  \
     busyhour model fit points.csv --think 700ms -o model.toml -o capacity.html\n  \
     busyhour model fit runs/* --response-max 300ms --json > fit.json\n  \
@@ -159,7 +159,7 @@ pub(super) fn main(args: &FitArgs) -> Exit {
         }
     };
     fit.findings.splice(0..0, read.findings.iter().cloned());
-    fit.findings.sort_by_key(|told| std::cmp::Reverse(told.weight));
+    fit.findings.sort_by_key(|reported| std::cmp::Reverse(reported.weight));
     let law = if args.service_law { service_law(&read, &mut random) } else { None };
     let title = args.measurements.title();
     let json = || as_json(&fit, law.as_ref());
@@ -244,8 +244,8 @@ fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
             out += &format!("# {}: {value}{unit}, 95 % interval {low} to {high}{unit}\n", of.name);
         }
     }
-    for told in &fit.findings {
-        out += &format!("# {}\n", told.message.replace('\n', " "));
+    for reported in &fit.findings {
+        out += &format!("# {}\n", reported.message.replace('\n', " "));
     }
     Ok(out + "\n" + &body)
 }

@@ -242,14 +242,14 @@ fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String 
             out += &bounds_table(class, bounds);
         }
         if !class.quantiles.is_empty() {
-            let told: Vec<String> = class
+            let reported: Vec<String> = class
                 .quantiles
                 .iter()
                 .map(|quantile| {
                     format!("p{} {}", figure(quantile.share * 100.0), ms(Some(quantile.response_s)))
                 })
                 .collect();
-            out += &format!("\nResponse time of {} in ms: {}\n", class.name, told.join(", "));
+            out += &format!("\nResponse time of {} in ms: {}\n", class.name, reported.join(", "));
         }
     }
     if let Some(growth) = solution.open_growth_max {
@@ -379,9 +379,9 @@ mod tests {
     #[test]
     fn a_note_is_printed_before_a_long_solution() {
         let effort = |linearizer| Effort { populations: 2e7, steps: 6e9, linearizer };
-        let told = long_wait(effort(true), Method::Exact).unwrap();
+        let reported = long_wait(effort(true), Method::Exact).unwrap();
         assert_eq!(
-            told,
+            reported,
             "note: an exact solution goes through 2.0e7 populations in about 6e9 steps, which may take 60 s; \
              --method linearizer is much faster"
         );

@@ -205,8 +205,8 @@ fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
         .collect();
     ignored.sort();
     ignored.dedup();
-    for told in ignored {
-        out += &format!("Approximate: {told}\n");
+    for reported in ignored {
+        out += &format!("Approximate: {reported}\n");
     }
     out.push('\n');
     out += &classes_table(args, points, first);
@@ -350,13 +350,13 @@ fn add(lines: &mut Vec<PlotLine>, name: &str, point: (f64, f64)) {
 
 fn json_of(args: &WhatIfArgs, all: &[Varied]) -> Value {
     let mut models = all.iter().map(|varied| model_json(args, varied));
-    let mut told = json!({ "version": 1 });
+    let mut reported = json!({ "version": 1 });
     let first = models.next().unwrap_or_default();
-    if let (Some(told), Value::Object(first)) = (told.as_object_mut(), first) {
-        told.extend(first);
-        told.extend(models.next().map(|second| ("compared".to_owned(), second)));
+    if let (Some(reported), Value::Object(first)) = (reported.as_object_mut(), first) {
+        reported.extend(first);
+        reported.extend(models.next().map(|second| ("compared".to_owned(), second)));
     }
-    told
+    reported
 }
 
 fn model_json(args: &WhatIfArgs, Varied { model, points }: &Varied) -> Value {
@@ -372,16 +372,16 @@ fn model_json(args: &WhatIfArgs, Varied { model, points }: &Varied) -> Value {
                     (vary.path.clone(), value)
                 })
                 .collect();
-            let mut told = json!({ "values": values });
-            if let (Some(told), Ok(Answer { json: Value::Object(found), .. })) =
-                (told.as_object_mut(), &point.result)
+            let mut reported = json!({ "values": values });
+            if let (Some(reported), Ok(Answer { json: Value::Object(found), .. })) =
+                (reported.as_object_mut(), &point.result)
             {
-                told.extend(found.clone());
-            } else if let (Some(told), Err(error)) = (told.as_object_mut(), &point.result) {
-                told.insert("solution".into(), Value::Null);
-                told.insert("error".into(), error.long().into());
+                reported.extend(found.clone());
+            } else if let (Some(reported), Err(error)) = (reported.as_object_mut(), &point.result) {
+                reported.insert("solution".into(), Value::Null);
+                reported.insert("error".into(), error.long().into());
             }
-            told
+            reported
         })
         .collect();
     json!({ "model": model.title(), "file": model.name, "points": points })

@@ -87,8 +87,12 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
     assert!((of("value") / 100.0 - 1.0).abs() < 0.05 && of("low") < 102.0 && of("high") > 98.0, "{capacity}");
     let knee = fit["headroom"]["knee_users"]["value"].as_f64().unwrap();
     assert!((knee / 51.0 - 1.0).abs() < 0.1, "{knee}");
-    let contradictions: Vec<&Value> =
-        fit["findings"].as_array().unwrap().iter().filter(|told| told["weight"] == "contradiction").collect();
+    let contradictions: Vec<&Value> = fit["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|reported| reported["weight"] == "contradiction")
+        .collect();
     assert_eq!(contradictions, Vec::<&Value>::new());
     let page = room.read("capacity.html");
     assert!(page.contains("data-page=\"capacity\"") && page.contains("users-100.jtl"));
@@ -161,7 +165,7 @@ fn invalid_measurements_are_reported_with_their_position() {
     let room = Room::new();
     room.file("bad.csv", "users,throughput_per_s\n10,5\n20,many\n");
     room.file("open.csv", "users,throughput_per_s\n");
-    for (line, code, said) in [
+    for (line, code, printed) in [
         ("model fit bad.csv", 3, "bad.csv:3:4: column throughput_per_s: \"many\" is not a number"),
         ("model fit open.csv", 3, "there is no measurement after the first line"),
         ("model fit nowhere.jtl", 3, "nowhere.jtl"),
@@ -170,7 +174,7 @@ fn invalid_measurements_are_reported_with_their_position() {
         ("model compare bad.csv bad.csv", 3, "bad.csv"),
     ] {
         let ended = room.type_in(line).expect(code);
-        assert!(ended.stderr.contains(said), "{line}: {}", ended.stderr);
+        assert!(ended.stderr.contains(printed), "{line}: {}", ended.stderr);
     }
 }
 

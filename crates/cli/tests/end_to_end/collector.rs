@@ -42,11 +42,11 @@ fn collector(room: &Room, sink: u16) -> Option<(Running, String)> {
         let mut command = Command::new(&program);
         command.arg("--config").arg(config);
         let running = room.start_command(command);
-        let said = wait_for("the collector", || {
-            let said = running.stderr();
-            (said.contains("Everything is ready") || said.contains("unknown type")).then_some(said)
+        let printed = wait_for("the collector", || {
+            let printed = running.stderr();
+            (printed.contains("Everything is ready") || printed.contains("unknown type")).then_some(printed)
         });
-        if let Some(line) = said.lines().find(|line| line.contains("Starting HTTP server")) {
+        if let Some(line) = printed.lines().find(|line| line.contains("Starting HTTP server")) {
             let (_, address) = line.split_once("\"endpoint\": \"").unwrap();
             return Some((running, address.split('"').next().unwrap().to_owned()));
         }

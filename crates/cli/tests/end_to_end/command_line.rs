@@ -10,7 +10,7 @@ use crate::servers::Server;
 fn an_invalid_command_line_exits_with_2() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
-    for (line, said) in [
+    for (line, printed) in [
         ("run", "<PLAN|URL>"),
         ("run plan.jmx --nonsense", "--nonsense"),
         ("run plan.jmx --seed many", "many"),
@@ -25,7 +25,7 @@ fn an_invalid_command_line_exits_with_2() {
         ("fly plan.jmx", "fly"),
         ("", "Usage"),
     ] {
-        room.type_in(line).expect(2).reports(&[said]);
+        room.type_in(line).expect(2).reports(&[printed]);
     }
     assert!(!room.has_run_dir(), "nothing ran");
 }

@@ -308,7 +308,7 @@ fn runs_that_cannot_be_compared_are_reported() {
     let room = Room::new();
     room.file("before.jtl", log(&MADE));
     room.file("empty.jtl", "timeStamp,elapsed,label\n");
-    for (line, code, said) in [
+    for (line, code, printed) in [
         ("compare before.jtl", 2, "busyhour compare BASE NEW"),
         ("compare before.jtl before.jtl before.jtl", 2, "with --: busyhour compare"),
         (
@@ -327,7 +327,7 @@ fn runs_that_cannot_be_compared_are_reported() {
         ("compare before.jtl,none.jtl before.jtl", 3, "cannot read none.jtl"),
         ("compare --steady never before.jtl before.jtl", 2, "auto"),
     ] {
-        room.type_in(line).expect(code).reports(&[said]);
+        room.type_in(line).expect(code).reports(&[printed]);
     }
 }
 

@@ -36,8 +36,8 @@ fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
     let running = room.start(["demo", "--seconds", "1000", "--users", "3", "--rate", "30"]);
     running.wait_for_stderr("users start within");
     let port = {
-        let said = running.stderr();
-        said.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()
+        let printed = running.stderr();
+        printed.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()
     };
     wait_for("the run has begun", || room.has_run_dir().then_some(()));
     running.signal(signal);

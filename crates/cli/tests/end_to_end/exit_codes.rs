@@ -110,8 +110,8 @@ fn an_unused_property_raises_a_warning() {
     );
     room.file("plan.jmx", plan(&group("1", "1", &(script + &get("a", "/")))));
     let ended = room.run(["run", "plan.jmx", "-JUSER=3", "-JSEEN=2", &port(&server)]).expect(0);
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("of -J")).collect();
-    assert_eq!(told, ["warning: the property USER of -J was never used"], "{}", ended.all());
+    let reported: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("of -J")).collect();
+    assert_eq!(reported, ["warning: the property USER of -J was never used"], "{}", ended.all());
 }
 
 #[test]

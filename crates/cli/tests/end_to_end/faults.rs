@@ -71,13 +71,13 @@ fn places_where_nothing_can_be_written() {
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
     room.file("file", "");
     let port = server.port();
-    for (more, said) in [
+    for (more, printed) in [
         ("--dir file", "file"),
         ("-l file/out.jtl", "file/out.jtl"),
         ("-l .", "."),
         ("-j file/run.log", "file/run.log"),
     ] {
-        room.type_in(&format!("run plan.jmx -JPORT={port} {more}")).expect(1).reports(&["error: ", said]);
+        room.type_in(&format!("run plan.jmx -JPORT={port} {more}")).expect(1).reports(&["error: ", printed]);
     }
     let ended = room.type_in(&format!("run plan.jmx -JPORT={port} -o file/report"));
     assert_ne!(ended.status.code(), Some(0), "{}", ended.all());
@@ -120,11 +120,11 @@ fn too_few_open_files() {
 fn too_few_open_files_for_the_users_that_arrivals_may_make() {
     let server = Server::quick();
     let url = format!("run http://127.0.0.1:{}/ --arrivals 'even(100/s) for 100ms'", server.port());
-    let said =
+    let printed =
         |more: &str| under(&Room::new(), "ulimit -n 200", &format!("{url} {more}")).end().expect(0).stderr;
-    assert!(said("").contains("warning: arrivals may make up to 10000 users"));
-    assert!(said("--no-free-user queue -c 250").contains("warning: the plan has 250 users"));
-    assert!(!said("--no-free-user 'grow to 20'").contains("warning"));
+    assert!(printed("").contains("warning: arrivals may make up to 10000 users"));
+    assert!(printed("--no-free-user queue -c 250").contains("warning: the plan has 250 users"));
+    assert!(!printed("--no-free-user 'grow to 20'").contains("warning"));
 }
 
 /// The users would start over a hundred days: the run is stopped long before.

@@ -118,7 +118,7 @@ fn dashboards_are_written_for_a_run_and_for_a_file() {
 #[test]
 fn unsupported_flags_are_refused_with_a_reason() {
     let bench = Bench::new("/");
-    for (more, said) in [
+    for (more, printed) in [
         ("-r", "remote servers are not supported"),
         ("-R host1,host2", "remote servers are not supported"),
         ("-E https", "proxy"),
@@ -131,14 +131,14 @@ fn unsupported_flags_are_refused_with_a_reason() {
         ("-H proxy.example -P many", "many"),
         ("-l", "-l (--logfile) needs a value"),
     ] {
-        bench.run(more).expect(2).reports(&[said]);
+        bench.run(more).expect(2).reports(&[printed]);
     }
-    for (line, said) in
+    for (line, printed) in
         [("-t plan.jmx", "-n"), ("-n", "-t"), ("-s", "remote server"), ("-n -t missing.jmx", "missing.jmx")]
     {
         let ended = bench.room.type_in(line);
         assert!(matches!(ended.status.code(), Some(2 | 3)), "{}", ended.all());
-        ended.reports(&[said]);
+        ended.reports(&[printed]);
     }
     assert!(bench.targets().is_empty());
     bench.room.type_in("-v").expect(0).prints(&["busyhour"]);

@@ -11,8 +11,8 @@ use crate::servers::Server;
 /// The live page of a run.
 fn page_of(running: &Running) -> LivePage {
     let url = wait_for("the page's address", || {
-        let said = running.stderr();
-        let (_, rest) = said.split_once("live page: ")?;
+        let printed = running.stderr();
+        let (_, rest) = printed.split_once("live page: ")?;
         // Waits until the line is complete.
         rest.split_once('\n').map(|(url, _)| url.to_owned())
     });

@@ -83,8 +83,8 @@ fn the_page_follows_a_run_and_its_buttons_work() {
     let line = ["run", &url, "--arrivals", "poisson(200/s) for 1h", "--live", "--threshold", "p95 < 1s"];
     let running = room.start(line);
     let page = wait_for("the page's address", || {
-        let said = running.stderr();
-        let (_, rest) = said.split_once("live page: ")?;
+        let printed = running.stderr();
+        let (_, rest) = printed.split_once("live page: ")?;
         rest.split_once('\n').map(|(url, _)| url.to_owned())
     });
     let mut browser = Browser::start(&chromium);

@@ -207,8 +207,8 @@ fn a_what_if_page_compares_two_models() {
     let u = |of: &Value| of["points"][1]["solution"]["stations"][0]["utilization"].as_f64().unwrap();
     assert!(u(&json["compared"]) < u(&json), "with twice the servers the web is less busy");
     let page = room.read("w.html");
-    for said in ["Web shop and Planned: what if", "data-page=\"what-if\"", "web · Planned", "plot-u"] {
-        assert!(page.contains(said), "{said}");
+    for shown_text in ["Web shop and Planned: what if", "data-page=\"what-if\"", "web · Planned", "plot-u"] {
+        assert!(page.contains(shown_text), "{shown_text}");
     }
 }
 

@@ -93,7 +93,7 @@ fn a_plan_can_be_json_and_depends_only_on_the_seed() {
 #[test]
 fn infeasible_rates_are_refused_with_a_hint() {
     let room = Room::new();
-    for (line, said) in [
+    for (line, printed) in [
         ("plan-load --rate 20", "--response"),
         ("plan-load --rate 20/year --response 1", "no unit of a rate"),
         ("plan-load --rate 0 --response 1", "the rate must be greater than 0"),
@@ -102,7 +102,7 @@ fn infeasible_rates_are_refused_with_a_hint() {
         ("plan-load --rate 20 --response 1 --demands 1", "cannot be used with"),
         ("plan-load --rate 1000000 --response 1 --think 100", "an open load needs no users"),
     ] {
-        room.type_in(line).expect(2).reports(&[said]);
+        room.type_in(line).expect(2).reports(&[printed]);
     }
 }
 
@@ -272,10 +272,13 @@ fn the_probe_prints_statistics() {
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     }
     drop(child.stdin.take());
-    let mut said = String::new();
-    out.read_to_string(&mut said).unwrap();
+    let mut printed = String::new();
+    out.read_to_string(&mut printed).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(said.starts_with("4 requests on 4 connections in ") && said.contains("CoV of gaps"), "{said}");
+    assert!(
+        printed.starts_with("4 requests on 4 connections in ") && printed.contains("CoV of gaps"),
+        "{printed}"
+    );
     let stamps = room.read("stamps.txt");
     assert!(stamps.starts_with("# busyhour probe stamps version 1\n"), "{stamps}");
     assert_eq!(stamps.lines().filter(|line| !line.starts_with('#')).count(), 4, "{stamps}");
@@ -287,10 +290,10 @@ fn a_signal_ends_the_probe_without_loss_of_data() {
     let (mut child, _, mut out) = start_probe(&room, &[]);
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)
         .unwrap();
-    let mut said = String::new();
-    out.read_to_string(&mut said).unwrap();
+    let mut printed = String::new();
+    out.read_to_string(&mut printed).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(said.starts_with("0 requests"), "{said}");
+    assert!(printed.starts_with("0 requests"), "{printed}");
     assert!(room.read("stamps.txt").contains("# requests 0\n"));
 }
 

@@ -113,8 +113,8 @@ fn every_format_yields_the_same_table() {
     let rows = rows();
     room.file("named", format!("{NAMES}{rows}"));
     let expected = room.type_in("report named").expect(0).stdout;
-    let same = |told: &str, name: &str| {
-        let words = told.replacen(name, "named", 1);
+    let same = |reported: &str, name: &str| {
+        let words = reported.replacen(name, "named", 1);
         // The first line contains the name of the file.
         assert_eq!(words, expected, "{name}");
     };

@@ -76,8 +76,8 @@ fn losses_have_the_same_names_and_units_solved_and_simulated() {
         assert!((found / expected - 1.0).abs() < 0.1, "{name} {found}");
     }
     for line in ["model solve model.toml", "model simulate model.toml --precision 5%"] {
-        let said = room.type_in(line).expect(0).stdout;
-        assert!(said.contains("lost per s") && said.contains("lost %"), "{said}");
+        let printed = room.type_in(line).expect(0).stdout;
+        assert!(printed.contains("lost per s") && printed.contains("lost %"), "{printed}");
     }
 }
 
@@ -89,13 +89,13 @@ const HEAVY: &str = "version = 1\nname = \"Heavy\"\n[[class]]\nname = \"jobs\"\n
 fn a_mean_without_a_variance_has_no_interval() {
     let room = room_with(HEAVY);
     let ended = room.type_in("model simulate model.toml --precision 20% --events-max 1M").expect(0);
-    let said = &ended.stdout;
+    let printed = &ended.stdout;
     let why = "the variance is infinite: service times at server have finite moments only below order 2.3";
-    assert!(said.contains(&format!("class jobs: R interval not valid, {why}")), "{said}");
-    assert!(!said.contains("Every measure is known"), "{said}");
+    assert!(printed.contains(&format!("class jobs: R interval not valid, {why}")), "{printed}");
+    assert!(!printed.contains("Every measure is known"), "{printed}");
     // S + λE[S²]/2(1 − ρ) with E[S²] = 1 + 1/(2.3 · 0.3).
-    assert!(said.contains("`busyhour model solve` computes the means exactly"), "{said}");
-    assert!(said.contains("R of jobs 2224.64 ms"), "{said}");
+    assert!(printed.contains("`busyhour model solve` computes the means exactly"), "{printed}");
+    assert!(printed.contains("R of jobs 2224.64 ms"), "{printed}");
     let ended = room.type_in("model simulate model.toml --precision 20% --events-max 1M --json -").expect(0);
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     let class = &found["classes"][0];
@@ -110,10 +110,10 @@ fn a_mean_without_a_variance_has_no_interval() {
 fn measures_without_valid_intervals_are_reported() {
     let room = room_with(QUEUE);
     let ended = room.type_in("model simulate model.toml --precision 0.5% --events-max 100k").expect(0);
-    let said = &ended.stdout;
-    assert!(said.contains("Ended at the most events that were allowed"), "{said}");
-    assert!(said.contains("Less precise than requested:\n  class jobs: X ± "), "{said}");
-    assert!(said.contains("--events-max"), "{said}");
+    let printed = &ended.stdout;
+    assert!(printed.contains("Ended at the most events that were allowed"), "{printed}");
+    assert!(printed.contains("Less precise than requested:\n  class jobs: X ± "), "{printed}");
+    assert!(printed.contains("--events-max"), "{printed}");
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn ctrl_c_prints_the_results_so_far() {
 #[test]
 fn invalid_settings_are_reported() {
     let room = room_with(QUEUE);
-    for (arguments, said) in [
+    for (arguments, printed) in [
         ("--confidence 0", "the confidence must be between 0 and 1"),
         ("--precision 0%", "the precision is greater than 0"),
         ("--replications 0", "1 to 10,000 replications"),
         ("--events-max many", "is not a count such as 500k or 20M"),
     ] {
         let ended = room.type_in(&format!("model simulate model.toml {arguments}")).expect(2);
-        assert!(ended.stderr.contains(said), "{arguments}: {}", ended.stderr);
+        assert!(ended.stderr.contains(printed), "{arguments}: {}", ended.stderr);
     }
     let ended = room.type_in("model simulate nowhere.toml").expect(3);
     assert!(ended.stderr.contains("nowhere.toml"), "{}", ended.stderr);

@@ -167,8 +167,9 @@ fn a_killed_run_can_be_read() {
     let jtl = std::fs::read_to_string(dir.jtl_path()).unwrap();
     assert_eq!(rows(&jtl).len(), 1_000);
     let report = || room.run(["report".to_owned(), dir.path().display().to_string()]).expect(0);
-    let told = report().prints(&["the run was cut off", "the record ends at", "in the last second before"]);
-    assert!(!told.stdout.contains("ended later"), "{}", told.all());
+    let reported =
+        report().prints(&["the run was cut off", "the record ends at", "in the last second before"]);
+    assert!(!reported.stdout.contains("ended later"), "{}", reported.all());
     // The results file may contain later samples than the record.
     let (_, last) = jtl.trim_end().rsplit_once('\n').unwrap();
     let (stamp, rest) = last.split_once(',').unwrap();

@@ -164,12 +164,12 @@ fn jmeters_command_line_accepts_thresholds() {
         .expect(6)
         .prints(&["✗ hits < 100  100"]);
     let requests = server.requests();
-    for (more, said) in [
+    for (more, shown_text) in [
         (["--threshold", "p95 off cart < 1s"], "--threshold: column 5: expected `of LABEL`"),
         (["--seed", "seven"], "invalid value 'seven' for '--seed <SEED>'"),
         (["--treshold", "hits < 1"], "--treshold"),
     ] {
-        room.run(jmeter.iter().chain(&more)).expect(2).reports(&[said]);
+        room.run(jmeter.iter().chain(&more)).expect(2).reports(&[shown_text]);
     }
     room.run(["-g", "x.jtl", "-o", "report", "--threshold", "hits < 1"])
         .expect(2)

@@ -82,7 +82,7 @@ impl Bot {
         if !self.running {
             return;
         }
-        let said = match self.book(connection, seats) {
+        let printed = match self.book(connection, seats) {
             Ok(Some((tickets, performance))) => {
                 format!("Booked {tickets} tickets for performance {performance}")
             }
@@ -90,7 +90,7 @@ impl Bot {
             Err(Fault::Booking(why)) => why.to_owned(),
             Err(fault) => format!("Booking failed: {fault:?}"),
         };
-        self.say(said);
+        self.say(printed);
     }
 
     fn book(&mut self, connection: &Connection, seats: &mut SeatMaps) -> Result<Option<(i64, i64)>, Fault> {

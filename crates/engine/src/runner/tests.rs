@@ -40,7 +40,7 @@ struct Seen {
 
 type SeenAll = Arc<Mutex<Vec<Seen>>>;
 
-/// A script that records what it sees and then does what `act` returns.
+/// A script that records its input and then performs the result of `act`.
 fn watching(act: impl Fn(&mut UserState) -> Act + Send + Sync + 'static) -> (Script, SeenAll) {
     let all = SeenAll::default();
     let seen = Arc::clone(&all);
@@ -431,7 +431,7 @@ fn samples_do_not_allocate_in_steady_state() {
     }
 }
 
-/// A core whose thread blocks outside of the runtime and never comes back.
+/// A core whose thread blocks outside of the runtime for ever.
 #[test]
 fn a_forced_end_leaves_a_blocked_core_behind_and_keeps_the_rest() {
     let (block, blocked_for_ever) = blocking::channel::<()>();
@@ -522,7 +522,7 @@ fn a_core_measures_how_long_its_own_work_blocked_it() {
     }
 }
 
-/// What a core measures when a sample of its user takes 1.3 s of its time. `goes_on`: the user has more to do afterwards.
+/// The measurements of a core when a sample of its user uses 1.3 s of its time. `goes_on`: the user continues afterwards.
 fn stalls_of_a_blocked_core(goes_on: bool) -> StallLog {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 4);

@@ -27,7 +27,7 @@ const MS: u64 = 1_000_000;
 /// Samples: milliseconds and user.
 type Seen = Vec<(u64, u32)>;
 
-/// A group in which each sample takes 100 ms, and what it saw.
+/// A group in which each sample takes 100 ms, and its observations.
 fn watched(
     population: Population,
     passes: &str,
@@ -107,7 +107,7 @@ fn a_level_is_looked_at_every_second_and_ends() {
     assert_eq!(seen[0], (500, 0));
     let levels: Vec<_> = [400, 600, 1_600, 5_600, 9_400, 11_000, 14_900].map(|ms| users_at(&seen, ms)).into();
     assert_eq!(levels, [0, 1, 2, 6, 9, 10, 10]);
-    // It looks at 15.5 s for the last time.
+    // The last check is at 15.5 s.
     assert!((15_500..15_700).contains(&end), "{end}");
     assert_eq!(shared.active.load(std::sync::atomic::Ordering::Relaxed), 0);
 }

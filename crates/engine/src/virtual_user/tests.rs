@@ -24,7 +24,7 @@ struct Note {
 }
 
 impl Note {
-    fn told(&self, user: &UserState) {
+    fn reported(&self, user: &UserState) {
         let line = format!("{} {}{}", self.name, user.iteration, if user.has_result { " r" } else { "" });
         self.order.lock().unwrap().push(line);
     }
@@ -32,13 +32,13 @@ impl Note {
 
 impl Processor for Note {
     fn process(&self, user: &mut UserState) {
-        self.told(user);
+        self.reported(user);
     }
 }
 
 impl Timer for Note {
     fn delay(&self, user: &mut UserState) -> Delay {
-        self.told(user);
+        self.reported(user);
         Delay::default()
     }
 }
@@ -53,7 +53,7 @@ impl Assertion for Note {
     }
 
     fn check(&self, user: &mut UserState, _result: &SampleResult) -> AssertionResult {
-        self.told(user);
+        self.reported(user);
         AssertionResult { failure: self.fails, message: self.name.to_owned(), ..AssertionResult::default() }
     }
 

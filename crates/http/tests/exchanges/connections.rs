@@ -55,7 +55,7 @@ fn the_servers_connection_header_is_respected() {
 #[test]
 fn a_connection_the_server_closed_meanwhile_is_not_used() {
     for secure in [false, true] {
-        let (closed, told) = channel();
+        let (closed, reported) = channel();
         let closed = Mutex::new(closed);
         let server = Server::start(move |peer| {
             let mut peer = if secure { peer.secure() } else { peer };
@@ -72,7 +72,7 @@ fn a_connection_the_server_closed_meanwhile_is_not_used() {
         let plain = get(server.port, "/");
         let sampler = if secure { HttpSampler { protocol: text("https"), ..plain } } else { plain };
         assert!(world.visit(&sampler).success);
-        told.recv().unwrap();
+        reported.recv().unwrap();
         world.look_around();
         assert!(world.visit(&sampler).success, "{}", world.user.result.message);
         assert_eq!(server.connections(), [0, 1]);

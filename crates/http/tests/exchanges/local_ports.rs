@@ -32,16 +32,16 @@ fn connections_use_other_local_addresses_when_ports_are_used_up() {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--net", "sh", "-c", script]);
     command.arg(std::env::current_exe().unwrap()).arg(RANGE).stdin(Stdio::null());
-    let said = match command.output() {
+    let printed = match command.output() {
         Ok(output) => output,
         Err(error) => return eprintln!("SKIPPED: no network namespace can be created: unshare: {error}"),
     };
-    let out = String::from_utf8_lossy(&said.stdout).into_owned();
-    let complaint = String::from_utf8_lossy(&said.stderr).into_owned();
+    let out = String::from_utf8_lossy(&printed.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&printed.stderr).into_owned();
     if !out.contains("READY") {
         return eprintln!("SKIPPED: no network namespace can be created: {complaint}");
     }
-    assert!(said.status.success() && out.contains("1 passed"), "{out}\n{complaint}");
+    assert!(printed.status.success() && out.contains("1 passed"), "{out}\n{complaint}");
 }
 
 fn inside() {

@@ -137,8 +137,8 @@ fn a_password_that_is_refused_is_not_sent_again() {
             assert_eq!(world.visit(&sampler).code, "407");
             assert_eq!(world.user.result.body, b"who?");
         }
-        let told: Vec<_> = through.seen()[before..].iter().map(knows).collect();
-        assert_eq!(told, [false, true, false]);
+        let reported: Vec<_> = through.seen()[before..].iter().map(knows).collect();
+        assert_eq!(reported, [false, true, false]);
     }
 }
 
@@ -166,8 +166,8 @@ fn each_server_behind_a_proxy_gets_its_own_tunnel() {
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), ..get(port, "/") };
         assert!(world.visit(&sampler).success);
     }
-    let told: Vec<_> = through.seen().iter().map(knows).collect();
-    assert_eq!(told, [false, true, false, true, true], "as JMeter, which has a client for each");
+    let reported: Vec<_> = through.seen().iter().map(knows).collect();
+    assert_eq!(reported, [false, true, false, true, true], "as JMeter, which has a client for each");
 }
 
 #[test]

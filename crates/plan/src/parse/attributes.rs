@@ -50,7 +50,7 @@ impl Builder<'_> {
                         },
                     );
                 }
-                // The rest of a tag that is damaged anyway makes no sense.
+                // The rest of a damaged tag is ignored.
                 Err(_) if self.is_tag_damaged => break,
                 Err(error) => {
                     self.is_tag_damaged = true;

@@ -155,7 +155,7 @@ impl CapacityFit {
                 .for_each(|point| point.left_out = point.left_out.filter(|why| *why != LeftOut::BehindPeak));
         }
         let refuse = |reason: &str, findings: Vec<CapacityFinding>| {
-            Err(FitRefusal { reason: reason.to_owned(), findings: told(findings) })
+            Err(FitRefusal { reason: reason.to_owned(), findings: reported(findings) })
         };
         let used: Vec<&CheckedPoint> = points.iter().filter(|point| point.left_out.is_none()).collect();
         if used.is_empty() {
@@ -227,7 +227,7 @@ impl CapacityFit {
             if method == FitMethod::LeastSquares { over_runs(&data, &fitted, random) } else { Vec::new() };
         Ok(CapacityFit {
             version: CAPACITY_VERSION,
-            findings: told(findings),
+            findings: reported(findings),
             users_times,
             think_s,
             parameters: parameters(&fitted, &resources, method, &bootstrap),
@@ -257,7 +257,7 @@ impl CapacityFit {
     }
 }
 
-fn told(mut findings: Vec<CapacityFinding>) -> Vec<ReportedFinding> {
+fn reported(mut findings: Vec<CapacityFinding>) -> Vec<ReportedFinding> {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
     findings.into_iter().map(ReportedFinding::from).collect()
 }

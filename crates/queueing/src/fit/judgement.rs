@@ -295,7 +295,7 @@ mod tests {
     fn without_standard_errors_nothing_is_judged() {
         let found = judge(&measured(0.6, false), &JudgeSettings::default());
         assert_eq!((found.verdict, found.p_value), (ModelVerdict::NotJudged, None));
-        assert!(found.findings.iter().any(|told| told.finding == CapacityFinding::NoStandardErrors));
+        assert!(found.findings.iter().any(|reported| reported.finding == CapacityFinding::NoStandardErrors));
         let assumed = JudgeSettings { measurement_error: Some(0.02), ..JudgeSettings::default() };
         assert_eq!(judge(&measured(0.6, false), &assumed).verdict, ModelVerdict::Rejected);
     }
@@ -310,7 +310,10 @@ mod tests {
         };
         let found = judge(&[beyond], &JudgeSettings::default());
         assert!(
-            found.findings.iter().any(|told| matches!(told.finding, CapacityFinding::BeyondCapacity { .. }))
+            found
+                .findings
+                .iter()
+                .any(|reported| matches!(reported.finding, CapacityFinding::BeyondCapacity { .. }))
         );
     }
 }

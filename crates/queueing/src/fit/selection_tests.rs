@@ -111,14 +111,14 @@ fn other_variabilities_are_found_if_measurements_suffice() {
 
 #[test]
 fn an_implausible_variability_is_reported() {
-    let told = |truth: f64| {
+    let reported = |truth: f64| {
         let found = fit(&measured(&single_server(truth), &MEASURED, 0.005, 3), &FitSettings::default());
         found
             .findings
             .iter()
-            .any(|told| matches!(told.finding, CapacityFinding::ImplausibleVariability { .. }))
+            .any(|reported| matches!(reported.finding, CapacityFinding::ImplausibleVariability { .. }))
     };
-    assert!(told(20.0) && !told(4.0));
+    assert!(reported(20.0) && !reported(4.0));
 }
 
 #[test]

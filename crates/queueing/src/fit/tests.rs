@@ -139,7 +139,10 @@ fn what_was_never_loaded_has_no_capacity_with_an_upper_end() {
         .collect();
     let found = fit(&light, &with_servers(1));
     assert!(
-        found.findings.iter().any(|told| matches!(told.finding, CapacityFinding::NotNearSaturation { .. })),
+        found
+            .findings
+            .iter()
+            .any(|reported| matches!(reported.finding, CapacityFinding::NotNearSaturation { .. })),
         "{:?}",
         found.findings
     );
@@ -265,7 +268,10 @@ fn a_fall_is_described_by_the_scalability_law() {
         .collect();
     let found = fit(&points, &FitSettings { choice: ModelChoice::Usl, ..FitSettings::default() });
     assert!(
-        found.findings.iter().any(|told| matches!(told.finding, CapacityFinding::ThroughputFalls { .. }))
+        found
+            .findings
+            .iter()
+            .any(|reported| matches!(reported.finding, CapacityFinding::ThroughputFalls { .. }))
     );
     let peak = found.headroom.knee_users.unwrap();
     assert!((peak.value - (0.98_f64 / 0.0005).sqrt()).abs() < 0.1, "{peak:?}");

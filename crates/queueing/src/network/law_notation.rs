@@ -338,38 +338,41 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let told = |text: &str| text.parse::<TimeLaw>().unwrap_err();
+        let reported = |text: &str| text.parse::<TimeLaw>().unwrap_err();
         assert_eq!(
-            told("exponental(50ms)"),
+            reported("exponental(50ms)"),
             "\"exponental\" is not a known law; did you mean \"exponential\"?"
         );
         assert!(
-            told("fancy(50ms)")
+            reported("fancy(50ms)")
                 .starts_with("\"fancy\" is not a known law; the known ones are exponential, constant")
         );
-        assert_eq!(told("erlang(50ms)"), "phases of erlang is missing; it is written erlang(mean, phases)");
         assert_eq!(
-            told("erlang(50ms, 2.5)"),
+            reported("erlang(50ms)"),
+            "phases of erlang is missing; it is written erlang(mean, phases)"
+        );
+        assert_eq!(
+            reported("erlang(50ms, 2.5)"),
             "phases of erlang: 2.5 is not a whole number from 1 to 1000000"
         );
         assert_eq!(
-            told("uniform(1s, 2s, 3s)"),
+            reported("uniform(1s, 2s, 3s)"),
             "uniform has too many parameters; it is written uniform(from, to)"
         );
-        assert_eq!(told("gamma(1s, mean=2s)"), "mean of gamma is given twice");
+        assert_eq!(reported("gamma(1s, mean=2s)"), "mean of gamma is given twice");
         assert_eq!(
-            told("hyperexponential(1s, cw=2)"),
+            reported("hyperexponential(1s, cw=2)"),
             "hyperexponential has no parameters cw; it is written hyperexponential(mean, cv) or \
              hyperexponential(p, first, second)"
         );
         assert_eq!(
-            told("hyperexponential(1s)"),
+            reported("hyperexponential(1s)"),
             "cv of hyperexponential is missing; it is written hyperexponential(mean, cv) or \
              hyperexponential(p, first, second)"
         );
-        assert!(told("uniform(1s, 2s").contains("closing parenthesis"));
-        assert!(told("fast").contains("neither a time nor a law"));
-        assert!(told("5 years").contains("no unit of time"));
+        assert!(reported("uniform(1s, 2s").contains("closing parenthesis"));
+        assert!(reported("fast").contains("neither a time nor a law"));
+        assert!(reported("5 years").contains("no unit of time"));
     }
 
     #[test]

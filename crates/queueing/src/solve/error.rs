@@ -54,9 +54,9 @@ fn list(items: &[impl ToString]) -> String {
 }
 
 fn saturated(stations: &[Saturated]) -> String {
-    let told: Vec<String> = stations
+    let reported: Vec<String> = stations
         .iter()
         .map(|at| format!("station {:?} is saturated: U = {:.4}", at.station, at.utilization))
         .collect();
-    told.join("; ")
+    reported.join("; ")
 }

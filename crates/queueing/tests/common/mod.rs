@@ -146,9 +146,9 @@ pub fn study(scenario: &Scenario, seeds: u64) -> Coverage {
 }
 
 fn warns(fit: &CapacityFit) -> bool {
-    fit.findings.iter().any(|told| {
+    fit.findings.iter().any(|reported| {
         matches!(
-            told.finding,
+            reported.finding,
             CapacityFinding::NotNearSaturation { .. } | CapacityFinding::CapacityNotDetermined { .. }
         )
     })

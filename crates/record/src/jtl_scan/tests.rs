@@ -65,11 +65,11 @@ fn csv(rows: &[Written], row: impl Fn(&Written) -> String) -> String {
 }
 
 fn expected() -> Vec<Told> {
-    let told = |row: &Written| {
+    let reported = |row: &Written| {
         (row.0 as i64, row.1, Some(row.1 / 2), Some(row.1 * 3), row.2.to_owned(), Some(row.3), row.4)
     };
     // The fast rows have equal starts and keep the order of the file.
-    ROWS.iter().map(told).collect()
+    ROWS.iter().map(reported).collect()
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn all_log_formats_give_the_same_rows() {
         )
     });
     assert_eq!(rows(&default).0, expected());
-    let (told, facts) = rows(names.to_owned() + &default);
-    assert_eq!((told, facts.form), (expected(), LogForm::Csv { names: true, columns: 17 }));
+    let (reported, facts) = rows(names.to_owned() + &default);
+    assert_eq!((reported, facts.form), (expected(), LogForm::Csv { names: true, columns: 17 }));
     // Files to which several runs were appended may repeat the names.
     assert_eq!(rows(names.to_owned() + &default + names).1.bad_rows, 0);
 
@@ -116,9 +116,9 @@ fn all_log_formats_give_the_same_rows() {
             )
         })
         .collect();
-    let (told, facts) =
+    let (reported, facts) =
         rows(format!("<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">{xml}</testResults>"));
-    assert_eq!((told, facts.sub_results), (expected(), 4));
+    assert_eq!((reported, facts.sub_results), (expected(), 4));
 }
 
 #[test]
@@ -157,13 +157,13 @@ fn a_run_directory_gives_requests_in_nanoseconds() {
     }
     let _ = recorder.finish();
     let log = Log::open(dir.path()).unwrap();
-    let mut told = Vec::new();
-    let facts = log.scan(|row, labels| told.push((*row, labels.name(row.label).to_owned())), &mut |_| {});
+    let mut reported = Vec::new();
+    let facts = log.scan(|row, labels| reported.push((*row, labels.name(row.label).to_owned())), &mut |_| {});
     let facts = facts.unwrap();
-    assert!(told.iter().all(|(row, label)| {
+    assert!(reported.iter().all(|(row, label)| {
         (row.start_ns, row.elapsed_ns, row.thread) == (8_234_567, 3_765_433, Some(3)) && label == "page"
     }));
-    assert_eq!(facts.rows, told.len() as u64);
+    assert_eq!(facts.rows, reported.len() as u64);
     assert_eq!([facts.transactions, facts.sub_results, facts.warmup], [facts.rows; 3]);
     assert_eq!((log.form(), facts.cut_off), (LogForm::Run, false));
 }
@@ -174,22 +174,22 @@ fn transactions_are_left_out_and_their_children_are_not() {
     let text = format!(
         "timeStamp,elapsed,label,responseMessage,threadName\n1,5,in,OK,T 1-1\n1,6,whole,\"{message}\",T 1-1\n"
     );
-    let (told, facts) = rows(text);
-    assert_eq!((told.len(), facts.transactions), (1, 1));
-    assert_eq!((told[0].2, told[0].3, told[0].6), (None, None, true));
-    let (told, facts) = rows(format!(
+    let (reported, facts) = rows(text);
+    assert_eq!((reported.len(), facts.transactions), (1, 1));
+    assert_eq!((reported[0].2, reported[0].3, reported[0].6), (None, None, true));
+    let (reported, facts) = rows(format!(
         "<testResults><sample t=\"6\" ts=\"1\" lb=\"whole\" rm=\"{message}\"><httpSample t=\"5\" ts=\"1\" lb=\"in\">\
          <httpSample t=\"2\" ts=\"1\" lb=\"hop\"/></httpSample></sample></testResults>"
     ));
-    assert_eq!((told.len(), facts.transactions, facts.sub_results), (1, 1, 1));
-    assert_eq!(told[0].4, "in");
+    assert_eq!((reported.len(), facts.transactions, facts.sub_results), (1, 1, 1));
+    assert_eq!(reported[0].4, "in");
 }
 
 #[test]
 fn errors_contain_their_place() {
     let names = "timeStamp,elapsed,label\n";
-    let (told, facts) = rows(format!("{names}1,2,a\n1,x,a\n3,4\n5,6,b\n7,8,cut"));
-    assert_eq!((told.len(), facts.bad_rows, facts.cut_off), (2, 2, true));
+    let (reported, facts) = rows(format!("{names}1,2,a\n1,x,a\n3,4\n5,6,b\n7,8,cut"));
+    assert_eq!((reported.len(), facts.bad_rows, facts.cut_off), (2, 2, true));
     let first = facts.first_bad.unwrap().to_string();
     assert_eq!(first, "line 3, column elapsed: \"x\" is not a duration in ms");
 
@@ -209,10 +209,10 @@ fn errors_contain_their_place() {
         "1 of 1 rows cannot be read; the first: sample 1, attribute ts: \"\" is not a time in ms since 1970";
     assert_eq!(unstamped, expected);
     // A killed run has not written the end tag.
-    let (told, facts) = rows("timeStamp,elapsed,label\n1,1,a\n2,2,\"b\n");
-    assert_eq!((told.len(), facts.cut_off), (1, true));
-    let (told, facts) = rows("<testResults>\n<sample t=\"1\" ts=\"5\" lb=\"a\"/>\n<sample t=\"1\" ts=");
-    assert_eq!((told.len(), facts.cut_off), (1, true));
+    let (reported, facts) = rows("timeStamp,elapsed,label\n1,1,a\n2,2,\"b\n");
+    assert_eq!((reported.len(), facts.cut_off), (1, true));
+    let (reported, facts) = rows("<testResults>\n<sample t=\"1\" ts=\"5\" lb=\"a\"/>\n<sample t=\"1\" ts=");
+    assert_eq!((reported.len(), facts.cut_off), (1, true));
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(Log::open(dir.path()), Err(LogError::NoRun)));
 }

@@ -140,13 +140,13 @@ fn damaged_rows_are_counted_and_the_first_are_reported() {
     let replay = replay(vec![stream(text)]);
     let facts = &replay.inputs[0];
     assert_eq!((facts.samples, facts.bad_rows, facts.cut_at), (2, 4, Some(cut_at)));
-    let told: Vec<String> = facts.first_bad.iter().map(ToString::to_string).collect();
+    let reported: Vec<String> = facts.first_bad.iter().map(ToString::to_string).collect();
     let expected = [
         "line 3, column elapsed: \"x\" is not a duration in ms",
         "line 5, column timeStamp: \"5002\" is the first cell of a row with too few columns",
         "line 6, column timeStamp: \"\" is not a time in ms since 1970",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert!(replay.end.cut_at.is_some());
 }
 

@@ -272,19 +272,19 @@ fn snapshots_of_several_logs_start_where_the_report_starts() {
     let source =
         read_snapshots(&inputs, &RecordReading::default(), |snapshot| seconds.push(snapshot)).unwrap();
     assert_eq!((source.wall_anchor_ms, source.inputs.len()), (start_ms, 2));
-    let told: Vec<(u64, u64)> = seconds
+    let of_snapshots: Vec<(u64, u64)> = seconds
         .iter()
         .map(|snapshot| (snapshot.second, snapshot.total().samples))
         .filter(|(_, samples)| *samples > 0)
         .collect();
-    let reported: Vec<(u64, u64)> = replay
+    let of_totals: Vec<(u64, u64)> = replay
         .totals
         .seconds
         .iter()
         .filter(|point| point.requests > 0)
         .map(|point| (point.second, point.requests))
         .collect();
-    assert_eq!(told, reported);
+    assert_eq!(of_snapshots, of_totals);
     // The users of both generators are added.
     assert_eq!(seconds.iter().filter_map(|snapshot| snapshot.users).map(|users| users.max).max(), Some(6));
 }
@@ -299,12 +299,12 @@ fn a_window_selects_by_start_and_keeps_the_numbers_of_seconds() {
     let mut seconds = Vec::new();
     read_snapshots(&inputs, &reading, |snapshot| seconds.push(snapshot)).unwrap();
     let starts = [3_900 + 15, 6_000 + 30].map(|end| (1_700_000_000_000 + end - start_ms as u64) / 1_000);
-    let told: Vec<u64> = seconds
+    let reported: Vec<u64> = seconds
         .iter()
         .filter(|snapshot| snapshot.total().samples > 0)
         .map(|snapshot| snapshot.second)
         .collect();
-    assert_eq!(told, starts);
+    assert_eq!(reported, starts);
 }
 
 #[test]

@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn the_command_can_be_pasted_into_a_shell() {
-        let told = again(&run(&["/opt/bin/busyhour", "run", "my plan.jmx", "-J", "it's"])).unwrap();
-        assert_eq!(told, r"busyhour run 'my plan.jmx' -J 'it'\''s' --seed 7");
+        let reported = again(&run(&["/opt/bin/busyhour", "run", "my plan.jmx", "-J", "it's"])).unwrap();
+        assert_eq!(reported, r"busyhour run 'my plan.jmx' -J 'it'\''s' --seed 7");
         assert_eq!(
             again(&run(&["busyhour", "run", "a.jmx", "--seed", "9"])).unwrap(),
             "busyhour run a.jmx --seed 9"

@@ -11,9 +11,9 @@ use super::markup::{Section, capital, def};
 use super::steps::Steps;
 use super::thresholds::thresholds;
 use super::tiles::tiles;
-use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
 use crate::incident_lines::{what, when};
+use crate::load_changes::changes;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::terminal_text::printable;
 

@@ -259,12 +259,12 @@ fn plots_show_values_by_keyboard_and_terms_show_definitions() {
     browser.evaluate("document.querySelector('#plot-rate .canvas').focus()");
     browser.press("Home", 36);
     browser.press("ArrowRight", 39);
-    let said =
+    let printed =
         browser.evaluate("document.querySelector('#plot-rate .canvas').getAttribute('aria-valuetext')");
-    let said = said.as_str().unwrap().to_owned();
-    assert!(said.starts_with("at 1 s, ") && said.contains("completed/s "), "{said}");
-    let value: f64 = said.split("completed/s ").nth(1).unwrap().parse().unwrap();
-    assert!((40.0..90.0).contains(&value), "some 67 requests per second: {said}");
+    let printed = printed.as_str().unwrap().to_owned();
+    assert!(printed.starts_with("at 1 s, ") && printed.contains("completed/s "), "{printed}");
+    let value: f64 = printed.split("completed/s ").nth(1).unwrap().parse().unwrap();
+    assert!((40.0..90.0).contains(&value), "some 67 requests per second: {printed}");
     let readout = browser.evaluate("document.querySelector('#plot-rate .readout').textContent");
     assert!(readout.as_str().unwrap().contains("at 1 s"), "{readout}");
 
@@ -359,7 +359,7 @@ fn a_capacity_model_is_a_page_as_well() {
     let all = [10.0, 30.0, 60.0, 90.0, 105.0, 130.0, 180.0];
     let html = fit(&loads(&all, 1), ModelChoice::Queue);
     let (text, _) = html.split_once("<script type=\"application/json\"").unwrap();
-    for said in [
+    for printed in [
         "Capacity: ",
         "Knee N*: ",
         "within 200 ms",
@@ -367,7 +367,7 @@ fn a_capacity_model_is_a_page_as_well() {
         "Shop &lt;1&gt;: capacity",
         "4.0 % of the requests failed",
     ] {
-        assert!(text.contains(said), "{said}");
+        assert!(text.contains(printed), "{printed}");
     }
     assert!(!html.contains(HOSTILE) && !html.contains("style=\""));
     let Some(mut browser) = browser() else { return };
@@ -394,13 +394,13 @@ fn a_capacity_model_is_a_page_as_well() {
 fn a_what_if_is_a_page_as_well() {
     let named = what_if_html(&what_if::of_strategies());
     let (text, _) = named.split_once("<script type=\"application/json\"").unwrap();
-    for said in [
+    for printed in [
         "route.strategy varies · 4 points · mean value analysis, exact; simulation, ± at 95 % confidence",
         "Throughput is largest with route.strategy = join-shortest-queue: 208.919 ± 0.047/s",
         "No solution with route.strategy = to-nobody: a saturated (120.00 %).",
         "17.98 ± 0.16",
     ] {
-        assert!(text.contains(said), "{said}\n{text}");
+        assert!(text.contains(printed), "{printed}\n{text}");
     }
     assert!(!named.contains(HOSTILE) && !named.contains("style=\""));
     let Some(mut browser) = browser() else { return };
@@ -426,8 +426,9 @@ fn a_what_if_is_a_page_as_well() {
     }
     browser.evaluate("document.querySelector('#plot-x .canvas').focus()");
     browser.press("Home", 36);
-    let said = browser.evaluate("document.querySelector('#plot-x .canvas').getAttribute('aria-valuetext')");
-    assert!(said.as_str().unwrap().starts_with("buyers.users = 10, "), "{said}");
+    let printed =
+        browser.evaluate("document.querySelector('#plot-x .canvas').getAttribute('aria-valuetext')");
+    assert!(printed.as_str().unwrap().starts_with("buyers.users = 10, "), "{printed}");
 }
 
 #[test]
@@ -435,7 +436,7 @@ fn all_text_is_present_without_the_script() {
     let summary = sample::summary(wanted(500, 5_000, true, true));
     let page = html_report(&summary);
     let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
-    for said in [
+    for printed in [
         "poisson(200/s) for 1min",
         "5,000 requests",
         "GET /api/v2/items/499",
@@ -445,7 +446,7 @@ fn all_text_is_present_without_the_script() {
         "12.5 % from 30 s to 35 s, 9 of 56 windows",
         "--seed 20240203",
     ] {
-        assert!(text.contains(said), "{said}");
+        assert!(text.contains(printed), "{printed}");
     }
     assert!(
         !page.contains(HOSTILE) && !page.contains("style=\""),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { wholeSlices } from "../src/tables/label_details";
 import { axisRange, mostOf, quantile, resample, step } from "../src/plots/heat";
-import { bothClocks, curveScales, lastBelowMax, position, wantsLogarithm } from "../src/plots/percentiles";
+import { bothClocks, curveScales, lastBelowMax, position, wantsLogarithm, xRange } from "../src/plots/percentiles";
 import { sparkPath } from "../src/plots/spark";
 import { isLonely } from "../src/plots/time";
 
@@ -82,4 +82,11 @@ test("the axis of a few times names some of them", () => {
   expect(low).toBeLessThan(1);
   expect(high).toBeGreaterThan(2);
   expect(axisRange(1, 1000)).toEqual([1, 1000]);
+});
+
+test("an axis with one position has a range", () => {
+  expect(xRange([0.3, 2])).toEqual([0.3, 2]);
+  expect(xRange([2])).toEqual([0, 2]);
+  expect(xRange([0])).toEqual([0, 1]);
+  expect(xRange([])).toEqual([0, 1]);
 });

@@ -24,7 +24,7 @@ const SCRIPTS_MAX: usize = 512;
 
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// A script's text, whether it is one expression, and what it sees.
+/// A script's text, whether it is one expression, and its variables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub text: Arc<str>,
@@ -69,7 +69,7 @@ thread_local! {
     static LENT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Engines of a thread that scripts may be suspended in at a time; each may take memory of its own.
+/// Engines of a thread that scripts may be suspended in at a time; each may use its own memory.
 const SUSPENDED_MAX: usize = 4;
 
 /// An engine that runs a script.
@@ -105,7 +105,7 @@ fn with_engine<T>(imitated: Imitated, work: impl FnOnce(&mut Engine) -> Result<T
 
 /// Whether the text parses, as a script or as one expression.
 pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
-    // Thrown before anything runs: an error of syntax comes before even that.
+    // Thrown before anything runs, but after errors of syntax.
     let source =
         if as_expression { format!("throw 0;\nvoid (\n{text}\n);") } else { format!("throw 0;\n{text}") };
     with_engine(Imitated::Rhino, |engine| {

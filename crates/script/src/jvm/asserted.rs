@@ -18,17 +18,17 @@ pub(super) fn failure(
     frame: &Rc<Frame>,
 ) -> Result<String, Fault> {
     let printed = printed(machine.tree, condition).unwrap_or_else(|| source.to_owned());
-    let mut said = format!("{message}. Expression: {printed}");
+    let mut text = format!("{message}. Expression: {printed}");
     let mut names = Vec::new();
     collect(condition, &mut names);
     for (at, name) in names.into_iter().enumerate() {
         let Some(value) = machine.find(frame, name) else { continue };
         let value = library::print::groovy(machine, &value)?;
         let name = &machine.tree.names[name as usize];
-        said.push_str(if at == 0 { ". Values: " } else { ", " });
-        said.push_str(&format!("{name} = {value}"));
+        text.push_str(if at == 0 { ". Values: " } else { ", " });
+        text.push_str(&format!("{name} = {value}"));
     }
-    Ok(said)
+    Ok(text)
 }
 
 /// Collects the variables of the condition, without those in arguments of calls.

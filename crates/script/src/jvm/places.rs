@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::fault::{Cause, Fault, Outcome, thrown, unsupported};
+use super::fault::{Cause, Fault, Outcome, stopped, thrown, unsupported};
 use super::library;
 use super::machine::{Frame, Machine};
 use super::objects::Object;
@@ -143,6 +143,9 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
         return Err(thrown("GroovyRuntimeException", message));
     }
     match object {
+        V::Plain(_) | V::Host(_) | V::Object(_) if machine.jexl() => {
+            Err(stopped(format!("unsolvable property of {}", object.kind())))
+        }
         V::Plain(Value::Null) => {
             Err(thrown("NullPointerException", "Cannot invoke method getAt() on null object"))
         }

@@ -73,10 +73,16 @@ export interface Axes {
   readonly named: ReadonlyMap<number, string>;
 }
 
+/** The range of the positions; never empty, because an axis of length 0 has no distance between ticks. */
+export function xRange(x: readonly number[]): [number, number] {
+  const [first, last] = [x[0] ?? 0, x[x.length - 1] ?? 1];
+  return first < last ? [first, last] : [Math.min(first, 0), Math.max(last, 1)];
+}
+
 /** The scales of a plot whose data may change: they read `axes` each time it is drawn. */
 export function curveScales(axes: () => Axes, logarithm: boolean): { x: uPlot.Scale; y: uPlot.Scale } {
   return {
-    x: { time: false, range: () => [axes().x[0] ?? 0, axes().x[axes().x.length - 1] ?? 1] },
+    x: { time: false, range: () => xRange(axes().x) },
     y: logarithm
       ? { distr: 3, log: 10, range: () => [axes().least * 0.8, axes().most * 1.2] }
       : { range: () => [0, axes().most * 1.05] },

@@ -83,6 +83,19 @@ fn of_objects(operator: Binary, left: &V, right: &V) -> Outcome {
             let found = items.iter().any(|item| item.equals(left));
             Ok(V::truth(found == (operator == Binary::Matches)))
         }
+        (
+            Binary::Add
+            | Binary::Subtract
+            | Binary::Multiply
+            | Binary::Divide
+            | Binary::Remainder
+            | Binary::BitAnd
+            | Binary::BitOr
+            | Binary::BitXor,
+            ..,
+        ) if matches!(left, V::Array(_)) || matches!(right, V::Array(_)) => {
+            Err(stopped(format!("arithmetic with {} and {}", left.kind(), right.kind())))
+        }
         _ => Err(unsupported(format!("this operator with {} and {}", left.kind(), right.kind()))),
     }
 }

@@ -6,11 +6,11 @@ use busyhour_record::ControlEvent;
 use crate::numbers::duration;
 
 /// Maximum number of changes listed individually; of more, the first and the last are listed.
-const TOLD_MAX: usize = 12;
+const LISTED_MAX: usize = 12;
 
 /// `at 10.2 s the rate changed to 3 times the configured rate (from the page)`
 #[must_use]
-pub fn told(event: &ControlEvent) -> String {
+pub fn describe_change(event: &ControlEvent) -> String {
     format!(
         "at {} {} (from the {})",
         duration(event.at_ns.as_secs_f64()),
@@ -22,13 +22,13 @@ pub fn told(event: &ControlEvent) -> String {
 /// A line for each change, for the most of them where there are many.
 pub(crate) fn changes(run: &RunFacts) -> Vec<String> {
     let events = &run.events;
-    if events.len() <= TOLD_MAX {
-        return events.iter().map(told).collect();
+    if events.len() <= LISTED_MAX {
+        return events.iter().map(describe_change).collect();
     }
-    let half = TOLD_MAX / 2;
-    let first = events[..half].iter().map(told);
-    let between = std::iter::once(format!("{} more changes", events.len() - TOLD_MAX));
-    first.chain(between).chain(events[events.len() - half..].iter().map(told)).collect()
+    let half = LISTED_MAX / 2;
+    let first = events[..half].iter().map(describe_change);
+    let between = std::iter::once(format!("{} more changes", events.len() - LISTED_MAX));
+    first.chain(between).chain(events[events.len() - half..].iter().map(describe_change)).collect()
 }
 
 #[cfg(test)]
