@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use busyhour_record::{SecondCounts, SecondPoint, SecondTimes, TimeDistribution};
+use busyhour_record::{RunTotals, SecondTimes, TimeDistribution};
 use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;
 
+/// Longest time in seconds for which seconds without requests are listed: 30 days.
+const USER_SECONDS_MAX: u64 = 30 * 86_400;
+
 /// One entry per second of the run, in columns of equal length. Seconds in which no request started or
-/// ended are missing. Times are in ms, and `None` in seconds in which no request ended.
+/// ended and no user was active are missing. Times are in ms, and `None` in seconds in which no request ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Number of the second, from 0.
@@ -27,7 +30,7 @@ pub struct Series {
     /// Arrivals of open workloads that were offered in the second; empty for a run without open workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<u64>,
-    /// Maximum number of active users, as recorded by the requests that ended.
+    /// Active users at the end of the second, whether or not a request ended in it; `None` if they are unknown.
     pub users: Vec<Option<u32>>,
     /// Mean response time.
     pub response_mean: Vec<Option<f64>>,
@@ -46,22 +49,22 @@ pub struct Series {
 }
 
 impl Series {
-    /// Joins the seconds in which requests ended, the counts of starts and the counts of offered arrivals.
-    pub(crate) fn of(
-        ended: &[SecondPoint],
-        started: Option<&SecondCounts>,
-        offered: Option<&SecondCounts>,
-    ) -> Series {
+    /// Joins the seconds in which requests ended, the counts of starts and of offered arrivals, and active users.
+    pub(crate) fn of(totals: &RunTotals) -> Series {
+        let (ended, users) = (&totals.seconds, &totals.users);
+        let (started, offered) = (totals.started.as_ref(), totals.offered.as_ref());
         let mut series = Series::default();
         let counted = [started, offered].into_iter().flatten();
         let nonzero = counted.flat_map(|counts| (counts.first..).zip(&counts.counts));
         let nonzero = nonzero.filter(|(_, count)| **count > 0).map(|(second, _)| second);
-        let seconds: BTreeSet<u64> = nonzero.chain(ended.iter().map(|point| point.second)).collect();
+        let mut seconds: BTreeSet<u64> = nonzero.chain(ended.iter().map(|point| point.second)).collect();
+        // Seconds in which users only wait or think, but not the years between damaged time stamps.
+        let with_users = users.seconds();
+        if with_users.end - with_users.start < USER_SECONDS_MAX {
+            seconds
+                .extend(with_users.filter(|second| users.at_end_of(*second).is_some_and(|users| users > 0)));
+        }
         let mut points = ended.iter().peekable();
-        let count = |counts: &SecondCounts, second: u64| {
-            let at = second.checked_sub(counts.first).and_then(|at| usize::try_from(at).ok());
-            at.and_then(|at| counts.counts.get(at)).copied().unwrap_or(0)
-        };
         for second in seconds {
             let point = points.next_if(|point| point.second == second);
             series.second.push(second);
@@ -69,9 +72,9 @@ impl Series {
             series.errors.push(point.map_or(0, |point| point.errors));
             series.bytes.push(point.map_or(0, |point| point.bytes));
             series.sent_bytes.push(point.map_or(0, |point| point.sent_bytes));
-            series.started.extend(started.map(|counts| count(counts, second)));
-            series.offered.extend(offered.map(|counts| count(counts, second)));
-            series.users.push(point.map(|point| point.users));
+            series.started.extend(started.map(|counts| counts.of(second)));
+            series.offered.extend(offered.map(|counts| counts.of(second)));
+            series.users.push(users.at_end_of(second));
             let response = |of: fn(&SecondTimes) -> f64| point.map(|point| round(of(&point.response)));
             series.response_mean.push(response(|times| times.mean));
             series.response_p50.push(response(|times| times.p50));
@@ -82,6 +85,19 @@ impl Series {
             series.service_p95.push(point.map(|point| round(point.service.p95)));
         }
         series
+    }
+
+    /// Offered arrivals per second: over the run, whose requests took `span_s`, or over the whole seconds of a window.
+    /// `None` without open workloads, or without a whole second.
+    pub(crate) fn offered_per_s(&self, window_s: Option<(f64, f64)>, span_s: f64) -> Option<f64> {
+        let Some((from_s, to_s)) = window_s else {
+            let offered: u64 = self.offered.iter().sum();
+            return (!self.offered.is_empty() && span_s > 0.0).then(|| round(offered as f64 / span_s));
+        };
+        let inside = |second: u64| second as f64 >= from_s && (second + 1) as f64 <= to_s;
+        let seconds = self.second.iter().zip(&self.offered).filter(|(second, _)| inside(**second));
+        let (seconds, offered) = seconds.fold((0u64, 0u64), |sum, (_, offered)| (sum.0 + 1, sum.1 + offered));
+        (seconds > 0).then(|| round(offered as f64 / seconds as f64))
     }
 
     /// Number of seconds.

@@ -27,8 +27,11 @@ pub struct Summary {
     pub run: RunFacts,
     /// From the first start to the last end of a request, in seconds. Rates are computed over this time.
     pub span_s: f64,
-    /// Maximum number of active users.
+    /// Largest number of active users at any time; 0 if unknown.
     pub users_max: u32,
+    /// Arrivals of open workloads that were offered per second of the same time; `None` without open workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_per_s: Option<f64>,
     /// All requests, without transactions and sub-results.
     pub total: Row,
     /// Requests and transactions per label, in order of first appearance.
@@ -129,12 +132,14 @@ impl Summary {
             Row::of("Total", SampleKind::Request, &all, span_s, apdex)
         });
         let labels = of_kind(false);
-        let series = Series::of(&totals.seconds, totals.started.as_ref(), totals.offered.as_ref());
+        let series = Series::of(totals);
         let caveats = run_caveats::find(&run, totals).into_iter().map(ReportedCaveat::from).collect();
         Summary {
             version: SUMMARY_VERSION,
             span_s,
-            users_max: totals.seconds.iter().map(|point| point.users).max().unwrap_or(0),
+            offered_per_s: series
+                .offered_per_s(window.as_ref().map(|window| (window.from_s, window.to_s)), span_s),
+            users_max: totals.users.max,
             total: Row::of("Total", SampleKind::Request, &totals.total, span_s, apdex),
             incidents: incidents(&series, &labels),
             labels,

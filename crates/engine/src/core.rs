@@ -273,6 +273,11 @@ impl Core {
         self.busiest.get()
     }
 
+    /// Records that `change` more users started than ended now.
+    pub(crate) fn record_users(&self, change: i64) {
+        self.batch.borrow_mut().record_users(change, self.run.clock.now());
+    }
+
     /// Hands over what has been recorded.
     pub fn flush(&self) {
         self.drain();

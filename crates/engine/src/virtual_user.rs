@@ -46,23 +46,27 @@ impl Drop for InFlight<'_> {
 }
 
 /// Counts a user as active until it ends, in any way.
-struct Active<'u>(&'u busyhour_program::run::RunShared, u32);
+struct Active<'u>(&'u Core, u32);
 
 impl<'u> Active<'u> {
-    fn enter(run: &'u busyhour_program::run::RunShared, group: u32) -> Self {
+    fn enter(core: &'u Core, group: u32) -> Self {
+        let run = &core.run;
+        core.record_users(1);
         run.active.fetch_add(1, Ordering::Relaxed);
         run.started.fetch_add(1, Ordering::Relaxed);
         run.groups[group as usize].active.fetch_add(1, Ordering::Relaxed);
         run.groups[group as usize].started.fetch_add(1, Ordering::Relaxed);
-        Self(run, group)
+        Self(core, group)
     }
 }
 
 impl Drop for Active<'_> {
     fn drop(&mut self) {
-        self.0.active.fetch_sub(1, Ordering::Relaxed);
-        self.0.finished.fetch_add(1, Ordering::Relaxed);
-        self.0.groups[self.1 as usize].active.fetch_sub(1, Ordering::Relaxed);
+        let run = &self.0.run;
+        self.0.record_users(-1);
+        run.active.fetch_sub(1, Ordering::Relaxed);
+        run.finished.fetch_add(1, Ordering::Relaxed);
+        run.groups[self.1 as usize].active.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -107,8 +111,8 @@ impl<P: Protocol> VirtualUser<P> {
     /// Runs until the work of its group is done or it is stopped.
     pub(crate) async fn run(mut self) {
         self.holds = true;
-        let run = Arc::clone(&self.user.run);
-        let _active = Active::enter(&run, self.user.group);
+        let core = Rc::clone(&self.core);
+        let _active = Active::enter(&core, self.user.group);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
         self.live(group).await;

@@ -68,7 +68,7 @@ impl<W: Write> CsvExporter<W> {
             row.errors.to_string(),
             row.bytes.to_string(),
             row.sent_bytes.to_string(),
-            cell(snapshot.users.filter(|_| total).map(|users| users.max.to_string())),
+            cell(snapshot.users.filter(|_| total).map(|users| users.at_end.to_string())),
         ];
         times(&row.response.all(), &mut cells);
         times(&row.service.all(), &mut cells);

@@ -24,7 +24,7 @@ impl RunSoFar {
         if let Some(arrivals) = &snapshot.arrivals {
             self.arrivals.get_or_insert_default().merge(arrivals);
         }
-        self.users = snapshot.users.map(|users| users.max).or(self.users);
+        self.users = snapshot.users.map(|users| users.at_end).or(self.users);
         self.cov = snapshot.regularity.map(|regularity| regularity.cov);
         self.second = Some(snapshot.second);
     }

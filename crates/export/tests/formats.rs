@@ -63,7 +63,7 @@ fn run() -> Vec<Snapshot> {
             second,
             whole: true,
             rows: if second == 0 { vec![home(0)] } else { vec![home(1), all.clone()] },
-            users: Some(SecondUsers { min: 1, max: 3, sum: 8, samples: 4 }),
+            users: Some(SecondUsers { at_end: 3, min: 1, max: 3, sum: 8, samples: 4 }),
             arrivals: Some(SecondArrivals { scheduled: 5, begun: 4, waited: 1, dropped: 1 }),
             regularity: (second > 0).then_some(LiveArrivals { cov: 0.987_654, gaps: 99 }),
             late_samples: 0,

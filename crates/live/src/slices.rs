@@ -21,7 +21,7 @@ pub struct Slice {
     pub ended: u64,
     /// Failed ones among them.
     pub errors: u64,
-    /// Most active users; `None` when no request ended.
+    /// Most active users at the end of a second; `None` if they are unknown.
     pub users: Option<u32>,
     /// Percentiles 50, 95 and 99 of the response time in ms, of its worst second each; `None` when no request ended.
     pub percentiles: [Option<f64>; 3],
@@ -45,7 +45,7 @@ impl Slice {
             begun: arrivals.begun,
             ended: total.samples,
             errors: total.errors,
-            users: snapshot.users.map(|users| users.max),
+            users: snapshot.users.map(|users| users.at_end),
             percentiles: [0.5, 0.95, 0.99].map(|q| response.quantile_ms(q)),
             bytes: total.bytes,
             sent_bytes: total.sent_bytes,
@@ -210,7 +210,7 @@ mod tests {
     fn empty_seconds_are_there_and_known_to_be_empty() {
         let mut slices = Slices::default();
         slices.add(&snapshot(0, &[("a", &[1_000_000], 0)]));
-        let users = SecondUsers { min: 1, max: 4, sum: 5, samples: 2 };
+        let users = SecondUsers { at_end: 4, min: 1, max: 4, sum: 5, samples: 2 };
         assert_eq!(slices.add(&Snapshot { users: Some(users), ..snapshot(5, &[]) }), Grown::All);
         let ended: Vec<u64> = slices.all().iter().map(|slice| slice.ended).collect();
         assert_eq!(ended, [1, 0, 0, 0, 0, 0]);

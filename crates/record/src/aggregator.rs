@@ -1,23 +1,21 @@
 //! The totals of a run in progress, and its time series.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error_kinds::ErrorKinds;
 use crate::group_totals::{GroupTotals, LabelParts};
 use crate::label_rows::{LabelRows, row_label};
-use crate::labels::Labels;
-use crate::over_time::{OverTime, RowSecond};
+use crate::labels::{Labels, OTHER_LABELS};
 use crate::recorder_event::RecorderEvent;
 use crate::run_totals::RunTotals;
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags, SampleKind};
-use crate::second_point::{SecondPoint, SecondTimes};
+use crate::second_point::SecondPoint;
+use crate::seconds::{ClosedSeconds, OpenSeconds, Second};
 use crate::slowest::Slowest;
 use crate::starts::SecondCounts;
 use crate::totals::{LabelTotals, OutsideWindow, Totals, TotalsSettings};
-
-/// Seconds that stay open for cores that report late. If another one is needed, the oldest is closed without them.
-const OPEN_SECONDS_MAX: usize = 30;
+use crate::user_counts::{UserChange, UserCounts, UsersOverTime};
 
 /// Computes totals and time series from samples.
 pub(crate) struct Aggregator {
@@ -31,79 +29,15 @@ pub(crate) struct Aggregator {
     other_samples: u64,
     errors: ErrorKinds,
     warmup: u64,
-    late: u64,
-    /// The open seconds, without gaps; the first one has the number `open_from`.
-    open: VecDeque<Second>,
-    open_from: u64,
-    /// Cleared seconds, whose memory is reused.
-    spare: Vec<Second>,
-    closed: VecDeque<Second>,
-    points: Vec<SecondPoint>,
-    watermark: Nanos,
-    /// Times of the second that is being closed; its memory is reused.
-    times: Vec<u64>,
-    over_time: OverTime,
+    seconds: OpenSeconds,
     slowest: Slowest,
     /// `None` when start times are too far apart to be counted by second.
     started: Option<SecondCounts>,
     offered: Option<SecondCounts>,
     outside: OutsideWindow,
-}
-
-/// The samples of one second.
-#[derive(Default)]
-pub(crate) struct Second {
-    pub(crate) number: u64,
-    pub(crate) requests: u64,
-    errors: u64,
-    bytes: u64,
-    sent_bytes: u64,
-    users: u32,
-    service_ns: u128,
-    response_ns: u128,
-    /// By index of the aggregator's row. Empty for sub-results.
-    pub(crate) rows: Vec<RowSecond>,
-}
-
-impl Second {
-    fn clear(&mut self, number: u64) {
-        let mut rows = std::mem::take(&mut self.rows);
-        for row in &mut rows {
-            row.times.clear();
-            *row = RowSecond { times: std::mem::take(&mut row.times), ..RowSecond::default() };
-        }
-        *self = Second { number, rows, ..Second::default() };
-    }
-
-    fn add(&mut self, row: usize, sample: &Sample<'_>, request: bool) {
-        if self.rows.len() <= row {
-            self.rows.resize_with(row + 1, RowSecond::default);
-        }
-        let row = &mut self.rows[row];
-        row.samples += u64::from(sample.sample_count);
-        row.errors += u64::from(sample.error_count);
-        let (service, response) = (sample.service_ns(), sample.response_ns());
-        row.times.push((service / 1_000, response / 1_000));
-        if !request {
-            return;
-        }
-        row.is_request = true;
-        self.requests += u64::from(sample.sample_count);
-        self.errors += u64::from(sample.error_count);
-        self.bytes = self.bytes.saturating_add(sample.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(sample.sent_bytes);
-        self.users = self.users.max(sample.users.all);
-        self.service_ns += u128::from(service);
-        self.response_ns += u128::from(response);
-    }
-
-    /// Copies the times of the requests, chosen by `of`, into `into`.
-    fn times_of_requests(&self, of: impl Fn(&(u64, u64)) -> u64, into: &mut Vec<u64>) {
-        into.clear();
-        for row in self.rows.iter().filter(|row| row.is_request) {
-            into.extend(row.times.iter().map(&of));
-        }
-    }
+    /// The earliest start of any sample; `Nanos::MAX` without samples.
+    first_start: Nanos,
+    users: UserCounts,
 }
 
 /// Adds to the second of `at`. Sets the counts to `None` if the time is too far from the others.
@@ -126,19 +60,13 @@ impl Aggregator {
             other_samples: 0,
             errors: ErrorKinds::default(),
             warmup: 0,
-            late: 0,
-            open: VecDeque::new(),
-            open_from: 0,
-            spare: Vec::new(),
-            closed: VecDeque::new(),
-            points: Vec::new(),
-            watermark: Nanos::ZERO,
-            times: Vec::new(),
-            over_time: OverTime::new(),
+            seconds: OpenSeconds::new(settings.one_clock),
             slowest: Slowest::default(),
             started: Some(SecondCounts::default()),
             offered: Some(SecondCounts::default()),
             outside: OutsideWindow::default(),
+            first_start: Nanos::MAX,
+            users: UserCounts::default(),
         }
     }
 
@@ -151,6 +79,7 @@ impl Aggregator {
             self.warmup += u64::from(sample.sample_count);
             return false;
         }
+        self.first_start = self.first_start.min(sample.times.start);
         let kind = SampleKind::of(sample.flags);
         let (row, is_other) = self.rows.of(sample.label, kind);
         self.other_samples += u64::from(is_other);
@@ -165,7 +94,8 @@ impl Aggregator {
         if kind == SampleKind::SubResult {
             return false;
         }
-        self.second(sample.times.end.second()).add(row, sample, request);
+        self.seconds.add(row, sample, request);
+        self.users.sample(sample, request);
         if request {
             let count = u64::from(sample.sample_count);
             count_at(&mut self.started, sample.times.start, count);
@@ -173,9 +103,9 @@ impl Aggregator {
         if !(request && counts) {
             return false;
         }
-        self.slowest.add(sample);
+        self.slowest.add(sample, &self.labels);
         if !sample.success {
-            self.errors.add(sample);
+            self.errors.add(sample, &self.labels);
         }
         true
     }
@@ -190,97 +120,69 @@ impl Aggregator {
         self.rows.get(row).map(|(label, kind)| (row_label(&self.labels, label), kind))
     }
 
-    fn second(&mut self, number: u64) -> &mut Second {
-        if number < self.open_from {
-            self.late += 1;
-        }
-        // Limits the number of open seconds, also after a long gap.
-        while !self.open.is_empty() && number >= self.open_from.saturating_add(OPEN_SECONDS_MAX as u64) {
-            self.close_one();
-            if self.open.iter().all(|second| second.rows.iter().all(|row| row.times.is_empty())) {
-                self.spare.extend(self.open.drain(..));
-            }
-        }
-        if self.open.is_empty() && number > self.open_from {
-            self.open_from = number;
-        }
-        let at = number.saturating_sub(self.open_from) as usize;
-        while self.open.len() <= at {
-            let mut second = self.spare.pop().unwrap_or_default();
-            second.clear(self.open_from + self.open.len() as u64);
-            self.open.push_back(second);
-        }
-        &mut self.open[at]
-    }
-
-    fn close_one(&mut self) {
-        let Some(second) = self.open.pop_front() else { return };
-        self.open_from = second.number + 1;
-        self.over_time.add(second.number, &second.rows);
-        if second.requests > 0 {
-            second.times_of_requests(|(_, response)| *response, &mut self.times);
-            let response = SecondTimes::of(&mut self.times, second.response_ns);
-            let service = if self.settings.one_clock {
-                response
-            } else {
-                second.times_of_requests(|(service, _)| *service, &mut self.times);
-                SecondTimes::of(&mut self.times, second.service_ns)
-            };
-            self.points.push(SecondPoint {
-                second: second.number,
-                requests: second.requests,
-                errors: second.errors,
-                bytes: second.bytes,
-                sent_bytes: second.sent_bytes,
-                service,
-                response,
-                users: second.users,
-            });
-        }
-        self.closed.push_back(second);
+    /// Adds changes of the number of active users, by second.
+    pub(crate) fn change_users(&mut self, changes: &[UserChange]) {
+        self.users.change(changes);
     }
 
     /// Closes the seconds before `watermark`; returns whether closed seconds are available.
     pub(crate) fn advance(&mut self, watermark: Nanos) -> bool {
-        self.watermark = self.watermark.max(watermark);
-        while !self.open.is_empty() && self.open_from < self.watermark.second() {
-            self.close_one();
-        }
-        if self.open.is_empty() {
-            self.open_from = self.open_from.max(self.watermark.second());
-        }
-        !self.closed.is_empty()
+        self.seconds.advance(watermark)
     }
 
     /// Closes every second.
     pub(crate) fn close_all(&mut self) {
-        while !self.open.is_empty() {
-            self.close_one();
-        }
+        self.seconds.close_all();
     }
 
     /// The next closed second; return it with [`Aggregator::recycle`].
     pub(crate) fn next_closed(&mut self) -> Option<Second> {
-        self.closed.pop_front()
+        self.seconds.next_closed()
     }
 
     pub(crate) fn recycle(&mut self, second: Second) {
-        if self.spare.len() < 4 {
-            self.spare.push(second);
-        }
+        self.seconds.recycle(second);
     }
 
     pub(crate) fn last_second(&self) -> Option<SecondPoint> {
-        self.points.last().copied()
+        self.seconds.done().points.last().copied()
+    }
+
+    /// Samples whose second was closed before.
+    pub(crate) const fn late(&self) -> u64 {
+        self.seconds.late
+    }
+
+    /// The earliest start of any sample; `None` without samples.
+    pub(crate) fn first_start(&self) -> Option<Nanos> {
+        (self.first_start < Nanos::MAX).then_some(self.first_start)
+    }
+
+    /// Replaces the series by those of another reading of the same samples in the same order.
+    pub(crate) fn replace_series(&mut self, series: ClosedSeconds) {
+        self.seconds.replace(series);
     }
 
     pub(crate) fn finish(self, events: Vec<RecorderEvent>) -> RunTotals {
         let labels = self.labels;
         let name = |id: LabelId| row_label(&labels, id).to_string();
         let (errors, errors_other) = self.errors.finish(name);
-        let over_time = self.over_time;
+        let late = self.seconds.late;
+        let series = self.seconds.into_done();
+        let over_time = series.over_time;
         let mut rows: Vec<_> = self.row_parts.into_iter().enumerate().collect();
-        rows.sort_by_key(|(row, _)| self.rows.get(*row));
+        // By the first start, in whole milliseconds as in a result file, so that a run directory and its result file
+        // list labels in the same order, whatever the order of their rows. A transaction precedes its first request.
+        rows.sort_by_cached_key(|(row, parts)| {
+            let (label, kind) = self.rows.get(*row).unwrap_or((LabelId(0), SampleKind::Request));
+            let kind_order = match kind {
+                SampleKind::Transaction => 0,
+                SampleKind::Request => 1,
+                SampleKind::SubResult => 2,
+            };
+            let name = row_label(&labels, label);
+            (&*name == OTHER_LABELS, parts.first_start().0 / 1_000_000, kind_order, name)
+        });
         // The total is merged from the rows: adding each sample to it as well would double the cost.
         let mut total = Totals::new();
         let mut groups: BTreeMap<u32, GroupTotals> = BTreeMap::new();
@@ -318,15 +220,17 @@ impl Aggregator {
             active_groups,
             errors,
             errors_other,
-            seconds: self.points,
+            seconds: series.points,
             heat: over_time.heat(),
             slowest: self.slowest.finish(name),
             started: self.started,
+            users: UsersOverTime::of(std::slice::from_ref(&self.users)),
+            first_start: self.first_start,
             offered: self.offered.filter(|offered| !offered.counts.is_empty()),
             apdex: self.settings.apdex,
             window: self.settings.window.map(|_| self.outside),
             warmup_samples: self.warmup,
-            late_samples: self.late,
+            late_samples: late,
             other_label_samples: self.other_samples,
             events,
         }
@@ -336,7 +240,7 @@ impl Aggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::labels::{LABELS_MAX, OTHER_LABELS};
+    use crate::labels::LABELS_MAX;
     use crate::sample::SampleTimes;
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::labels::Labels;
 use crate::sample::{LabelId, Nanos, Sample};
 
 /// Most kinds of error; errors of further kinds are counted together.
@@ -38,7 +39,7 @@ pub(crate) struct ErrorKinds {
 }
 
 impl ErrorKinds {
-    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>, labels: &Labels) {
         let reason = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
         // Servers choose these texts, so their memory must be limited.
         let mut end = reason.len().min(ERROR_TEXT_BYTES_MAX);
@@ -47,9 +48,14 @@ impl ErrorKinds {
         }
         let reason = &reason[..end];
         let count = u64::from(sample.error_count.max(1));
-        if let Some((_, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
+        if let Some((label, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
             kind.count += count;
-            kind.first = kind.first.min(sample.times.end);
+            let end = sample.times.end;
+            // Of several labels at the same time, the first by name, whatever the order of the samples.
+            let is_first_by_name = || labels.name(sample.label) < labels.name(*label);
+            if end < kind.first || (end == kind.first && sample.label != *label && is_first_by_name()) {
+                (*label, kind.first) = (sample.label, end);
+            }
             kind.last = kind.last.max(sample.times.end);
             return;
         }
@@ -90,16 +96,18 @@ impl ErrorKinds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Labels;
 
     #[test]
     fn long_messages_are_truncated_before_they_are_compared() {
-        let label = Labels::new().intern("page");
+        let labels = Labels::new();
+        let label = labels.intern("page");
         let mut kinds = ErrorKinds::default();
         let same = "é".repeat(ERROR_TEXT_BYTES_MAX);
         for end in ["a", "b"] {
             let message = format!("x{same}{end}");
-            kinds.add(&Sample { label, code: "500", message: &message, error_count: 1, ..Sample::default() });
+            let sample =
+                Sample { label, code: "500", message: &message, error_count: 1, ..Sample::default() };
+            kinds.add(&sample, &labels);
         }
         let (kinds, other) = kinds.finish(|_| "page".into());
         assert_eq!((kinds.len(), kinds[0].count, other), (1, 2, 0));

@@ -67,6 +67,15 @@ impl GroupTotals {
     }
 }
 
+/// Sorts the groups of result files by their first start, because their indices depend on the order of the rows.
+pub(crate) fn sort_groups(groups: &mut [GroupTotals]) {
+    let order = |group: &GroupTotals| {
+        let is_other = group.group == OTHER_GROUP;
+        (is_other, group.total.first_start.0 / 1_000_000, group.name.number, group.name.name.clone())
+    };
+    groups.sort_by_cached_key(order);
+}
+
 /// Sets the names of the groups. Merges groups with the same name and number, which several generators of a test
 /// have.
 pub(crate) fn name_groups(groups: Vec<GroupTotals>, names: &RunNames) -> Vec<GroupTotals> {
@@ -121,6 +130,11 @@ impl LabelParts {
         self.index.insert(group, self.parts.len());
         self.parts.push((group, Box::new(Totals::new())));
         self.parts.len() - 1
+    }
+
+    /// The earliest start of a sample; `Nanos::MAX` without samples.
+    pub(crate) fn first_start(&self) -> Nanos {
+        self.parts.iter().map(|(_, totals)| totals.first_start).min().unwrap_or(Nanos::MAX)
     }
 
     /// The totals over all groups, and those of each.

@@ -12,10 +12,11 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-use crate::aggregator::{Aggregator, Second};
+use crate::aggregator::Aggregator;
 use crate::output_file::OutputFile;
 use crate::over_time::RowSecond;
 use crate::sample::SampleKind;
+use crate::seconds::Second;
 use crate::time_histogram::HISTOGRAM_DIGITS;
 
 pub(crate) struct HistogramLog {

@@ -92,12 +92,14 @@ mod run_totals;
 mod sample;
 mod samples_file;
 mod second_point;
+mod seconds;
 mod slowest;
 mod snapshot;
 mod starts;
 mod time_distribution;
 mod time_histogram;
 mod totals;
+mod user_counts;
 mod writer;
 mod xml;
 
@@ -128,7 +130,7 @@ pub use recorder_event::{RecordError, RecorderEvent};
 pub use replay::Replay;
 pub use results::{
     AddUpSettings, BAD_ROWS_NAMED, InputFacts, Packing, ReadSettings, Results, ResultsEnd, ResultsError,
-    ResultsFrom, ResultsInput,
+    ResultsFrom, ResultsInput, SampleObserver, add_up_inputs,
 };
 pub use run_dir::{RunDir, RunDirError};
 pub use run_names::{GroupName, RunNames};
@@ -146,4 +148,5 @@ pub use starts::SecondCounts;
 pub use time_distribution::{ElapsedMs, TimeDistribution};
 pub use time_histogram::{HISTOGRAM_DIGITS, TimeHistogram};
 pub use totals::{LabelTotals, OutsideWindow, Totals};
+pub use user_counts::{UserChange, UsersOverTime};
 pub use writer::{BatchWriter, Full};

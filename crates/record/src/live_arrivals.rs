@@ -9,6 +9,9 @@ use crate::sample::Nanos;
 /// Length of the window in seconds.
 const WINDOW_S: u64 = 10;
 
+/// Seconds before the newest one that are stored.
+const STORED_S: u64 = WINDOW_S + 2;
+
 /// Most start times that are stored per second; at higher rates only the starts in a part of each second are stored.
 const STAMPS_MAX: usize = 20_000;
 
@@ -87,20 +90,8 @@ impl RecentStarts {
             return;
         }
         let second = start.second();
-        let Some(newest) = self.slices.back().map(|slice| slice.second) else {
-            self.push(second);
-            return self.add(start);
-        };
-        if second > newest {
-            self.push(second);
-            while self.slices.front().is_some_and(|slice| slice.second + WINDOW_S + 2 < second) {
-                let mut old = self.slices.pop_front().unwrap_or_default();
-                old.stamps.clear();
-                self.spare.push(old.stamps);
-            }
-            return self.add(start);
-        }
-        // The request lasted longer than the window.
+        self.make_room(second);
+        // A request that lasted longer than the window has no slice.
         let Some(slice) = self.slices.iter_mut().rev().find(|slice| slice.second == second) else { return };
         slice.stamps.push(start.0);
         if slice.stamps.len() > STAMPS_MAX {
@@ -112,9 +103,29 @@ impl RecentStarts {
         }
     }
 
-    fn push(&mut self, second: u64) {
-        let stamps = self.spare.pop().unwrap_or_default();
-        self.slices.push_back(Slice { second, stamps });
+    /// Makes the slice of `second`, unless it is before the window. Slices have no gaps, so that the result does not
+    /// depend on the order of the starts.
+    fn make_room(&mut self, second: u64) {
+        let (Some(oldest), Some(newest)) = (self.slices.front(), self.slices.back()) else {
+            return self.slices.push_back(Slice { second, stamps: Vec::new() });
+        };
+        let (oldest, newest) = (oldest.second, newest.second);
+        for before in (newest.saturating_sub(STORED_S).max(second)..oldest).rev() {
+            let stamps = self.spare.pop().unwrap_or_default();
+            self.slices.push_front(Slice { second: before, stamps });
+        }
+        if second <= newest {
+            return;
+        }
+        while self.slices.front().is_some_and(|slice| slice.second + STORED_S < second) {
+            let mut old = self.slices.pop_front().unwrap_or_default();
+            old.stamps.clear();
+            self.spare.push(old.stamps);
+        }
+        for next in (newest + 1).max(second.saturating_sub(STORED_S))..=second {
+            let stamps = self.spare.pop().unwrap_or_default();
+            self.slices.push_back(Slice { second: next, stamps });
+        }
     }
 
     /// The regularity over the window that ends at `watermark`. The last second is excluded because its requests may

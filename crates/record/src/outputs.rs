@@ -15,6 +15,7 @@ use crate::recorder_event::{RecordError, RecorderEvent};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
 use crate::sample::{Sample, SampleFlags};
 use crate::samples_file::{FileNames, SamplesFile};
+use crate::user_counts::UserChange;
 use crate::xml::{self, XmlFormat};
 
 /// All outputs of a run; an error of one does not affect the others.
@@ -198,6 +199,13 @@ impl Outputs {
     pub(crate) fn arrivals(&mut self, writer: usize, packed: &[u8]) {
         if let Some(file) = &mut self.samples {
             file.arrivals(writer, packed);
+        }
+    }
+
+    /// Writes changes of the number of active users to the record.
+    pub(crate) fn users(&mut self, writer: usize, changes: &[UserChange]) {
+        if let Some(file) = &mut self.samples {
+            file.users(writer, changes);
         }
     }
 

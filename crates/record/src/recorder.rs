@@ -19,6 +19,7 @@ use crate::run_totals::RunTotals;
 use crate::sample::{Nanos, SampleFlags};
 use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
 use crate::totals::TotalsSettings;
+use crate::user_counts::UserChange;
 use crate::writer::{Batch, BatchWriter, Message};
 
 /// Records a run on a separate thread, which receives the samples of the cores from [`BatchWriter`]s.
@@ -159,6 +160,7 @@ impl Worker {
                     newest = newest.max(now);
                     self.batch(writer, &batch.samples, std::mem::take(&mut batch.details));
                     self.arrivals(writer, &batch.arrivals);
+                    self.users(writer, &batch.users);
                     batch.clear();
                     if let Some(empty) = self.empty.get(writer) {
                         // The writer may have finished, and then needs no batches.
@@ -241,6 +243,14 @@ impl Worker {
             self.outputs.failed(error.to_string());
         }
         self.outputs.arrivals(writer, packed);
+    }
+
+    fn users(&mut self, writer: usize, changes: &[UserChange]) {
+        self.aggregator.change_users(changes);
+        if let Some(observed) = &mut self.observed {
+            observed.maker.change_users(changes);
+        }
+        self.outputs.users(writer, changes);
     }
 
     fn advance(&mut self, writer: usize, now: Option<Nanos>) {

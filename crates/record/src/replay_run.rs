@@ -4,7 +4,7 @@ use std::io;
 
 use crate::jtl_scan::LogError;
 use crate::replay::Replay;
-use crate::results::{AddUpSettings, ReadSettings, Results, ResultsInput};
+use crate::results::{AddUpSettings, ReadSettings, ResultsInput, add_up_inputs};
 use crate::run_dir::{RunDir, RunDirError};
 use crate::samples_file::SamplesError;
 
@@ -14,9 +14,9 @@ impl RunDir {
     /// # Errors
     /// The record cannot be read. A truncated record is not an error, see [`Replay::end`].
     pub fn replay(&self) -> Result<Replay, RunDirError> {
-        let opened = Results::open(vec![ResultsInput::path(self.path())], &ReadSettings::default());
-        let added = opened.and_then(|run| run.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}));
-        added.map_err(|error| {
+        let (inputs, settings) = (vec![ResultsInput::path(self.path())], AddUpSettings::default());
+        let added = add_up_inputs(inputs, &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {});
+        added.map(|(replay, ())| replay).map_err(|error| {
             let source = match error.source {
                 LogError::Samples(source) => source,
                 LogError::Io(source) => SamplesError::Io(source),

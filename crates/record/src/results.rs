@@ -5,9 +5,13 @@
 //! generators of one test: they are read concurrently, so that samples come approximately in the order of their ends,
 //! as in a single file.
 //!
-//! Times count from an origin that is known before the first sample is read: a day before the first row, because a
+//! Times count from an origin that is known before the first sample is read: a year before the first rows, because a
 //! later row may have started earlier. [`Results::add_up`] moves the origin to the start of the run at the end.
+//!
+//! The rows of a file may be in any order. [`add_up_inputs`] reads files again if a row shows that the run started
+//! earlier, or that seconds were closed before all of their rows were read.
 
+mod any_order;
 mod columns;
 mod facts;
 mod input;
@@ -19,6 +23,8 @@ mod unpack;
 mod visitor;
 mod xml;
 
+pub(crate) use any_order::survey;
+pub use any_order::{SampleObserver, add_up_inputs};
 pub use facts::{BAD_ROWS_NAMED, InputFacts};
 pub use input::{ResultsError, ResultsFrom, ResultsInput};
 pub use settings::{AddUpSettings, ReadSettings};
@@ -26,18 +32,20 @@ pub use unpack::Packing;
 
 use crate::aggregator::Aggregator;
 use crate::arrival::ArrivalRecord;
+use crate::group_totals::sort_groups;
 use crate::labels::Labels;
 use crate::replay::Replay;
 use crate::run_names::RunNames;
-use crate::sample::{ActiveUsers, Nanos, Sample};
+use crate::sample::{Nanos, Sample};
 use crate::samples_file::SamplesEnd;
 use crate::totals::TotalsSettings;
+use crate::user_counts::UsersOverTime;
 use merged_groups::MergedGroups;
 use source::Source;
 pub(crate) use visitor::Visitor;
 
-/// How long before the first row a sample may start, in s: a day.
-const BEFORE_S: u64 = 86_400;
+/// How long before the first rows a sample may start, in s: a year.
+const BEFORE_S: u64 = 366 * 86_400;
 
 /// How far an input is read ahead of the others, in ns.
 const AHEAD_NS: u64 = 100_000_000;
@@ -60,6 +68,8 @@ pub struct ResultsEnd {
     pub inputs: Vec<InputFacts>,
     /// The names in the inputs. Thread groups of a CSV are included only if they, or all columns, were read.
     pub names: RunNames,
+    /// Active users at the end of each second, counted from the origin.
+    pub(crate) users: UsersOverTime,
 }
 
 impl Results {
@@ -161,18 +171,10 @@ impl Results {
         // The input that is behind the others is read next, until it is ahead of them.
         while let Some((at, _)) = self.most_delayed(None) {
             let until = self.most_delayed(Some(at)).map_or(Nanos::MAX, |(_, end)| end + AHEAD_NS);
-            // The users of all generators are users of the test.
-            let others = self.sources.iter().enumerate().filter(|(other, _)| *other != at);
-            let others = others.fold(0u32, |users, (_, source)| users.saturating_add(source.users));
             let source = &mut self.sources[at];
             let advanced = if several {
                 let mut sample = |sample: &Sample<'_>| {
-                    let users_all = sample.users.all.saturating_add(others);
-                    (visitor.sample)(&Sample {
-                        group: groups.number(at, sample.group),
-                        users: ActiveUsers { all: users_all, ..sample.users },
-                        ..*sample
-                    });
+                    (visitor.sample)(&Sample { group: groups.number(at, sample.group), ..*sample });
                 };
                 let mut visitor = Visitor { sample: &mut sample, arrival: &mut *visitor.arrival };
                 source.advance(self.origin_ns, until, &mut visitor)
@@ -183,9 +185,10 @@ impl Results {
             progress(self.sources.iter().map(|source| source.read.get()).sum());
         }
         let mut names = RunNames::default();
-        let mut inputs = Vec::new();
+        let (mut inputs, mut users) = (Vec::new(), Vec::new());
         for (at, source) in self.sources.into_iter().enumerate() {
-            let (facts, more) = source.finish();
+            let (facts, more, counts) = source.finish();
+            users.push(counts);
             let facts = facts.check().map_err(|(name, source)| ResultsError { name, source })?;
             names.variables.extend(more.variables);
             if several {
@@ -199,7 +202,7 @@ impl Results {
             }
             inputs.push(facts);
         }
-        Ok(ResultsEnd { inputs, names })
+        Ok(ResultsEnd { inputs, names, users: UsersOverTime::of(&users) })
     }
 
     /// The input with the earliest latest end that is not read completely, and that end; the input `but` is skipped.
@@ -208,24 +211,34 @@ impl Results {
         going.map(|(at, source)| (at, source.latest_end)).min_by_key(|(_, end)| *end)
     }
 
-    /// Computes the totals; `see` is called with each request that counts, whose times count from the origin.
+    /// Computes the totals in one reading; `see` is called with each request that counts, whose times count from the
+    /// origin.
     ///
-    /// If a window is set and the start of the run differs from the expected one, the window was wrong:
-    /// [`Replay::wall_anchor_ms`] then differs from [`Results::start_ms`], and the results must be read again with
-    /// the correct [`ReadSettings::start_ms`].
+    /// The start of the run is that of the earliest sample, which is known only at the end. If it is not the expected
+    /// one, the totals start whole seconds before the expected start, and a window was wrong. [`add_up_inputs`] reads
+    /// files again then.
     ///
     /// # Errors
     /// As for [`Results::read`].
     pub fn add_up(
         self,
         settings: &AddUpSettings,
-        mut see: impl FnMut(&Sample<'_>),
+        see: impl FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<Replay, ResultsError> {
-        let start_s = self.start_s;
-        let one_clock = self.one_clock();
+        Ok(self.aggregate(settings, see, progress)?.into_replay())
+    }
+
+    /// Reads and aggregates all samples.
+    fn aggregate(
+        self,
+        settings: &AddUpSettings,
+        mut see: impl FnMut(&Sample<'_>),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Aggregated, ResultsError> {
+        let (start_s, start_known, one_clock) = (self.start_s, self.start_known, self.one_clock());
         let window = settings.window_s.map(|window| self.instants(window));
-        let (origin_ms, start_known) = (self.wall_anchor_ms(), self.start_known);
+        let origin_ms = self.wall_anchor_ms();
         let aggregator =
             Aggregator::new(self.labels.clone(), TotalsSettings { one_clock, apdex: settings.apdex, window });
         let aggregator = std::cell::RefCell::new(aggregator);
@@ -244,30 +257,64 @@ impl Results {
             self.read_with_visitor(&mut Visitor { sample: &mut sample, arrival: &mut arrival }, progress)?;
         let mut aggregator = aggregator.into_inner();
         aggregator.close_all();
-        let mut totals = aggregator.finish(Vec::new());
-        totals.name_groups(&end.names);
-        let start_s = if start_known { start_s } else { totals.first_second().unwrap_or(start_s) };
-        totals.move_origin(start_s);
-        let mut end = end;
-        for (first, last) in end.inputs.iter_mut().filter_map(|facts| facts.ends.as_mut()) {
-            let start_ns = Nanos::from_secs(start_s).0;
-            (*first, *last) = (*first - start_ns, *last - start_ns);
-        }
-        let cut_at = end.inputs.iter().find_map(|facts| facts.cut_at);
-        let samples = end.inputs.iter().map(|facts| facts.samples).sum();
-        Ok(Replay {
-            totals,
-            end: SamplesEnd { samples, cut_at },
-            names: end.names,
-            wall_anchor_ms: origin_ms.saturating_add_unsigned(start_s * 1_000),
-            inputs: end.inputs,
-        })
+        Ok(Aggregated { aggregator, end, origin_ms, start_s, start_known, one_clock })
     }
 
     /// The start of the run in ms since 1970, as far as it is known before reading.
     #[must_use]
     pub fn start_ms(&self) -> i64 {
         self.wall_anchor_ms().saturating_add_unsigned(self.start_s * 1_000)
+    }
+}
+
+/// All samples of results.
+struct Aggregated {
+    aggregator: Aggregator,
+    end: ResultsEnd,
+    origin_ms: i64,
+    /// The expected start of the run in seconds from the origin.
+    start_s: u64,
+    start_known: bool,
+    one_clock: bool,
+}
+
+impl Aggregated {
+    /// The start of the run in ms since 1970: that of the earliest sample, unless it is known otherwise.
+    fn true_start_ms(&self) -> i64 {
+        let first = self.aggregator.first_start().filter(|_| !self.start_known);
+        let ms = first.map_or(self.start_s * 1_000, |first| first.0 / 1_000_000);
+        self.origin_ms.saturating_add_unsigned(ms)
+    }
+
+    /// The totals, with times that count from the start of the run.
+    fn into_replay(self) -> Replay {
+        let Aggregated { aggregator, mut end, origin_ms, start_s, start_known, one_clock } = self;
+        let start_s = match aggregator.first_start() {
+            // The seconds are those of the expected start, so that only whole seconds can be added.
+            Some(first) if !start_known => first.second(),
+            _ => start_s,
+        };
+        let mut totals = aggregator.finish(Vec::new());
+        totals.users = std::mem::take(&mut end.users);
+        totals.name_groups(&end.names);
+        if one_clock {
+            sort_groups(&mut totals.groups);
+        }
+        totals.move_origin(start_s);
+        let start_ns = Nanos::from_secs(start_s).0;
+        for (first, last) in end.inputs.iter_mut().filter_map(|facts| facts.ends.as_mut()) {
+            (*first, *last) = (*first - start_ns, *last - start_ns);
+        }
+        Replay {
+            totals,
+            end: SamplesEnd {
+                samples: end.inputs.iter().map(|facts| facts.samples).sum(),
+                cut_at: end.inputs.iter().find_map(|facts| facts.cut_at),
+            },
+            names: end.names,
+            wall_anchor_ms: origin_ms.saturating_add_unsigned(start_s * 1_000),
+            inputs: end.inputs,
+        }
     }
 }
 

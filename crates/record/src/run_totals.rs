@@ -11,6 +11,7 @@ use crate::second_point::SecondPoint;
 use crate::slowest::SlowRequest;
 use crate::starts::SecondCounts;
 use crate::totals::{LabelTotals, OutsideWindow, Totals};
+use crate::user_counts::UsersOverTime;
 
 /// All totals of a run.
 #[derive(Debug, Clone)]
@@ -35,6 +36,10 @@ pub struct RunTotals {
     pub slowest: Vec<SlowRequest>,
     /// Requests that started in each second; `None` if start times are too far apart to be counted.
     pub started: Option<SecondCounts>,
+    /// Active users at the end of each second.
+    pub users: UsersOverTime,
+    /// The earliest start of any sample, also outside the window; `Nanos::MAX` without samples.
+    pub first_start: Nanos,
     /// Arrivals of open workloads by the second of their scheduled time; `None` without open workloads.
     pub offered: Option<SecondCounts>,
     /// The limits for [`Totals::satisfied`] and [`Totals::tolerated`].
@@ -66,6 +71,8 @@ impl RunTotals {
             heat: None,
             slowest: Vec::new(),
             started: None,
+            users: UsersOverTime::default(),
+            first_start: Nanos::MAX,
             offered: None,
             apdex: ApdexLimits::default(),
             window: None,
@@ -74,14 +81,6 @@ impl RunTotals {
             other_label_samples: 0,
             events: Vec::new(),
         }
-    }
-    /// The first second in which a request started or a sample ended.
-    pub(crate) fn first_second(&self) -> Option<u64> {
-        let started = self.started.as_ref().filter(|started| !started.counts.is_empty());
-        let rows = self.labels.iter().filter(|label| label.totals.first_start < Nanos::MAX);
-        let starts = rows.map(|label| label.totals.first_start.second());
-        let ends = self.seconds.first().map(|point| point.second);
-        starts.chain(started.map(|started| started.first)).chain(ends).min()
     }
 
     /// Sets the names of the thread groups; removes the totals by group if there is only one.
@@ -92,6 +91,10 @@ impl RunTotals {
     /// Moves the origin of all times `seconds` later.
     pub(crate) fn move_origin(&mut self, seconds: u64) {
         let ns = Nanos::from_secs(seconds).0;
+        self.users.move_origin(seconds);
+        if self.first_start < Nanos::MAX {
+            self.first_start = self.first_start - ns;
+        }
         let rows = self.labels.iter_mut().map(|label| &mut label.totals);
         let groups = self.groups.iter_mut().flat_map(GroupTotals::all_totals);
         for totals in rows.chain(groups).chain([&mut self.total]) {

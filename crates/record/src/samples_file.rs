@@ -10,6 +10,7 @@
 //! | 2 labels | number of the first (varint), how many (varint), then for each its length (varint) and bytes |
 //! | 3 samples | number of the core (varint), then a batch as [`crate::BatchReader`] reads it |
 //! | 4 arrivals | number of the core (varint), then the arrivals of an open workload in the order they were met |
+//! | 5 users | number of the core (varint), then for each second its number (varint) and the users that started less those that ended (signed varint) |
 //!
 //! The segment of a label precedes the first batch that uses it. A truncated file is readable up to its last complete
 //! segment.
@@ -21,12 +22,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::arrival::ArrivalRecord;
-use crate::batch::{BatchReader, CorruptBatch, put};
+use crate::batch::{BatchReader, CorruptBatch, put, put_signed};
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
 use crate::recorder_event::RecorderEvent;
 use crate::run_names::RunNames;
 use crate::sample::{Sample, SampleFlags};
+use crate::user_counts::UserChange;
 
 pub(crate) const MAGIC: &[u8; 8] = b"BHSAMPLE";
 
@@ -37,6 +39,7 @@ const KIND_NAMES: u32 = 1;
 const KIND_LABELS: u32 = 2;
 const KIND_SAMPLES: u32 = 3;
 const KIND_ARRIVALS: u32 = 4;
+const KIND_USERS: u32 = 5;
 
 const HEAD: usize = 12;
 
@@ -126,6 +129,23 @@ impl SamplesFile {
         }
     }
 
+    /// Appends changes of the number of active users.
+    pub(crate) fn users(&mut self, writer: usize, changes: &[UserChange]) {
+        if changes.is_empty() {
+            return;
+        }
+        segment(self.file.unit(), KIND_USERS, |out| {
+            put(out, writer as u64);
+            for UserChange { second, change } in changes {
+                put(out, *second);
+                put_signed(out, *change);
+            }
+        });
+        if !self.file.end_unit(0) {
+            self.labels_written = self.labels_durable;
+        }
+    }
+
     pub(crate) fn flush(&mut self) {
         if self.file.flush() {
             self.labels_durable = self.labels_written;
@@ -195,6 +215,7 @@ pub struct SamplesReader<R> {
     payload: Vec<u8>,
     wanted: Wanted,
     end: SamplesEnd,
+    users: Vec<UserChange>,
 }
 
 /// The part of the samples that is read.
@@ -229,6 +250,7 @@ impl<R: Read> SamplesReader<R> {
             payload: Vec::new(),
             wanted: Wanted::All,
             end: SamplesEnd::default(),
+            users: Vec::new(),
         };
         let mut head = [0; 12];
         reader.input.read_exact(&mut head).map_err(|error| match error.kind() {
@@ -338,6 +360,14 @@ impl<R: Read> SamplesReader<R> {
                 let writer = packed.head()? as usize;
                 crate::arrival::unpack(packed, |arrival| see_arrival(writer, arrival))?;
             }
+            Some(KIND_USERS) => {
+                let mut packed = BatchReader::new(&self.payload);
+                packed.head()?;
+                while !packed.is_empty() {
+                    let (second, change) = (packed.number()?, packed.signed()?);
+                    self.users.push(UserChange { second, change });
+                }
+            }
             // Skips kinds of later minor versions.
             Some(_) => {}
             None => {
@@ -348,6 +378,12 @@ impl<R: Read> SamplesReader<R> {
             }
         }
         Ok(true)
+    }
+
+    /// The changes of the number of active users that were read since the last call. Older records contain
+    /// none.
+    pub fn take_user_changes(&mut self) -> Vec<UserChange> {
+        std::mem::take(&mut self.users)
     }
 
     /// The result of reading so far.

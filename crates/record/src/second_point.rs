@@ -21,8 +21,6 @@ pub struct SecondPoint {
     pub service: SecondTimes,
     /// Response time (end − intended start).
     pub response: SecondTimes,
-    /// Largest number of active users at the end of a request.
-    pub users: u32,
 }
 
 /// The times of one second, in ms.

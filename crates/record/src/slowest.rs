@@ -1,5 +1,8 @@
 //! The slowest requests of a run.
 
+use std::cmp::Reverse;
+
+use crate::labels::Labels;
 use crate::sample::{LabelId, Nanos, Sample};
 
 /// Number of requests in the list.
@@ -27,64 +30,64 @@ pub struct SlowRequest {
     pub success: bool,
 }
 
+impl SlowRequest {
+    const fn key(&self) -> (u64, Reverse<Nanos>) {
+        (self.response_ns, Reverse(self.start))
+    }
+}
+
 /// Collects the slowest requests. A request as slow as the fastest one in a full list is not added, so that most
 /// samples cost one comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Slowest {
-    /// In ascending order of response time.
+    /// In ascending order of response time, and in descending order of start.
     requests: Vec<(LabelId, SlowRequest)>,
 }
 
 impl Slowest {
     #[inline]
-    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
-        let response_ns = sample.response_ns();
-        let full = self.requests.len() == SLOWEST_MAX;
-        if full && self.requests.first().is_some_and(|(_, fastest)| response_ns <= fastest.response_ns) {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>, labels: &Labels) {
+        let key = (sample.response_ns(), Reverse(sample.times.start));
+        if self.requests.len() == SLOWEST_MAX
+            && self.requests.first().is_some_and(|(_, last)| key < last.key())
+        {
             return;
         }
-        self.insert(sample, response_ns);
+        self.insert(sample, labels);
     }
 
     #[cold]
-    fn insert(&mut self, sample: &Sample<'_>, response_ns: u64) {
-        // Reuses the memory of the entry that is removed.
-        let mut entry = if self.requests.len() == SLOWEST_MAX {
-            self.requests.remove(0)
-        } else {
-            let request = SlowRequest {
-                label: String::new(),
-                start: Nanos::ZERO,
-                response_ns: 0,
-                service_ns: 0,
-                code: String::new(),
-                message: String::new(),
-                success: true,
-            };
-            (sample.label, request)
-        };
-        entry.0 = sample.label;
-        let request = &mut entry.1;
-        request.start = sample.times.start;
-        request.response_ns = response_ns;
-        request.service_ns = sample.service_ns();
-        request.success = sample.success;
-        request.code.clear();
-        request.code.push_str(sample.code);
+    fn insert(&mut self, sample: &Sample<'_>, labels: &Labels) {
         let message = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
-        request.message.clear();
         let end = (0..=MESSAGE_BYTES_MAX.min(message.len())).rev().find(|at| message.is_char_boundary(*at));
-        request.message.push_str(&message[..end.unwrap_or(0)]);
-        let at = self.requests.partition_point(|(_, known)| known.response_ns < response_ns);
-        self.requests.insert(at, entry);
+        let request = SlowRequest {
+            label: String::new(),
+            start: sample.times.start,
+            response_ns: sample.response_ns(),
+            service_ns: sample.service_ns(),
+            code: sample.code.to_owned(),
+            message: message[..end.unwrap_or(0)].to_owned(),
+            success: sample.success,
+        };
+        // Equal requests are in a fixed order, so that the list does not depend on the order of the samples.
+        let order = |label: LabelId, request: &SlowRequest| {
+            let texts = (labels.name(label), request.code.clone(), request.message.clone());
+            (request.key(), Reverse(texts))
+        };
+        let own = order(sample.label, &request);
+        let at = self.requests.partition_point(|(label, known)| {
+            known.key() < own.0 || (known.key() == own.0 && order(*label, known) < own)
+        });
+        self.requests.insert(at, (sample.label, request));
+        if self.requests.len() > SLOWEST_MAX {
+            self.requests.remove(0);
+        }
     }
 
     /// The list in descending order of response time.
     pub(crate) fn finish(self, name: impl Fn(LabelId) -> String) -> Vec<SlowRequest> {
         let named = |(label, request)| SlowRequest { label: name(label), ..request };
-        let mut slowest: Vec<SlowRequest> = self.requests.into_iter().map(named).collect();
-        slowest.sort_by(|a, b| b.response_ns.cmp(&a.response_ns).then(a.start.cmp(&b.start)));
-        slowest
+        self.requests.into_iter().rev().map(named).collect()
     }
 }
 
@@ -96,6 +99,8 @@ mod tests {
     #[test]
     fn the_slowest_requests_are_listed() {
         let mut slowest = Slowest::default();
+        let labels = Labels::new();
+        (0..1_000).for_each(|ms| drop(labels.intern(&ms.to_string())));
         let message = "é".repeat(400);
         for ms in (0..1_000).map(|at| at * 7 % 1_000) {
             let sample = Sample {
@@ -104,7 +109,7 @@ mod tests {
                 message: &message,
                 ..Sample::default()
             };
-            slowest.add(&sample);
+            slowest.add(&sample, &labels);
         }
         let kept = slowest.finish(|label| label.0.to_string());
         let expected: Vec<String> = (980..1_000).rev().map(|ms| ms.to_string()).collect();

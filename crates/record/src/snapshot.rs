@@ -13,6 +13,8 @@ mod second;
 mod time_counts;
 
 pub use channel::{RunOver, SnapshotReceiver, SnapshotSender, snapshot_channel};
+#[cfg(test)]
+pub(crate) use from_record::read_snapshots_holding;
 pub use from_record::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
 pub(crate) use maker::SnapshotMaker;
 pub use row::{CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, SnapshotRow};

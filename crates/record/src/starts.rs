@@ -15,6 +15,13 @@ pub struct SecondCounts {
 }
 
 impl SecondCounts {
+    /// The count of second `number`.
+    #[must_use]
+    pub fn of(&self, number: u64) -> u64 {
+        let at = number.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
+        at.and_then(|at| self.counts.get(at)).copied().unwrap_or(0)
+    }
+
     /// Adds `count` to the second `number`; returns false if it is too far from the others.
     #[inline]
     pub(crate) fn add(&mut self, number: u64, count: u64) -> bool {

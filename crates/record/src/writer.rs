@@ -7,6 +7,7 @@ use crate::arrival::ArrivalRecord;
 use crate::batch::Encoder;
 use crate::detail::Detail;
 use crate::sample::{Nanos, Sample, SampleFlags};
+use crate::user_counts::{UserChange, note_change};
 
 /// Messages to the recorder's thread.
 pub(crate) enum Message {
@@ -32,13 +33,15 @@ pub(crate) struct Batch {
     pub(crate) arrivals: Vec<u8>,
     /// Details of the samples with the flag [`SampleFlags::DETAILED`], in order.
     pub(crate) details: Vec<Detail>,
+    /// Changes of the number of active users, by second.
+    pub(crate) users: Vec<UserChange>,
     /// Approximate size of the details in bytes.
     detail_bytes: usize,
 }
 
 impl Batch {
     fn is_empty(&self) -> bool {
-        self.samples.is_empty() && self.arrivals.is_empty()
+        self.samples.is_empty() && self.arrivals.is_empty() && self.users.is_empty()
     }
 
     /// Clears the batch and keeps its memory.
@@ -46,6 +49,7 @@ impl Batch {
         self.samples.clear();
         self.arrivals.clear();
         self.details.clear();
+        self.users.clear();
         self.detail_bytes = 0;
     }
 }
@@ -73,6 +77,8 @@ pub struct BatchWriter {
     arrivals: Vec<u8>,
     /// Scheduled time of the last arrival in `arrivals`.
     arrival_before: u64,
+    /// Changes of the number of active users that were not sent yet.
+    users: Vec<UserChange>,
     full: SyncSender<Message>,
     empty: Receiver<Batch>,
     latest: Nanos,
@@ -111,6 +117,7 @@ impl BatchWriter {
             encoder: Encoder::new(),
             arrivals: Vec::new(),
             arrival_before: 0,
+            users: Vec::new(),
             full,
             empty,
             latest: Nanos::ZERO,
@@ -183,15 +190,21 @@ impl BatchWriter {
         }
     }
 
+    /// Records that `change` more users started than ended at `now`. They are sent by the next [`BatchWriter::flush`].
+    pub fn record_users(&mut self, change: i64, now: Nanos) {
+        note_change(&mut self.users, now.second(), change);
+    }
+
     /// Sends everything recorded so far. Call it every 100–200 ms, with or without samples, and at the end. `now`
     /// (not before any recorded end) tells the recorder which seconds are complete.
     pub fn flush(&mut self, now: Nanos) {
         self.latest = self.latest.max(now);
-        if self.batch.is_none() && !self.arrivals.is_empty() {
+        let has_counts = !self.arrivals.is_empty() || !self.users.is_empty();
+        if self.batch.is_none() && has_counts {
             // Without an empty batch they are sent by the next call.
             self.take_empty();
         }
-        if self.batch.as_ref().is_some_and(|batch| !batch.is_empty() || !self.arrivals.is_empty()) {
+        if self.batch.as_ref().is_some_and(|batch| !batch.is_empty() || has_counts) {
             self.send();
         } else {
             // A lost tick is harmless: the next one has a later time.
@@ -236,6 +249,9 @@ impl BatchWriter {
             if batch.arrivals.is_empty() {
                 std::mem::swap(&mut batch.arrivals, &mut self.arrivals);
             }
+            if batch.users.is_empty() {
+                std::mem::swap(&mut batch.users, &mut self.users);
+            }
             let message = Message::Batch { writer: self.id, batch, now: self.latest };
             // Ticks have filled the channel, so the batch is sent later.
             if let Err(TrySendError::Full(Message::Batch { batch, .. })) = self.full.try_send(message) {
@@ -253,8 +269,9 @@ impl Drop for BatchWriter {
         {
             let _ = self.full.send(Message::Batch { writer: self.id, batch, now: self.latest });
         }
-        if !self.arrivals.is_empty() {
-            let batch = Batch { arrivals: std::mem::take(&mut self.arrivals), ..Batch::default() };
+        if !self.arrivals.is_empty() || !self.users.is_empty() {
+            let (arrivals, users) = (std::mem::take(&mut self.arrivals), std::mem::take(&mut self.users));
+            let batch = Batch { arrivals, users, ..Batch::default() };
             let _ = self.full.send(Message::Batch { writer: self.id, batch, now: self.latest });
         }
         let _ = self.full.send(Message::Closed { writer: self.id });

@@ -326,12 +326,12 @@ fn sent_samples_are_in_the_files_while_another_core_hangs() {
 }
 
 #[test]
-fn labels_of_a_record_keep_the_order_of_the_run() {
+fn labels_are_in_the_order_of_their_first_starts() {
     let temp = tempfile::tempdir().unwrap();
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     let labels = Labels::new();
-    // In the order of the plan; samples are in another order.
-    let plan = ["login", "search", "logout"].map(|name| labels.intern(name));
+    // Labels were numbered in another order, and samples end in a third one.
+    let [logout, search, login] = ["logout", "search", "login"].map(|name| labels.intern(name));
     let config = RecorderConfig {
         dir: Some(dir.path().to_owned()),
         names: names(),
@@ -340,12 +340,18 @@ fn labels_of_a_record_keep_the_order_of_the_run() {
         ..RecorderConfig::default()
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
-    for label in [plan[2], plan[0], plan[1]] {
+    for (label, start_ms) in [(logout, 30), (login, 10), (search, 20)] {
+        let start = Nanos::from_millis(start_ms);
         offer(
             &mut writers[0],
             &Sample {
                 label,
-                times: SampleTimes { end: Nanos(5), ..SampleTimes::default() },
+                times: SampleTimes {
+                    intended: start,
+                    start,
+                    end: Nanos::from_millis(40),
+                    ..SampleTimes::default()
+                },
                 ..Sample::default()
             },
         );

@@ -191,9 +191,7 @@ impl Tallied {
             });
         };
         let inputs = results.read(&mut see, &mut |_| {})?.inputs;
-        // Whole seconds, as everywhere.
-        let earlier_s = earliest_ns.div_euclid(1_000_000_000);
-        let earlier_ms = (earlier_s < 0).then(|| start_ms + earlier_s * 1_000);
+        let earlier_ms = (earliest_ns < 0).then(|| start_ms + earliest_ns.div_euclid(1_000_000));
         Ok(Tallied { tally, labels, inputs, start_ms, earlier_ms })
     }
 }

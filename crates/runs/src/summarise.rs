@@ -9,7 +9,7 @@ use busyhour_analysis::thresholds::Criterion;
 use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowChoice, steady_part};
 use busyhour_record::{
     AddUpSettings, ApdexLimits, Manifest, Nanos, ReadSettings, RecordReading, Replay, Results, ResultsError,
-    ResultsFrom, ResultsInput, RunDir,
+    ResultsFrom, ResultsInput, RunDir, Sample, SampleObserver, add_up_inputs,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -152,8 +152,8 @@ fn summarised(
         ResultsPart::Whole | ResultsPart::Window(..) => None,
     };
     let window = steady.as_ref().and_then(|steady| steady.window_s).or(asked);
-    // What was read with a window that was not the one that was meant, or with none, is read once more.
-    let misread = window.is_some() && (asked.is_none() || first.moved);
+    // The steady part is known only after a first reading.
+    let misread = window.is_some() && asked.is_none();
     let reading = match (misread, next) {
         (false, _) => first,
         (true, Some(inputs)) => {
@@ -214,18 +214,21 @@ pub(crate) fn find_steady(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
 ) -> Result<(SteadyPart, i64), ResultsError> {
-    let results = Results::open(inputs, read)?;
-    let replay = results.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})?;
+    let (replay, ()) = add_up_inputs(inputs, read, &AddUpSettings::default(), &mut |_| (), &mut |_| {})?;
     let summary = Summary::new(RunFacts::from_results(&replay), &replay.totals);
     Ok((steady_part(&summary.series), replay.wall_anchor_ms))
+}
+
+impl SampleObserver for StartOrder {
+    fn request(&mut self, sample: &Sample<'_>) {
+        self.add(sample.times.start.0);
+    }
 }
 
 /// What one reading of the inputs came to.
 struct Reading {
     replay: Replay,
     starts: StartOrder,
-    /// Whether the run started at another time than its first row.
-    moved: bool,
 }
 
 impl Reading {
@@ -236,16 +239,18 @@ impl Reading {
         start_ms: Option<i64>,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<Reading, ReadRunError> {
-        let results = Results::open(inputs, &ReadSettings { start_ms, ..options.read.clone() })?;
-        let resolution = if results.one_clock() { Resolution::Millisecond } else { Resolution::Nanosecond };
-        let mut starts = StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)));
-        let (supposed_ms, bytes) = (results.start_ms(), results.bytes());
+        let read = ReadSettings { start_ms, ..options.read.clone() };
         let settings = AddUpSettings { apdex: options.apdex, window_s };
-        let replay = results.add_up(&settings, |sample| starts.add(sample.times.start.0), &mut |read| {
-            progress(read, bytes)
-        })?;
-        let moved = replay.wall_anchor_ms != supposed_ms;
-        Ok(Reading { replay, starts, moved })
+        let bytes = std::cell::Cell::new(None);
+        let mut starts = |results: &Results| {
+            bytes.set(results.bytes());
+            let one_clock = results.one_clock();
+            let resolution = if one_clock { Resolution::Millisecond } else { Resolution::Nanosecond };
+            StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)))
+        };
+        let (replay, starts) =
+            add_up_inputs(inputs, &read, &settings, &mut starts, &mut |read| progress(read, bytes.get()))?;
+        Ok(Reading { replay, starts })
     }
 
     /// On the starts of samplers; nothing without any.

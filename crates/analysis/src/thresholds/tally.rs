@@ -2,7 +2,7 @@
 
 use busyhour_record::{CodeCount, SecondArrivals, Snapshot, SnapshotRow, TimeCounts};
 
-use super::criterion::{Clock, Criterion, Subject, Unit};
+use super::criterion::{Clock, Criterion, Subject, Unit, Window};
 
 /// Counts and times of the samples in a criterion's scope.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,10 @@ pub(super) struct Tally {
     sum_ns: u64,
     /// Number of samples with a matching response code.
     codes: u64,
+    /// Active users at the end of a second, or the most of several.
     users: Option<u32>,
+    /// Most active users at any time.
+    users_max: Option<u32>,
     arrivals: Option<SecondArrivals>,
     cov: Option<f64>,
 }
@@ -27,7 +30,8 @@ impl Tally {
     pub(super) fn of_second(snapshot: &Snapshot) -> Tally {
         Tally {
             seconds: 1,
-            users: snapshot.users.map(|users| users.max),
+            users: snapshot.users.map(|users| users.at_end),
+            users_max: snapshot.users.map(|users| users.max),
             arrivals: snapshot.arrivals,
             cov: snapshot.regularity.map(|regularity| regularity.cov),
             ..Tally::default()
@@ -67,6 +71,7 @@ impl Tally {
         self.sum_ns += other.sum_ns;
         self.codes += other.codes;
         self.users = self.users.max(other.users);
+        self.users_max = self.users_max.max(other.users_max);
         if let Some(arrivals) = &other.arrivals {
             self.arrivals.get_or_insert_default().merge(arrivals);
         }
@@ -114,6 +119,8 @@ impl Tally {
             Subject::Passed => counted(self.samples.saturating_sub(self.errors), self.samples),
             Subject::Failed => counted(self.errors, self.samples),
             Subject::Codes(_) => counted(self.codes, self.samples),
+            // Of the run, the number that the summary contains.
+            Subject::Users if criterion.window == Window::Run => self.users_max.map(f64::from),
             Subject::Users => self.users.map(f64::from),
             Subject::Apdex { satisfied_ms, tolerating_ms } => (self.samples > 0).then(|| {
                 let satisfied = self.times.count_up_to_ms(*satisfied_ms) as f64;

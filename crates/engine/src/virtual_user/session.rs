@@ -32,7 +32,7 @@ impl<P: Protocol> VirtualUser<P> {
             {
                 continue;
             }
-            let _active = Active::enter(&run, self.user.group);
+            let _active = Active::enter(&core, self.user.group);
             self.start_arrival(&assignment);
             self.live(group).await;
         }
@@ -42,13 +42,14 @@ impl<P: Protocol> VirtualUser<P> {
     /// of jmeter-plugins. Ends when the passes are used up or the user is stopped.
     pub(crate) async fn serve_on(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
+        let core = Rc::clone(&self.core);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
         self.set_last_sample_ok(true);
         Walk::new(group, &mut self.place, &mut self.user).initialize(ROOT);
         while let Some(call) = pool.next(|| run.stop() != Stop::No).await {
             let (NextAssignment::Now(assignment) | NextAssignment::Ahead(assignment)) = call;
-            let _active = Active::enter(&run, self.user.group);
+            let _active = Active::enter(&core, self.user.group);
             self.user.serve_arrival(assignment.arrival);
             self.start_arrival(&assignment);
             loop {

@@ -200,7 +200,7 @@ impl RowSamples {
         let start_ns =
             if columns.stamps_are_ends { stamp_ns.saturating_sub_unsigned(length_ns) } else { stamp_ns };
         let Ok(start_ns) = u64::try_from(start_ns.saturating_sub(origin_ns)) else {
-            return bad("timeStamp", stamp, "is more than a day before the first row");
+            return bad("timeStamp", stamp, "is more than a year before the first row");
         };
         let (latency, connect) = (further(columns.latency), further(columns.connect));
         let Some(latency_ns) = span(latency) else { return bad("Latency", latency, SPAN) };

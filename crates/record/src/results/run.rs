@@ -5,8 +5,9 @@ use super::visitor::Visitor;
 use crate::jtl_scan::LogError;
 use crate::labels::Labels;
 use crate::run_names::RunNames;
-use crate::sample::{LabelId, Nanos, Sample, SampleTimes};
+use crate::sample::{LabelId, Nanos, Sample, SampleKind, SampleTimes};
 use crate::samples_file::SamplesReader;
+use crate::user_counts::UserCounts;
 
 pub(super) struct RunSamples {
     reader: SamplesReader<Bytes>,
@@ -24,18 +25,19 @@ impl RunSamples {
         self.reader.names().wall_anchor_ms.saturating_mul(1_000_000)
     }
 
-    /// Reads the next segment of the record. Returns the number of samples, their latest end, and the active users of
-    /// the last one; `None` at the end.
+    /// Reads the next segment of the record, and counts its active users. Returns the number of samples and their
+    /// latest end; `None` at the end.
     pub(super) fn next(
         &mut self,
         origin_ns: i64,
         visitor: &mut Visitor<'_>,
-    ) -> Result<Option<(u64, Nanos, u32)>, LogError> {
+        users: &mut UserCounts,
+    ) -> Result<Option<(u64, Nanos)>, LogError> {
         let offset_ns = u64::try_from(self.anchor_ns().saturating_sub(origin_ns)).unwrap_or(0);
         let moved = |at: Nanos| at + offset_ns;
         let names = self.reader.labels().clone();
         let (labels, ids) = (&self.labels, &mut self.ids);
-        let mut read = (0, Nanos::ZERO, 0);
+        let mut read = (0, Nanos::ZERO);
         let Visitor { sample: see, arrival: see_arrival } = visitor;
         let mut each = |sample: &Sample<'_>| {
             let at = sample.label.0 as usize;
@@ -49,12 +51,22 @@ impl RunSamples {
             };
             let (intended, start, end) =
                 (moved(sample.times.intended), moved(sample.times.start), moved(sample.times.end));
-            read = (read.0 + 1, read.1.max(end), sample.users.all);
-            see(&Sample { label, times: SampleTimes { intended, start, end, ..sample.times }, ..*sample });
+            read = (read.0 + 1, read.1.max(end));
+            let times = SampleTimes { intended, start, end, ..sample.times };
+            let sample = Sample { label, times, ..*sample };
+            users.sample(&sample, SampleKind::of(sample.flags) == SampleKind::Request);
+            see(&sample);
         };
         let more = self.reader.next_segment(&mut |_, sample| each(sample), &mut |_, arrival| {
             see_arrival(&arrival.moved(moved));
         })?;
+        let mut changes = self.reader.take_user_changes();
+        for change in &mut changes {
+            // The end of the second, in seconds from the origin.
+            let end_ns = change.second.saturating_mul(1_000_000_000).saturating_add(999_999_999);
+            change.second = moved(Nanos(end_ns)).second();
+        }
+        users.change(&changes);
         Ok(more.then_some(read))
     }
 

@@ -14,7 +14,8 @@ use super::xml::{Step, XmlSamples};
 use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
 use crate::labels::Labels;
 use crate::run_names::RunNames;
-use crate::sample::Nanos;
+use crate::sample::{Nanos, SampleKind};
+use crate::user_counts::UserCounts;
 
 /// Most rows that are read between two reports of progress.
 const ROWS_AT_ONCE: usize = 8_192;
@@ -22,13 +23,12 @@ const ROWS_AT_ONCE: usize = 8_192;
 /// One input.
 pub(super) struct Source {
     rows: Rows,
-    /// The start of the first row, or of the run, in ns since 1970.
+    /// The earliest start in the first rows, or that of the run, in ns since 1970.
     pub(super) first_ns: Option<i64>,
     pub(super) facts: InputFacts,
     /// The latest end so far.
     pub(super) latest_end: Nanos,
-    /// Active users of the last sample; 0 at the end.
-    pub(super) users: u32,
+    pub(super) users: UserCounts,
     pub(super) ended: bool,
     /// Size of the file.
     pub(super) bytes: Option<u64>,
@@ -93,7 +93,7 @@ impl Source {
             first_ns,
             facts: InputFacts::new(input.name, form, packing),
             latest_end: Nanos::ZERO,
-            users: 0,
+            users: UserCounts::of_file(),
             ended: false,
             bytes,
             read,
@@ -117,7 +117,7 @@ impl Source {
     ) -> Result<(), LogError> {
         for _ in 0..ROWS_AT_ONCE {
             if !self.step(origin_ns, visitor)? {
-                (self.ended, self.users) = (true, 0);
+                self.ended = true;
                 break;
             }
             if self.latest_end > until {
@@ -140,7 +140,7 @@ impl Source {
                 };
                 let users = &mut self.users;
                 let see = |sample: &crate::Sample<'_>| {
-                    *users = sample.users.all;
+                    users.sample(sample, SampleKind::of(sample.flags) == SampleKind::Request);
                     (visitor.sample)(sample);
                 };
                 let found = match samples.columns.all {
@@ -160,7 +160,7 @@ impl Source {
                 Step::Whole(read) => {
                     let users = &mut self.users;
                     let mut see = |sample: &crate::Sample<'_>| {
-                        *users = sample.users.all;
+                        users.sample(sample, SampleKind::of(sample.flags) == SampleKind::Request);
                         (visitor.sample)(sample);
                     };
                     match xml.emit(&read, origin_ns, &mut see) {
@@ -177,13 +177,10 @@ impl Source {
                     return Ok(false);
                 }
             },
-            Rows::Run(run) => match run.next(origin_ns, visitor)? {
-                Some((samples, end, users)) => {
+            Rows::Run(run) => match run.next(origin_ns, visitor, &mut self.users)? {
+                Some((samples, end)) => {
                     facts.add(samples, end);
                     self.latest_end = self.latest_end.max(end);
-                    if samples > 0 {
-                        self.users = users;
-                    }
                 }
                 None => {
                     facts.cut_at = run.cut_at();
@@ -195,7 +192,7 @@ impl Source {
     }
 
     /// Facts about the input, and the names in it.
-    pub(super) fn finish(self) -> (InputFacts, RunNames) {
+    pub(super) fn finish(self) -> (InputFacts, RunNames, UserCounts) {
         let names = match self.rows {
             Rows::Csv(csv) => {
                 let samples = csv.1;
@@ -215,7 +212,7 @@ impl Source {
             },
             Rows::Run(run) => run.into_names(),
         };
-        (self.facts, names)
+        (self.facts, names, self.users)
     }
 }
 
@@ -229,28 +226,32 @@ fn columns(text: &[u8], settings: &ReadSettings) -> Result<Columns, LogError> {
     }
 }
 
+/// The earliest start in the rows of `head`.
 fn first_of_csv(head: &[u8], columns: &Columns, stamps_are_ends: bool) -> Option<i64> {
     let places = SampleColumns::new(columns, false, false, stamps_are_ends);
     let mut rows = CsvRows::new(head, columns.delimiter, columns.named, places.last());
     let mut samples = RowSamples::new(places, Labels::new());
+    let mut first_ns: Option<i64> = None;
     while let Ok(Some(row)) = rows.next(&mut |_| {}) {
-        let mut first_ns = None;
-        let see = |sample: &crate::Sample<'_>| first_ns = i64::try_from(sample.times.start.0).ok();
+        let see = |sample: &crate::Sample<'_>| {
+            let start_ns = i64::try_from(sample.times.start.0).ok();
+            first_ns = [first_ns, start_ns].into_iter().flatten().min();
+        };
         samples.take::<false>(&row, 0, see);
-        if first_ns.is_some() {
-            return first_ns;
-        }
     }
-    None
+    first_ns
 }
 
 fn first_of_xml(head: &[u8], stamps_are_ends: bool) -> Option<i64> {
     let mut samples = XmlSamples::new(head, Labels::new(), stamps_are_ends);
+    let mut first_ns: Option<i64> = None;
     loop {
         match samples.next() {
-            Ok(Step::Whole(read)) => return Some(read.start_ns()),
+            Ok(Step::Whole(read)) => {
+                first_ns = Some(first_ns.map_or(read.start_ns(), |first_ns| first_ns.min(read.start_ns())));
+            }
             Ok(Step::Bad(_)) => {}
-            Ok(Step::End { .. }) | Err(_) => return None,
+            Ok(Step::End { .. }) | Err(_) => return first_ns,
         }
     }
 }

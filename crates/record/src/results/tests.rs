@@ -30,7 +30,7 @@ fn added(
     read: &ReadSettings,
     settings: &AddUpSettings,
 ) -> Result<Replay, ResultsError> {
-    Results::open(inputs, read)?.add_up(settings, |_| {}, &mut |_| {})
+    add_up_inputs(inputs, read, settings, &mut |_| (), &mut |_| {}).map(|(replay, ())| replay)
 }
 
 fn replay(inputs: Vec<ResultsInput>) -> Replay {
@@ -101,7 +101,7 @@ fn files_of_several_generators_give_the_totals_of_one_file() {
     assert_eq!(numbers(&merged.totals), numbers(&whole.totals));
     assert_eq!(merged.inputs.len(), 3);
     // The users of three generators are added.
-    assert_eq!(merged.totals.seconds.iter().map(|point| point.users).max(), Some(9));
+    assert_eq!((merged.totals.users.at_end_of(5), merged.totals.users.max), (Some(9), 9));
 }
 
 #[test]
@@ -111,20 +111,19 @@ fn a_sample_before_the_first_row_moves_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let input = || vec![file(&dir, "log", &text)];
     let whole = replay(input());
-    // The start of the first row, less whole seconds.
-    assert_eq!(whole.wall_anchor_ms, 97_000);
+    assert_eq!(whole.wall_anchor_ms, 97_500);
     let slow = whole.totals.labels.iter().find(|label| label.name == "slow").unwrap();
-    assert_eq!(slow.totals.first_start, Nanos::from_millis(500));
-    assert_eq!(slow.series.as_ref().map(|series| series.from_second), Some(3));
-    assert_eq!(whole.totals.slowest[0].start, Nanos::from_millis(500));
+    assert_eq!(slow.totals.first_start, Nanos::ZERO);
+    assert_eq!(slow.series.as_ref().map(|series| series.from_second), Some(2));
+    assert_eq!(whole.totals.slowest[0].start, Nanos::ZERO);
     // A window is relative to that start, once it is known.
-    let window = AddUpSettings { window_s: Some((3.0, 4.0)), ..AddUpSettings::default() };
+    let window = AddUpSettings { window_s: Some((2.5, 3.5)), ..AddUpSettings::default() };
     let known = ReadSettings { start_ms: Some(whole.wall_anchor_ms), ..ReadSettings::default() };
     let part = added(input(), &known, &window).unwrap().totals;
     assert_eq!(part.total.samples, 100);
     let left_out = part.window.unwrap();
     assert_eq!((left_out.before, left_out.after), (1, 1_900));
-    assert_eq!(left_out.window, (Nanos::from_secs(3), Nanos::from_secs(4)));
+    assert_eq!(left_out.window, (Nanos::from_millis(2_500), Nanos::from_millis(3_500)));
     assert_eq!(part.labels.len(), 1, "no slow request is in the window");
     assert_eq!(part.seconds.len(), whole.totals.seconds.len(), "series are of all");
 }

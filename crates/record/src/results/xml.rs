@@ -294,7 +294,7 @@ impl<R: BufRead> XmlSamples<R> {
     ) -> Result<(Nanos, u64), BadRow> {
         if read.stamp_ns < origin_ns {
             let stamp = (read.stamp_ns / 1_000_000).to_string();
-            let problem = "is more than a day before the first sample";
+            let problem = "is more than a year before the first sample";
             return Err(BadRow::new(RowPlace::Element(self.line()), "ts", stamp.as_bytes(), problem));
         }
         let mut emitted = (Nanos::ZERO, 0);

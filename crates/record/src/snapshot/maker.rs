@@ -1,6 +1,6 @@
 //! Makes snapshots from samples.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::row::{FailureCount, OutcomeTimes, SnapshotRow};
 use super::second::{SecondArrivals, SecondUsers, Snapshot};
@@ -9,9 +9,10 @@ use crate::arrival::{ArrivalOutcome, ArrivalRecord};
 use crate::label_rows::{LabelRows, row_label};
 use crate::labels::Labels;
 use crate::live_arrivals::LiveArrivals;
-use crate::sample::{Nanos, Sample, SampleFlags, SampleKind};
+use crate::sample::{LabelId, Nanos, Sample, SampleFlags, SampleKind};
+use crate::user_counts::UserChange;
 
-/// Seconds that stay open for cores that report late, as in [`crate::aggregator::Aggregator`].
+/// Seconds that stay open for cores that report late, as in [`crate::seconds::OpenSeconds`].
 const OPEN_SECONDS_MAX: u64 = 30;
 
 /// Most consecutive empty seconds that are sent individually.
@@ -32,12 +33,18 @@ pub(crate) struct SnapshotMaker {
     spare: Vec<OpenSecond>,
     /// Whether there was an arrival of an open workload.
     has_arrivals: bool,
+    /// Active users at the end of the last closed second; `None` before the first change.
+    users: Option<i64>,
+    /// Changes of the number of active users in later seconds.
+    user_changes: BTreeMap<u64, i64>,
 }
 
 #[derive(Default)]
-struct OpenSecond {
-    rows: Vec<OpenRow>,
+pub(super) struct OpenSecond {
+    rows: Vec<Option<OpenRow>>,
     users: Option<SecondUsers>,
+    /// The last end of a sample, and the users then.
+    last_users: (Nanos, u32),
     arrivals: SecondArrivals,
     late: u64,
 }
@@ -80,7 +87,7 @@ impl OpenTimes {
 impl OpenSecond {
     /// Makes a snapshot and clears the second.
     fn close(&mut self) -> Snapshot {
-        let used = self.rows.iter_mut().filter(|row| !row.response.is_empty());
+        let used = self.rows.iter_mut().flatten().filter(|row| !row.response.is_empty());
         let rows = used.map(|row| {
             let empty = SnapshotRow::new(row.counts.label.as_str(), row.counts.kind);
             let mut closed = std::mem::replace(&mut row.counts, empty);
@@ -88,50 +95,78 @@ impl OpenSecond {
             closed.response = row.response.close();
             closed
         });
+        let mut rows: Vec<SnapshotRow> = rows.collect();
+        // Rows are numbered in the order of the samples, which differs between files of the same run.
+        rows.sort_by(|a, b| (&a.label, a.kind as u8).cmp(&(&b.label, b.kind as u8)));
+        let at_end = std::mem::take(&mut self.last_users).1;
         Snapshot {
-            rows: rows.collect(),
-            users: self.users.take(),
+            rows,
+            users: self.users.take().map(|users| SecondUsers { at_end, ..users }),
             late_samples: std::mem::take(&mut self.late),
             ..Snapshot::default()
         }
     }
 }
 
-impl SnapshotMaker {
-    pub(crate) fn new(labels: Labels) -> SnapshotMaker {
-        SnapshotMaker {
-            labels,
-            rows: LabelRows::default(),
-            open: VecDeque::new(),
-            next: 0,
-            spare: Vec::new(),
-            has_arrivals: false,
+/// The row of a sample in `rows`; `None` if it does not count.
+pub(super) fn counted_row(rows: &mut LabelRows, sample: &Sample<'_>) -> Option<CountedRow> {
+    let kind = SampleKind::of(sample.flags);
+    let elsewhere = sample.flags.contains(SampleFlags::LISTENERS_ONLY)
+        || sample.flags.contains(SampleFlags::WARMUP)
+        || kind == SampleKind::SubResult;
+    if elsewhere {
+        return None;
+    }
+    let number = rows.of(sample.label, kind).0;
+    rows.get(number).map(|(label, kind)| CountedRow { number, label, kind })
+}
+
+/// The row of a sample.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CountedRow {
+    number: usize,
+    label: LabelId,
+    kind: SampleKind,
+}
+
+impl OpenSecond {
+    /// Adds a sample of `row`.
+    pub(super) fn sample(&mut self, row: CountedRow, labels: &Labels, sample: &Sample<'_>) {
+        if self.rows.len() <= row.number {
+            self.rows.resize_with(row.number + 1, || None);
+        }
+        let row = self.rows[row.number].get_or_insert_with(|| {
+            let counts = SnapshotRow::new(&*row_label(labels, row.label), row.kind);
+            OpenRow { counts, service: OpenTimes::default(), response: OpenTimes::default() }
+        });
+        row.add(sample);
+        let users = SecondUsers::one(sample.users.all);
+        self.users.get_or_insert(SecondUsers { samples: 0, sum: 0, ..users }).merge(&users);
+        self.last_users = self.last_users.max((sample.times.end, sample.users.all));
+    }
+
+    /// Counts the outcome of an arrival.
+    pub(super) fn arrival(&mut self, arrival: &ArrivalRecord) {
+        let counts = &mut self.arrivals;
+        match arrival.outcome {
+            ArrivalOutcome::Discarded => counts.dropped += 1,
+            ArrivalOutcome::Started { .. } => counts.begun += 1,
+            ArrivalOutcome::Waited { .. } => {
+                counts.begun += 1;
+                counts.waited += 1;
+            }
         }
     }
 
-    /// Adds `sample` if it counts.
-    pub(crate) fn sample(&mut self, sample: &Sample<'_>, closed: &mut dyn FnMut(Snapshot)) {
-        let kind = SampleKind::of(sample.flags);
-        let elsewhere = sample.flags.contains(SampleFlags::LISTENERS_ONLY)
-            || sample.flags.contains(SampleFlags::WARMUP)
-            || kind == SampleKind::SubResult;
-        if elsewhere {
-            return;
-        }
-        let (row, _) = self.rows.of(sample.label, kind);
-        let number = sample.times.end.second();
-        let late = number < self.next;
-        let at = self.open_at(number, closed);
-        let second = &mut self.open[at];
-        while second.rows.len() <= row {
-            let (label, kind) = self.rows.get(second.rows.len()).expect("a row up to a known one");
-            second.rows.push(OpenRow {
-                counts: SnapshotRow::new(&*row_label(&self.labels, label), kind),
-                service: OpenTimes::default(),
-                response: OpenTimes::default(),
-            });
-        }
-        let OpenRow { counts, service, response } = &mut second.rows[row];
+    /// Counts an arrival that was scheduled in this second.
+    pub(super) fn scheduled_arrival(&mut self) {
+        self.arrivals.scheduled += 1;
+    }
+}
+
+impl OpenRow {
+    fn add(&mut self, sample: &Sample<'_>) {
+        let OpenRow { counts, service, response } = self;
         let (samples, errors) = (u64::from(sample.sample_count), u64::from(sample.error_count));
         counts.samples += samples;
         counts.errors += errors;
@@ -151,8 +186,31 @@ impl SnapshotMaker {
         counts.connect_sum_ns = counts.connect_sum_ns.saturating_add(sample.times.connect_ns);
         service.push(sample.service_ns(), sample.success);
         response.push(sample.response_ns(), sample.success);
-        let users = SecondUsers::one(sample.users.all);
-        second.users.get_or_insert(SecondUsers { samples: 0, sum: 0, ..users }).merge(&users);
+    }
+}
+
+impl SnapshotMaker {
+    pub(crate) fn new(labels: Labels) -> SnapshotMaker {
+        SnapshotMaker {
+            labels,
+            rows: LabelRows::default(),
+            open: VecDeque::new(),
+            next: 0,
+            spare: Vec::new(),
+            has_arrivals: false,
+            users: None,
+            user_changes: BTreeMap::new(),
+        }
+    }
+
+    /// Adds `sample` if it counts.
+    pub(crate) fn sample(&mut self, sample: &Sample<'_>, closed: &mut dyn FnMut(Snapshot)) {
+        let Some(row) = counted_row(&mut self.rows, sample) else { return };
+        let number = sample.times.end.second();
+        let late = number < self.next;
+        let at = self.open_at(number, closed);
+        let second = &mut self.open[at];
+        second.sample(row, &self.labels, sample);
         second.late += u64::from(late);
     }
 
@@ -163,14 +221,35 @@ impl SnapshotMaker {
         self.open[scheduled].arrivals.scheduled += 1;
         let at = arrival.started_at().unwrap_or(arrival.scheduled);
         let started = self.open_at(at.second(), closed);
-        let counts = &mut self.open[started].arrivals;
-        match arrival.outcome {
-            ArrivalOutcome::Discarded => counts.dropped += 1,
-            ArrivalOutcome::Started { .. } => counts.begun += 1,
-            ArrivalOutcome::Waited { .. } => {
-                counts.begun += 1;
-                counts.waited += 1;
+        self.open[started].arrival(arrival);
+    }
+
+    /// Adds a complete second, which is not before any other.
+    pub(super) fn put(&mut self, number: u64, mut second: OpenSecond, closed: &mut dyn FnMut(Snapshot)) {
+        self.has_arrivals |= second.arrivals != SecondArrivals::default();
+        self.close_before(number, None, closed);
+        let at = self.open_at(number, closed);
+        std::mem::swap(&mut self.open[at], &mut second);
+    }
+
+    /// Adds changes of the number of active users.
+    pub(crate) fn change_users(&mut self, changes: &[UserChange]) {
+        for UserChange { second, change } in changes {
+            let sum = self.user_changes.entry(*second).or_default();
+            *sum = sum.saturating_add(*change);
+        }
+    }
+
+    /// The users of the next second, which ends now; `of_samples` are those of its samples.
+    fn close_users(&mut self, of_samples: Option<SecondUsers>) -> Option<SecondUsers> {
+        while let Some(entry) = self.user_changes.first_entry().filter(|entry| *entry.key() <= self.next) {
+            self.users = Some(self.users.unwrap_or(0).saturating_add(entry.remove()));
+        }
+        match self.users {
+            Some(users) => {
+                Some(SecondUsers::with_end(u32::try_from(users.max(0)).unwrap_or(u32::MAX), of_samples))
             }
+            None => of_samples,
         }
     }
 
@@ -215,6 +294,7 @@ impl SnapshotMaker {
             if !self.has_arrivals {
                 snapshot.arrivals = None;
             }
+            snapshot.users = self.close_users(snapshot.users);
             snapshot.second = self.next;
             snapshot.whole = true;
             snapshot.regularity = regularity;

@@ -19,7 +19,7 @@ pub struct Snapshot {
     pub whole: bool,
     /// Labels and kinds with samples.
     pub rows: Vec<SnapshotRow>,
-    /// Active users according to the samples that ended in this second; `None` if none ended.
+    /// Active users; `None` if they are unknown.
     pub users: Option<SecondUsers>,
     /// Arrivals of open workloads; `None` if there were none in the run so far.
     pub arrivals: Option<SecondArrivals>,
@@ -29,9 +29,11 @@ pub struct Snapshot {
     pub late_samples: u64,
 }
 
-/// Numbers of active users according to samples.
+/// Numbers of active users: users that have started and not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondUsers {
+    /// At the end of the second, or of the last of several.
+    pub at_end: u32,
     /// Fewest.
     pub min: u32,
     /// Most.
@@ -44,7 +46,13 @@ pub struct SecondUsers {
 
 impl SecondUsers {
     pub(crate) const fn one(users: u32) -> SecondUsers {
-        SecondUsers { min: users, max: users, sum: users as u64, samples: 1 }
+        SecondUsers { at_end: users, min: users, max: users, sum: users as u64, samples: 1 }
+    }
+
+    /// The numbers of a second with `at_end` users at its end; `of_samples` are those of the samples that ended in it.
+    pub(crate) fn with_end(at_end: u32, of_samples: Option<SecondUsers>) -> SecondUsers {
+        let Some(users) = of_samples else { return SecondUsers::one(at_end) };
+        SecondUsers { at_end, min: users.min.min(at_end), max: users.max.max(at_end), ..users }
     }
 
     /// Mean over the samples.
@@ -53,8 +61,9 @@ impl SecondUsers {
         self.sum as f64 / self.samples.max(1) as f64
     }
 
-    /// Adds the numbers of further samples of the same generator.
+    /// Adds the numbers of further samples, or of a later second, of the same generator.
     pub fn merge(&mut self, other: &SecondUsers) {
+        self.at_end = other.at_end;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum += other.sum;
@@ -67,6 +76,7 @@ impl SecondUsers {
         let samples = self.samples + other.samples;
         let sum = ((self.mean() + other.mean()) * samples as f64).round() as u64;
         SecondUsers {
+            at_end: self.at_end.saturating_add(other.at_end),
             min: self.min.saturating_add(other.min),
             max: self.max.saturating_add(other.max),
             sum,

@@ -2,7 +2,7 @@ use super::*;
 use crate::sample::{ActiveUsers, Nanos, SampleKind, SampleTimes};
 use crate::{
     AddUpSettings, ArrivalOutcome, ArrivalRecord, Labels, ReadSettings, Recorder, RecorderConfig,
-    ResultFileConfig, Results, ResultsInput, RunTotals, Sample, SampleFilter, SampleFlags, SaveConfig,
+    ResultFileConfig, ResultsInput, RunTotals, Sample, SampleFilter, SampleFlags, SaveConfig, add_up_inputs,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -17,7 +17,13 @@ fn record(config: RecorderConfig) -> RunTotals {
     let labels = config.labels.clone();
     let (home, cart) = (labels.intern("home"), labels.intern("cart"));
     let (recorder, mut writers) = Recorder::start(RecorderConfig { writers: 2, ..config }).unwrap();
+    // Four users start on one core and three on the other; two of them end on the first one while nothing completes.
+    writers[0].record_users(4, at(0, 10));
+    writers[1].record_users(3, at(0, 10));
     for second in (0..10).filter(|second| *second != 4) {
+        if second == 5 {
+            writers[0].record_users(-2, at(4, 500));
+        }
         for (core, writer) in writers.iter_mut().enumerate() {
             for n in 0..5 {
                 let end = at(second, n * 150 + core as u64 * 70 + 40);
@@ -88,16 +94,20 @@ fn check(snapshots: &[Snapshot], totals: &RunTotals) {
     assert_eq!(
         rows,
         [
-            ("home", SampleKind::Request, 54),
             ("cart", SampleKind::Request, 36),
-            ("cart", SampleKind::Transaction, 18)
+            ("cart", SampleKind::Transaction, 18),
+            ("home", SampleKind::Request, 54)
         ]
     );
     assert_eq!(
         snapshots.iter().map(|snapshot| snapshot.second).collect::<Vec<_>>(),
         (0..10).collect::<Vec<_>>()
     );
-    assert!(snapshots[4].rows.is_empty() && snapshots[4].users.is_none());
+    assert!(snapshots[4].rows.is_empty());
+    let users: Vec<_> = snapshots.iter().filter_map(|second| Some(second.users?.at_end)).collect();
+    assert_eq!(users, [7, 7, 7, 7, 5, 5, 5, 5, 5, 5]);
+    let of_totals: Vec<_> = (0..10).filter_map(|second| totals.users.at_end_of(second)).collect();
+    assert_eq!((of_totals, totals.users.max), (users, 7));
     assert_eq!(snapshots[3].total().samples, 10);
     assert_eq!(snapshots[3].users.map(|users| (users.min, users.max)), Some((0, 7)));
     assert_eq!(
@@ -261,10 +271,9 @@ fn snapshots_of_several_logs_start_where_the_report_starts() {
     let folder = tempfile::tempdir().unwrap();
     let inputs = two_logs(folder.path());
     let read = ReadSettings::default();
-    let replay = Results::open(ResultsInput::try_clone_all(&inputs).unwrap(), &read)
-        .unwrap()
-        .add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
-        .unwrap();
+    let again = ResultsInput::try_clone_all(&inputs).unwrap();
+    let (replay, ()) =
+        add_up_inputs(again, &read, &AddUpSettings::default(), &mut |_| (), &mut |_| {}).unwrap();
     let start_ms = run_start_ms(&inputs, &read).unwrap();
     assert_eq!(start_ms, replay.wall_anchor_ms);
 

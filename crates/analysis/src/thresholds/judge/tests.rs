@@ -31,7 +31,7 @@ fn row(label: &str, times_ms: &[u64], failed: usize) -> SnapshotRow {
 }
 
 fn second(number: u64, rows: Vec<SnapshotRow>) -> Snapshot {
-    let users = SecondUsers { min: 0, max: number as u32, sum: number, samples: 1 };
+    let users = SecondUsers { at_end: number as u32, min: 0, max: number as u32, sum: number, samples: 1 };
     Snapshot { second: number, whole: true, users: Some(users), rows, ..Snapshot::default() }
 }
 

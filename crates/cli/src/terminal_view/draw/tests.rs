@@ -38,7 +38,13 @@ fn second(second: u64) -> Snapshot {
             ),
             row("Checkout", 12, slow, u64::from(second % 10 == 3)),
         ],
-        users: Some(SecondUsers { min: 3, max: 9 + (second % 4) as u32, sum: 6, samples: 1 }),
+        users: Some(SecondUsers {
+            at_end: 9 + (second % 4) as u32,
+            min: 3,
+            max: 9 + (second % 4) as u32,
+            sum: 6,
+            samples: 1,
+        }),
         arrivals: Some(SecondArrivals {
             scheduled: 160,
             begun: 159,
