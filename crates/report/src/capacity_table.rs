@@ -7,7 +7,8 @@ use busyhour_queueing::fit::{
 
 use crate::capacity_plot::capacity_plot;
 use crate::capacity_words::{
-    headline, headroom, off, p_value, parameter, per_s, time, users, verdict, with_interval,
+    OTHER_MODELS_NOTE, headline, headroom, model_words, off, p_value, parameter, per_s, time, users, verdict,
+    with_interval,
 };
 use crate::table::capital;
 use crate::terminal_text::{Look, cut, printable};
@@ -21,7 +22,7 @@ const LAWS_SHOWN: usize = 4;
 /// A fitted model: caveats first, then the model, the measurements with the model's values, the residuals, and a plot.
 #[must_use]
 pub fn capacity_table(fit: &CapacityFit, look: Look) -> String {
-    let mut out = format!("{}\n", look.bold(&headline(fit)));
+    let mut out = format!("{}.\nModel: {}.\n", look.bold(&headline(fit)), model_words(fit));
     out += &findings(&fit.findings, look);
     out.push('\n');
     let mut rows = Rows::new(1, &["parameter", "value", "95 % interval", "over runs"]);
@@ -37,6 +38,9 @@ pub fn capacity_table(fit: &CapacityFit, look: Look) -> String {
         rows.add(vec![of.name.clone(), parameter(of, of.fitted.value), ends, bootstrap]);
     }
     out += &rows.text(look);
+    if fit.parameters.iter().any(|of| of.includes_other_models) {
+        out += &(look.dim(OTHER_MODELS_NOTE) + "\n");
+    }
     out += &format!("think time {} ms\n\n", time(fit.think_s));
     let has_several = fit.users_times > 1;
     let mut head = vec!["measurement", "users"];

@@ -115,16 +115,27 @@ pub(crate) fn headline(fit: &CapacityFit) -> String {
                 (Some(low), None) => format!(" ({} or more)", per_s(low)),
                 (None, _) => String::new(),
             };
-            format!("{}/s at most{interval}", per_s(capacity.value))
+            format!("Holds about {} requests per second{interval}", per_s(capacity.value))
         }
-        None => "no limit within the law".into(),
+        None => "The model has no limit".into(),
     };
     let knee = match &fit.headroom.knee_users {
-        Some(knee) if fit.bounds.is_some() => format!(", knee at {} users", users(knee.value.round())),
-        Some(peak) => format!(", peak at {} users", users(peak.value.round())),
+        Some(knee) if fit.bounds.is_some() => {
+            format!("; with more than {} users, requests wait for each other", users(knee.value.round()))
+        }
+        Some(peak) => format!("; the most with {} users", users(peak.value.round())),
         None => String::new(),
     };
-    format!("{capacity}{knee}: {}, {}", fit.model.words(), fit.method.words())
+    format!("{capacity}{knee}")
+}
+
+/// What an interval of a parameter contains that other plausible models set an end of.
+pub(crate) const OTHER_MODELS_NOTE: &str = "Intervals of times contain the values of all models that the measurements do not rule out, such as those with \
+     another number of servers. Such a time belongs to its own model: the interval of the capacity does not follow from it.";
+
+/// What was fitted, and how.
+pub(crate) fn model_words(fit: &CapacityFit) -> String {
+    format!("{}, {}", fit.model.words(), fit.method.words())
 }
 
 /// The decision about a model, in a sentence.

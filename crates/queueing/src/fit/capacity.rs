@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF as _, FisherSnedecor};
 
 use super::checks::{CheckedPoint, CheckedPoints, LeftOut, check_points};
 use super::curve::{AsymptoticBounds, CapacityModel};
-use super::curve_points::{CapacityCurvePoint, curve};
+use super::curve_points::{CapacityCurvePoint, curve, predict_within_capacity};
 use super::finding::{CapacityFinding, ReportedFinding};
 use super::fit_settings::{FitSettings, ModelChoice, NEAR_SATURATION};
 use super::fitted::{FittedModel, FittedPrediction, ModelForm};
@@ -80,6 +80,10 @@ pub struct Parameter {
     /// The interval of the bootstrap over repeated runs; `None` without repetitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<(f64, f64)>,
+    /// Whether the interval contains values of other models that the measurements do not rule out, such as models with
+    /// another number of servers. These values do not belong to the same capacity as the estimate.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub includes_other_models: bool,
 }
 
 /// A measurement and the model.
@@ -232,8 +236,8 @@ impl CapacityFit {
             think_s,
             parameters: parameters(&fitted, &resources, method, &bootstrap),
             points: compared,
+            curve: curve(&fitted, &points, bounds, headroom.capacity_per_s, think_s),
             headroom,
-            curve: curve(&fitted, &points, bounds, think_s),
             bounds,
             model,
             method,
@@ -246,7 +250,7 @@ impl CapacityFit {
     /// The model's prediction for `users` with this think time, with the interval of the curve.
     #[must_use]
     pub fn predict(&self, users: f64, think_s: f64) -> FittedPrediction {
-        self.fitted.predict(users, think_s)
+        predict_within_capacity(&self.fitted, self.headroom.capacity_per_s, users, think_s)
     }
 
     /// As JSON.
@@ -486,6 +490,7 @@ fn parameters(
             unit: unit(at),
             fitted: fitted.value(at),
             bootstrap: bootstrap.get(at).copied(),
+            includes_other_models: fitted.is_widened(at),
         })
         .collect()
 }

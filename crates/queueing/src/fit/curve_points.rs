@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::checks::CheckedPoint;
 use super::curve::AsymptoticBounds;
-use super::fitted::{FittedModel, FittedPrediction};
+use super::fitted::{FittedModel, FittedPrediction, ModelForm};
 use super::value::FittedValue;
 
 /// Points of the curve.
@@ -25,11 +25,45 @@ pub struct CapacityCurvePoint {
     pub response_bound_s: Option<f64>,
 }
 
+/// The prediction of the curve for a load, with an interval that agrees with that of the capacity.
+///
+/// The interval of the curve is that of the delta method over all plausible models, which is too wide where the load
+/// hardly determines the throughput. The interval of the capacity is found by profile likelihood. No throughput exceeds
+/// the capacity, and the lower end relative to the curve is not further away than that of the capacity: the curve
+/// approaches the capacity, and its interval that of the capacity.
+pub(crate) fn predict_within_capacity(
+    fitted: &FittedModel,
+    capacity_per_s: Option<FittedValue>,
+    users: f64,
+    think_s: f64,
+) -> FittedPrediction {
+    let FittedPrediction { throughput_per_s: mut x, response_s: mut r } = fitted.predict(users, think_s);
+    let Some(capacity) = capacity_per_s.filter(|_| fitted.form != ModelForm::Usl) else {
+        return FittedPrediction { throughput_per_s: x, response_s: r };
+    };
+    if let (Some(high), Some(most)) = (x.high, capacity.high) {
+        x.high = Some(high.min(most).max(x.value));
+    }
+    if let (Some(low), Some(least)) = (x.low, capacity.low) {
+        x.low = Some(low.max(x.value * (least / capacity.value).min(1.0)));
+    }
+    // Little's law: the response time is longest where the throughput is least.
+    let response_s = |throughput_per_s: f64| (users / throughput_per_s - think_s).max(0.0);
+    if let (Some(low), Some(high)) = (r.low, x.high) {
+        r.low = Some(low.max(response_s(high)).min(r.value));
+    }
+    if let (Some(high), Some(low)) = (r.high, x.low) {
+        r.high = Some(high.min(response_s(low)).max(r.value));
+    }
+    FittedPrediction { throughput_per_s: x, response_s: r }
+}
+
 /// The curve from one user to half as many again as were measured, or as the knee has.
 pub(crate) fn curve(
     fitted: &FittedModel,
     points: &[CheckedPoint],
     bounds: Option<AsymptoticBounds>,
+    capacity_per_s: Option<FittedValue>,
     think_s: f64,
 ) -> Vec<CapacityCurvePoint> {
     let measured =
@@ -45,7 +79,8 @@ pub(crate) fn curve(
     users
         .into_iter()
         .map(|users| {
-            let FittedPrediction { throughput_per_s, response_s } = fitted.predict(users, think_s);
+            let FittedPrediction { throughput_per_s, response_s } =
+                predict_within_capacity(fitted, capacity_per_s, users, think_s);
             CapacityCurvePoint {
                 users,
                 throughput_per_s,

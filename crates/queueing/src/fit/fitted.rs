@@ -155,6 +155,11 @@ impl FittedModel {
         value
     }
 
+    /// Whether the interval of a parameter contains more than that of this model alone.
+    pub(crate) fn is_widened(&self, at: usize) -> bool {
+        self.value(at) != self.own_value(at)
+    }
+
     /// The parameter with that meaning, with the interval that holds if this model is the right one.
     pub(super) fn value_of(&self, meaning: Meaning) -> Option<FittedValue> {
         let at = (0..self.parameters.len()).find(|&at| self.form.meaning(at) == Some(meaning))?;

@@ -93,6 +93,32 @@ fn the_interval_of_the_capacity_is_that_of_the_service_time() {
 }
 
 #[test]
+fn the_curve_approaches_the_capacity_with_its_interval() {
+    for (servers, seed) in [(1, 3), (2, 4), (4, 5)] {
+        let truth = CapacityModel::Queue { servers, service_s: 0.01 * f64::from(servers), latency_s: 0.02 };
+        let fit = fit(&all_loads(&truth, 0.05, true, seed), &FitSettings::default());
+        let capacity = fit.headroom.capacity_per_s.unwrap();
+        for point in &fit.curve {
+            let x = point.throughput_per_s;
+            let (low, high) = (x.low.unwrap(), x.high.unwrap());
+            assert!(low <= x.value && x.value <= high, "{point:?}");
+            // No load has more than the capacity can be, nor a wider interval.
+            assert!(capacity.high.is_none_or(|most| high <= most * (1.0 + 1e-9)), "{point:?} {capacity:?}");
+            assert!(low / x.value >= capacity.low.unwrap() / capacity.value - 1e-9, "{point:?} {capacity:?}");
+            let r = point.response_s;
+            assert!(r.low.unwrap() <= r.value && r.value <= r.high.unwrap(), "{point:?}");
+        }
+        // Where the system is saturated, both are the same number.
+        let far = fit.predict(100.0 * capacity.value, 1.0).throughput_per_s;
+        assert!((far.value / capacity.value - 1.0).abs() < 1e-3, "{far:?} {capacity:?}");
+        assert!(far.low.unwrap() >= capacity.low.unwrap() * (1.0 - 1e-3), "{far:?} {capacity:?}");
+        assert!(
+            fit.parameters.iter().all(|one| !one.includes_other_models || servers > 1 || one.unit == "s")
+        );
+    }
+}
+
+#[test]
 fn what_was_measured_is_a_lower_end_less_its_errors() {
     let mut random = random(5);
     let light: Vec<LoadPoint> = [5.0, 10.0, 15.0, 20.0]

@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use super::document::{Document, Kind};
 use super::markup::{
-    Column, PlotHeight, Section, Sort, capital, caveat_list, figure, head, scrolling, wide_table,
+    Column, PlotHeight, Section, Sort, capital, caveat_list, figure, head, quantity, scrolling, wide_table,
 };
 use super::model::MODEL_VERSION;
-use crate::capacity_words::{headline, headroom, off, parameter, per_s, time, users, with_interval};
+use crate::capacity_words::{
+    OTHER_MODELS_NOTE, headroom, model_words, off, parameter, per_s, time, users, with_interval,
+};
 use crate::numbers::counted;
 use crate::terminal_text::printable;
 
@@ -54,7 +56,7 @@ fn opening(fit: &CapacityFit) -> Markup {
             .map(|finding| (finding.message.as_str(), Some(finding.advice.as_str())))
     };
     html! {
-        section aria-label="Result" { p.headline { (printable(&capital(&headline(fit)))) } }
+        section aria-label="Result" { p.headline { (headline(fit)) "." } }
         @if of(true).next().is_some() {
             (caveat_list("Contradictions to laws that hold for every system", "contradictions-title", of(true)))
             "\n"
@@ -66,21 +68,56 @@ fn opening(fit: &CapacityFit) -> Markup {
     }
 }
 
+/// What the system holds, in the words of [`capacity_words::headline`](crate::capacity_words::headline).
+fn headline(fit: &CapacityFit) -> Markup {
+    let capacity = &fit.headroom.capacity_per_s;
+    html! {
+        @if let Some(capacity) = capacity {
+            "Holds about " (capacity_per_s(capacity, " requests per second"))
+        } @else {
+            "The model has no limit"
+        }
+        @if let Some(knee) = &fit.headroom.knee_users {
+            @let knee = quantity("headroom.knee_users.value", users(knee.value.round()));
+            @if fit.bounds.is_some() {
+                "; with more than " (knee) " users, requests wait for each other"
+            } @else {
+                "; the most with " (knee) " users"
+            }
+        }
+    }
+}
+
+/// The capacity in a `unit`, with its interval.
+fn capacity_per_s(capacity: &FittedValue, unit: &str) -> Markup {
+    let end = |name: &str, value: f64| quantity(&format!("headroom.capacity_per_s.{name}"), per_s(value));
+    html! {
+        (end("value", capacity.value)) (unit)
+        @match (capacity.low, capacity.high) {
+            (Some(low), Some(high)) => { " (" (end("low", low)) " to " (end("high", high)) ")" }
+            (Some(low), None) => { " (" (end("low", low)) " or more)" }
+            (None, _) => {}
+        }
+    }
+}
+
 fn throughput(fit: &CapacityFit) -> Markup {
-    let bound = match (fit.bounds, &fit.headroom.capacity_per_s) {
-        (Some(bounds), Some(capacity)) => format!(
-            " Dashed: the bounds min(N/(R₀ + Z), X_max) with R₀ = {} ms and X_max = {}/s, which intersect at {} users.",
-            time(bounds.response_min_s),
-            with_interval(capacity, per_s),
-            users(bounds.knee_users.round())
-        ),
-        _ => String::new(),
+    let bound = html! {
+        @if let (Some(bounds), Some(capacity)) = (fit.bounds, &fit.headroom.capacity_per_s) {
+            " Dashed: the bounds min(N/(R₀ + Z), X_max) with R₀ = " (time(bounds.response_min_s)) " ms and X_max = "
+            (capacity_per_s(capacity, "/s")) ", which intersect at "
+            (quantity("bounds.knee_users", users(bounds.knee_users.round()))) " users."
+        }
     };
-    let band = if has_band(fit) { " The tinted band is the curve's 95 % interval." } else { "" };
+    let band = if has_band(fit) {
+        " The tinted band is the 95 % interval of the throughput at each number of users; it approaches that of X_max."
+    } else {
+        ""
+    };
     figure(
         "throughput",
         PlotHeight::Normal,
-        format!("Requests per second by number of users: curve of the model and measurements.{band}{bound}"),
+        html! { "Requests per second by number of users: curve of the model and measurements." (band) (bound) },
     )
 }
 
@@ -118,14 +155,16 @@ fn measurements(fit: &CapacityFit) -> Markup {
     columns.extend(has_failed.then(|| column("failed %", Sort::Number)));
     columns.extend(has_left_out.then(|| column("excluded", Sort::Words)));
     let rows = html! {
-        @for compared in &fit.points {
+        @for (at, compared) in fit.points.iter().enumerate() {
             @let point = &compared.checked.point;
             @let response = compared.model_response_s;
             tr {
                 th scope="row" { (printable(&point.name)) }
                 td { (users(compared.checked.users)) }
                 td { (per_s(point.throughput_per_s)) }
-                td { (per_s(compared.model_throughput_per_s)) }
+                td data-quantity={ "points." (at) ".model_throughput_per_s" } {
+                    (per_s(compared.model_throughput_per_s))
+                }
                 td { (off(compared.model_throughput_per_s, point.throughput_per_s)) }
                 td { (point.response_s.map_or_else(dash, time)) }
                 td { (time(response)) }
@@ -152,6 +191,7 @@ fn model(fit: &CapacityFit) -> Markup {
     let columns =
         [column("parameter", Sort::Words), column("value", Sort::No), column("95 % interval", Sort::No)];
     let mut rows: Vec<(String, String, Option<(String, String)>)> = Vec::new();
+    let includes_others = fit.parameters.iter().any(|of| of.includes_other_models);
     for of in &fit.parameters {
         let ends = of.fitted.low.zip(of.fitted.high);
         let shown = |(low, high)| (parameter(of, low), parameter(of, high));
@@ -180,8 +220,9 @@ fn model(fit: &CapacityFit) -> Markup {
         }
     };
     html! {
-        p { (printable(&capital(&fit.model.words()))) ", " (fit.method.words()) "." }
+        p { (printable(&capital(&model_words(fit)))) "." }
         (scrolling(title, table))
+        @if includes_others { p.note { (OTHER_MODELS_NOTE) } }
         @if let (Some(usl), Some(_)) = (&fit.usl, &fit.bounds) {
             p.note {
                 "The Universal Scalability Law for the same throughputs: σ = " (format!("{:.4}", usl.curve.sigma))

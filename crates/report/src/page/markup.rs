@@ -96,6 +96,11 @@ pub(super) fn def(term: &str, words: &str) -> Markup {
     html! { a.def href={ "#def-" (term) } { (words) } }
 }
 
+/// A number of the summary, marked with its path in `summary.json`, so that all places that show it can be found.
+pub(super) fn quantity(path: &str, text: impl Render) -> Markup {
+    html! { span data-quantity=(path) { (text) } }
+}
+
 /// A verdict in a word or two, before its reasons: `good`, `bad` or `open`.
 pub(super) fn mark(class: &str, words: &str) -> Markup {
     html! { span class={ "mark " (class) } { (words) } }

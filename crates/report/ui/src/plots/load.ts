@@ -96,7 +96,7 @@ export class LoadPlot {
           x: { time: false, range: (_plot, _min, max) => [0, max] },
           y: { range: fromZero },
         },
-        axes: [axis({ space: 56, size: 30, gap: 6, values: (_, splits) => splits.map(tick), grid: { show: false } }), yAxis(data.tick)],
+        axes: [axis({ space: 72, size: 30, gap: 6, values: (_, splits) => splits.map((users) => `${tick(users)} ${users === 1 ? "user" : "users"}`), grid: { show: false } }), yAxis(data.tick)],
         cursor: { points: { size: 7, width: 1.5 }, y: false, drag: { x: false, y: false } },
         // The types know no function here, uPlot does: the colour follows the theme.
         bands: [{ series: [3, 2], fill: () => faded(data.colour, 16) } as unknown as uPlot.Band],
