@@ -80,57 +80,95 @@ fn side_words(side: &Side) -> String {
     format!("{}: {length}, {requests} requests", names.join(", "))
 }
 
-/// The whole in a sentence: what got worse, what got better, and where, by more than the margin.
+/// The whole in a sentence or two: what of all requests changed by more than the margin, with values before and after,
+/// and which labels changed.
 pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
     let margin = percent_of(comparison.settings.margins.relative);
-    let with = |verdict: Verdict, wanted: &dyn Fn(Measure) -> bool| -> Vec<String> {
-        let has = |row: &&ComparedRow| row.effects.iter().any(|e| e.verdict == verdict && wanted(e.measure));
-        // The total comes first.
-        let rows = [&comparison.total].into_iter().chain(&comparison.labels);
-        rows.filter(has).map(row_label).collect()
+    let mut sentences = Vec::new();
+    let changes: Vec<String> = total_changes(comparison, look);
+    if !changes.is_empty() {
+        let name = capital(&comparison.new.name);
+        sentences.push(format!("{name}, by more than the margin of {margin}: {}", changes.join("; ")));
+    }
+    // A single label has the values of the total.
+    let rows = if comparison.labels.len() > 1 || changes.is_empty() { &comparison.labels[..] } else { &[] };
+    for (verdict, code, word) in [(Verdict::Worse, BOLD_RED, "worse"), (Verdict::Better, GREEN, "better")] {
+        let is_such = |row: &&ComparedRow| row.effects.iter().any(|effect| effect.verdict == verdict);
+        let names: Vec<String> = rows.iter().filter(is_such).map(row_label).collect();
+        if !names.is_empty() {
+            let margin = if sentences.is_empty() {
+                format!(" by more than the margin of {margin}")
+            } else {
+                String::new()
+            };
+            let text = format!("{}{margin}: {}", labels_are(&names, word), some_of(&names));
+            sentences.push(look.paint(code, &text));
+        }
+    }
+    if sentences.is_empty() {
+        sentences.push(capital(&no_change(comparison, &margin)));
+    }
+    sentences.join(". ") + "."
+}
+
+/// `1 label is worse`, `3 labels are worse`
+fn labels_are(names: &[String], word: &str) -> String {
+    format!("{} {} {word}", counted(names.len() as u64, "label"), if names.len() == 1 { "is" } else { "are" })
+}
+
+/// What of all requests changed by more than the margin: `slower: median 0.11 → 5.35 ms (+3448 % to +6212 %)`.
+fn total_changes(comparison: &Comparison, look: Look) -> Vec<String> {
+    const TIMES: [Measure; 5] = [Measure::P50, Measure::P95, Measure::Mean, Measure::P90, Measure::P99];
+    let total = &comparison.total;
+    let is_material = |effect: &&Effect| matches!(effect.verdict, Verdict::Worse | Verdict::Better);
+    let found = |measure: &Measure| total.effect(*measure).filter(is_material);
+    // Of the times, one that is worse before one that is better: the first in this order.
+    let worse = TIMES.iter().filter_map(found).find(|effect| effect.verdict == Verdict::Worse);
+    let time = worse.or_else(|| TIMES.iter().find_map(found));
+    let others = [Measure::Throughput, Measure::ErrorShare];
+    let effects = time.into_iter().chain(others.iter().filter_map(found));
+    effects
+        .map(|effect| {
+            let (name, after) = match effect.measure {
+                Measure::Mean => ("mean ", " ms"),
+                Measure::P50 => ("median ", " ms"),
+                Measure::P90 => ("p90 ", " ms"),
+                Measure::P95 => ("p95 ", " ms"),
+                Measure::P99 => ("p99 ", " ms"),
+                Measure::Throughput => ("throughput ", " per second"),
+                Measure::ErrorShare => ("errors ", ""),
+            };
+            let text = format!(
+                "{}: {name}{} → {}{after} ({})",
+                effect.verdict.describe(effect.measure),
+                value(effect.measure, effect.base),
+                value(effect.measure, effect.new),
+                interval_cell(effect)
+            );
+            colour_of(effect.verdict).map_or_else(|| text.clone(), |code| look.paint(code, &text))
+        })
+        .collect()
+}
+
+/// What is known where nothing changed by more than the margin.
+fn no_change(comparison: &Comparison, margin: &str) -> String {
+    let total = &comparison.total;
+    let is_perhaps = |row: &&ComparedRow| {
+        let found =
+            |effect: &Effect| matches!(effect.verdict, Verdict::PerhapsWorse | Verdict::PerhapsBetter);
+        row.effects.iter().any(found)
     };
-    let kinds: [(&dyn Fn(Measure) -> bool, &str, &str); 3] = [
-        (&Measure::is_time, "slower", "faster"),
-        (&|measure| measure == Measure::Throughput, "lower throughput", "higher throughput"),
-        (&|measure| measure == Measure::ErrorShare, "more errors", "fewer errors"),
-    ];
-    let mut parts = Vec::new();
-    for (verdict, code) in [(Verdict::Worse, BOLD_RED), (Verdict::Better, GREEN)] {
-        for (wanted, worse, better) in kinds {
-            let rows = with(verdict, wanted);
-            if !rows.is_empty() {
-                let word = if verdict == Verdict::Worse { worse } else { better };
-                parts.push((code, format!("{word}: {}", some_of(&rows))));
-            }
-        }
+    let perhaps: Vec<String> = comparison.rows().filter(is_perhaps).map(row_label).collect();
+    if !perhaps.is_empty() {
+        return format!("differences that may be smaller than {margin}: {}", some_of(&perhaps));
     }
-    if parts.is_empty() {
-        let all = |_: Measure| true;
-        let mut perhaps = with(Verdict::PerhapsWorse, &all);
-        perhaps.extend(with(Verdict::PerhapsBetter, &all));
-        perhaps.dedup();
-        if !perhaps.is_empty() {
-            parts
-                .push(("0", format!("differences that may be smaller than {margin}: {}", some_of(&perhaps))));
-        }
-    } else {
-        parts[0].1 = format!("by more than the margin of {margin}: {}", parts[0].1);
+    match total.effects.iter().filter(|effect| effect.verdict == Verdict::TooLittleData).count() {
+        0 => "no difference detected".to_owned(),
+        open => format!(
+            "no difference detected, but {open} of {} measures of the total have too little data",
+            total.effects.len()
+        ),
     }
-    if parts.is_empty() {
-        let total = &comparison.total.effects;
-        let open = total.iter().filter(|effect| effect.verdict == Verdict::TooLittleData).count();
-        let text = match open {
-            0 => "no difference detected".to_owned(),
-            open => format!(
-                "no difference detected, but {open} of {} measures of the total have too little data",
-                total.len()
-            ),
-        };
-        parts.push(("0", text));
-    }
-    parts[0].1 = capital(&parts[0].1);
-    let parts: Vec<String> = parts.into_iter().map(|(code, text)| look.paint(code, &text)).collect();
-    parts.join("; ") + "."
 }
 
 /// The first few of some names.

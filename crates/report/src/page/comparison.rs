@@ -88,16 +88,24 @@ fn opening(comparison: &Comparison) -> Markup {
 
 /// Every measure of all requests.
 fn total(comparison: &Comparison) -> Markup {
-    let effects = comparison.total.effects.iter();
-    let rows: Vec<(String, &Effect)> =
-        effects.map(|effect| (full_name(effect.measure).to_owned(), effect)).collect();
+    let effects = comparison.total.effects.iter().enumerate();
+    let rows: Vec<EffectLine<'_>> = effects
+        .map(|(at, effect)| EffectLine {
+            name: full_name(effect.measure).to_owned(),
+            path: format!("total.effects.{at}"),
+            effect,
+        })
+        .collect();
     let confidence = percent_of(comparison.total_tests.confidence);
     let single = percent_of(1.0 - comparison.settings.false_rate);
     html! {
         p {
             "Each bar is the confidence interval of a change, its dot the change itself; changes inside the tinted band are \
              ignored. Intervals of significant differences have a confidence of " (confidence) ", all others " (single)
-            ", widened if necessary to contain zero."
+            ", widened if necessary to contain zero. An arrow marks what is beyond the scale."
+            @if comparison.base.runs.len().max(comparison.new.runs.len()) > 1 {
+                " Values before and after are geometric means of the values of the runs (shares: means)."
+            }
         }
         (scrolling("All requests", effects_table("measure", &rows, comparison, false)))
     }
@@ -118,8 +126,8 @@ fn labels(comparison: &Comparison) -> Markup {
         }
         @for measure in Measure::ALL {
             @let rows = rows_of(comparison, measure);
-            @let worse = rows.iter().filter(|(_, effect)| effect.verdict == Verdict::Worse).count();
-            @let better = rows.iter().filter(|(_, effect)| effect.verdict == Verdict::Better).count();
+            @let worse = rows.iter().filter(|line| line.effect.verdict == Verdict::Worse).count();
+            @let better = rows.iter().filter(|line| line.effect.verdict == Verdict::Better).count();
             details open[measure == Measure::P95] {
                 summary {
                     (full_name(measure)) ": " (worse) " worse, " (better) " better, " (rows.len() - worse - better) " neither"
@@ -138,13 +146,32 @@ fn labels(comparison: &Comparison) -> Markup {
     }
 }
 
-fn rows_of(comparison: &Comparison, measure: Measure) -> Vec<(String, &Effect)> {
-    comparison.labels.iter().filter_map(|row| Some((row_name(row), row.effect(measure)?))).collect()
+/// A line of a table of effects.
+struct EffectLine<'c> {
+    name: String,
+    /// The path of the effect in the comparison's JSON.
+    path: String,
+    effect: &'c Effect,
+}
+
+fn rows_of(comparison: &Comparison, measure: Measure) -> Vec<EffectLine<'_>> {
+    let line = |(at, row): (usize, &'_ ComparedRow)| {
+        let which = row.effects.iter().position(|effect| effect.measure == measure)?;
+        Some((at, which))
+    };
+    let found = comparison.labels.iter().enumerate().filter_map(line);
+    found
+        .map(|(at, which)| {
+            let row = &comparison.labels[at];
+            let path = format!("labels.{at}.effects.{which}");
+            EffectLine { name: row_name(row), path, effect: &row.effects[which] }
+        })
+        .collect()
 }
 
 fn effects_table(
     first: &'static str,
-    rows: &[(String, &Effect)],
+    rows: &[EffectLine<'_>],
     comparison: &Comparison,
     sorts: bool,
 ) -> Markup {
@@ -163,8 +190,8 @@ fn effects_table(
     let forest = |by_ratio: bool| {
         let margins = &comparison.settings.margins;
         let margin = if by_ratio { margins.relative } else { margins.errors };
-        let wanted = rows.iter().filter(|(_, effect)| effect.measure.is_compared_by_ratio() == by_ratio);
-        Forest::new(wanted.filter_map(|(_, effect)| bar(effect)), margin, by_ratio)
+        let wanted = rows.iter().filter(|line| line.effect.measure.is_compared_by_ratio() == by_ratio);
+        Forest::new(wanted.filter_map(|line| bar(line.effect)), margin, by_ratio)
     };
     let (ratios, shares) = (forest(true), forest(false));
     html! {
@@ -172,15 +199,16 @@ fn effects_table(
             caption.skip { "Changes with their intervals" }
             (head(&columns))
             tbody {
-                @for (name, effect) in rows {
-                    (effect_row(name, effect, if effect.measure.is_compared_by_ratio() { &ratios } else { &shares }))
+                @for EffectLine { name, path, effect } in rows {
+                    @let scale = if effect.measure.is_compared_by_ratio() { &ratios } else { &shares };
+                    (effect_row(name, path, effect, scale))
                 }
             }
         }
     }
 }
 
-fn effect_row(name: &str, effect: &Effect, scale: &Forest) -> Markup {
+fn effect_row(name: &str, path: &str, effect: &Effect, scale: &Forest) -> Markup {
     let measure = effect.measure;
     let (class, mark) = match effect.verdict {
         Verdict::Worse | Verdict::PerhapsWorse => ("verdict bad", "✕ "),
@@ -194,8 +222,8 @@ fn effect_row(name: &str, effect: &Effect, scale: &Forest) -> Markup {
             td class=(class) { (mark) (effect.verdict.describe(measure)) }
             td.forest { @if let Some(bar) = bar(effect) { (scale.svg(&bar)) } }
             td.soft { (interval_cell(effect)) }
-            td { (value(measure, effect.base)) }
-            td { (value(measure, effect.new)) }
+            td data-quantity={ (path) ".base" } { (value(measure, effect.base)) }
+            td data-quantity={ (path) ".new" } { (value(measure, effect.new)) }
         }
     }
 }
@@ -241,15 +269,12 @@ fn distribution(comparison: &Comparison) -> Markup {
     if total.base_curve.len() < 2 || total.new_curve.len() < 2 {
         return html! { p { "There are too few requests for a distribution." } };
     }
-    let p95 = |curve: &[CurvePoint]| {
-        curve.iter().find(|point| point.percentile >= 95.0).map(|point| crate::numbers::ms(point.ms))
-    };
+    // Percentiles of pooled requests differ from the means of percentiles that the tables contain: they get no number here.
     let caption = html! {
-        @if let (Some(base), Some(new)) = (p95(&total.base_curve), p95(&total.new_curve)) {
-            "95 % of all requests took up to " (base) " ms " (printable(&comparison.base.name)) " and " (new) " ms "
-            (printable(&comparison.new.name)) ". "
+        @if comparison.base.runs.len().max(comparison.new.runs.len()) > 1 {
+            "The requests of all runs of a side pooled; the percentiles in the tables are means over the runs. "
         }
-        "All runs of a side combined. Each step of the axis contains a tenth of the requests of the previous step."
+        "Each step of the axis contains a tenth of the requests of the previous step."
     };
     figure("curves", PlotHeight::Normal, caption)
 }

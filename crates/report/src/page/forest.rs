@@ -44,11 +44,24 @@ impl Forest {
         Forest { by_ratio, most: most.max(f64::MIN_POSITIVE), margin }
     }
 
+    /// The place of a value as a share of the scale: from −1 to 1, unless it is beyond the scale.
+    fn share(&self, value: f64) -> f64 {
+        let place = if self.by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
+        // The value that determines the scale is on it, also after rounding.
+        let share = place / self.most;
+        if share.abs() < 1.0 + 1e-9 { share.clamp(-1.0, 1.0) } else { share }
+    }
+
     /// Position of a value; values beyond the scale are placed at its ends.
     fn x(&self, value: f64) -> f64 {
-        let place = if self.by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
-        let share = (place / self.most).clamp(-1.0, 1.0);
-        WIDTH / 2.0 + share * (WIDTH / 2.0 - EDGE)
+        WIDTH / 2.0 + self.share(value).clamp(-1.0, 1.0) * (WIDTH / 2.0 - EDGE)
+    }
+
+    /// The directions in which a mark goes beyond the scale: left, right.
+    fn beyond(&self, mark: &Mark) -> [bool; 2] {
+        let low = mark.low.is_none_or(|low| self.share(low) < -1.0);
+        let high = mark.high.is_none_or(|high| self.share(high) > 1.0);
+        [low || self.share(mark.value) < -1.0, high || self.share(mark.value) > 1.0]
     }
 
     /// The bar. It is hidden from screen readers, because its numbers are in the next cell.
@@ -57,12 +70,17 @@ impl Forest {
         let low = mark.low.map_or(0.0, |low| self.x(low));
         let high = mark.high.map_or(WIDTH, |high| self.x(high));
         let at = |value: f64| format!("{value:.1}");
+        let beyond = self.beyond(mark);
         html! {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) aria-hidden="true" {
                 rect class="margin" x=(at(WIDTH / 2.0 - margin)) y="0" width=(at(2.0 * margin)) height=(HEIGHT) {}
                 line class="none" x1=(at(WIDTH / 2.0)) x2=(at(WIDTH / 2.0)) y1="0" y2=(HEIGHT) {}
                 line class={ "bar " (mark.class) } x1=(at(low)) x2=(at(high)) y1=(MIDDLE) y2=(MIDDLE) {}
-                circle class={ "dot " (mark.class) } cx=(at(self.x(mark.value))) cy=(MIDDLE) r="3.5" {}
+                @if self.share(mark.value).abs() <= 1.0 {
+                    circle class={ "dot " (mark.class) } cx=(at(self.x(mark.value))) cy=(MIDDLE) r="3.5" {}
+                }
+                @if beyond[0] { path class={ "dot " (mark.class) } d={ "M0 " (MIDDLE) "l7 -5v10z" } {} }
+                @if beyond[1] { path class={ "dot " (mark.class) } d={ "M" (WIDTH) " " (MIDDLE) "l-7 -5v10z" } {} }
             }
         }
     }
@@ -82,6 +100,22 @@ mod tests {
         let (half, none, twice) = (forest.x(0.5), forest.x(1.0), forest.x(2.0));
         assert!((none - WIDTH / 2.0).abs() < 1e-9 && (none - half - (twice - none)).abs() < 1e-9);
         assert!((forest.x(2.5) - (WIDTH - EDGE)).abs() < 1e-9, "the widest interval fills the scale");
+    }
+
+    #[test]
+    fn what_is_beyond_the_scale_has_an_arrow() {
+        // +4632 % (+3448 % to +6212 %), beside a change of a tenth.
+        let far = || mark(47.32, Some(35.48), Some(63.12));
+        let forest = Forest::new([far(), mark(1.1, Some(1.05), Some(1.2))].into_iter(), 0.05, true);
+        let svg = forest.svg(&far()).into_string();
+        assert!(
+            svg.contains("M220 9l-7 -5v10z") && !svg.contains("M0 9") && !svg.contains("<circle"),
+            "{svg}"
+        );
+        let near = forest.svg(&mark(1.1, Some(1.05), Some(1.2))).into_string();
+        assert!(near.contains("<circle") && !near.contains("v10z"), "{near}");
+        let low = forest.svg(&mark(0.2, Some(0.01), Some(1.0))).into_string();
+        assert!(low.contains("<circle") && low.contains("M0 9l7 -5v10z"), "{low}");
     }
 
     #[test]
