@@ -338,8 +338,10 @@ impl Caveat {
                 "combine only the results of several generators of one test; compare runs with `compare`",
             ),
             Caveat::OneClock => Description::new(
-                "the record has only actual starts, in whole milliseconds: response times are measured from them",
-                "run the plan with busyhour to measure the waiting time before the start",
+                "the record has only actual starts, in whole milliseconds: response times do not contain the waiting before \
+                 the start, times below a few milliseconds are coarse, and arrivals and incidents can differ from those of the \
+                 run directory",
+                "if the run was made with busyhour, report its run directory instead of the result file",
             ),
             Caveat::LateStarts { mean_ms } => Description::new(
                 format!("requests started {mean_ms:.3} ms after their intended start, on average"),

@@ -31,6 +31,10 @@ const STALLS_MAX: usize = 3;
 /// The caveats of a run, in the order of the report.
 pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let mut found = Vec::new();
+    // First, because the same run can lead to other conclusions in its run directory.
+    if facts.one_clock && totals.total.samples > 0 {
+        found.push(Caveat::OneClock);
+    }
     find_in_outcome(facts, totals, &mut found);
     find_in_generator(facts, &mut found);
     find_in_arrivals(facts, totals, &mut found);
@@ -143,9 +147,6 @@ fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>)
     }));
     if has_disjoint_inputs(&facts.inputs) {
         found.push(Caveat::NotTogether);
-    }
-    if facts.one_clock {
-        found.push(Caveat::OneClock);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The columns of tables of labels and thread groups, declared once for terminals and pages.
 
-use busyhour_analysis::{Row, Times};
+use busyhour_analysis::Row;
 
 use crate::numbers::{ms, percent, rate, thousands};
 
@@ -11,8 +11,12 @@ pub(crate) struct RowColumn {
     pub(crate) terminal: Option<&'static str>,
     /// Heading and glossary term on pages; `None`: not shown there.
     pub(crate) page: Option<(&'static str, &'static str)>,
+    /// The path of the number in a row of `summary.json`.
+    pub(crate) path: &'static str,
     /// The text of a row.
     pub(crate) cell: fn(&Row) -> String,
+    /// Whether pages show it at once, and not only on request.
+    pub(crate) is_main: bool,
     /// In narrow terminals the column with the highest number is left out first; one with 0 always stays.
     pub(crate) leaves: u8,
     /// Whether the column is about failures, which are highlighted.
@@ -22,16 +26,31 @@ pub(crate) struct RowColumn {
 }
 
 const fn column(
+    path: &'static str,
     terminal: Option<&'static str>,
     page: Option<(&'static str, &'static str)>,
     cell: fn(&Row) -> String,
 ) -> RowColumn {
-    RowColumn { terminal, page, cell, leaves: 0, is_of_failures: false, applies: |_| true }
+    RowColumn {
+        terminal,
+        page,
+        path,
+        cell,
+        is_main: false,
+        leaves: 0,
+        is_of_failures: false,
+        applies: |_| true,
+    }
 }
 
 impl RowColumn {
     const fn leaving(mut self, leaves: u8) -> Self {
         self.leaves = leaves;
+        self
+    }
+
+    const fn main(mut self, is_main: bool) -> Self {
+        self.is_main = is_main;
         self
     }
 
@@ -53,38 +72,43 @@ fn time(row: &Row, value: f64) -> String {
 
 /// Counts and rates.
 pub(crate) const COUNTS: &[RowColumn] = &[
-    column(Some("samples"), Some(("requests", "completed")), |row| thousands(row.samples)),
-    column(None, Some(("failed", "failed")), |row| thousands(row.errors)).of_failures(),
-    column(Some("err %"), Some(("failed %", "failed")), |row| {
+    column("samples", Some("samples"), Some(("requests", "completed")), |row| thousands(row.samples))
+        .main(true),
+    column("errors", None, Some(("failed", "failed")), |row| thousands(row.errors)).of_failures().main(true),
+    column("error_percent", Some("err %"), Some(("failed %", "failed")), |row| {
         if row.samples == 0 { "–".into() } else { percent(row.error_percent) }
     })
     .of_failures(),
-    column(Some("rate/s"), Some(("per s", "rate")), |row| rate(row.rate_per_s)),
-    column(Some("KiB/s in"), None, |row| rate(row.received_kib_per_s)),
-    column(Some("KiB/s out"), None, |row| rate(row.sent_kib_per_s)),
+    column("rate_per_s", Some("rate/s"), Some(("per s", "rate")), |row| rate(row.rate_per_s)).main(true),
+    column("received_kib_per_s", Some("KiB/s in"), None, |row| rate(row.received_kib_per_s)),
+    column("sent_kib_per_s", Some("KiB/s out"), None, |row| rate(row.sent_kib_per_s)),
 ];
 
-/// A column of a clock: its name, its glossary term, its rank in narrow terminals, and its value.
+/// A column of a clock: its name, its glossary term, its rank in narrow terminals, its field, and whether pages show it at
+/// once.
 macro_rules! times {
     ($clock:ident, $page:expr) => {
         &[
-            times!($clock, $page, "mean", "mean", 0, |times: &Times| times.mean),
-            times!($clock, $page, "p25", "p25", 0, |times: &Times| times.p25),
-            times!($clock, $page, "p50", "p50", 0, |times: &Times| times.p50),
-            times!($clock, $page, "p75", "p75", 0, |times: &Times| times.p75),
-            times!($clock, $page, "p90", "p90", 2, |times: &Times| times.p90),
-            times!($clock, $page, "p95", "p95", 1, |times: &Times| times.p95),
-            times!($clock, $page, "p99", "p99", 0, |times: &Times| times.p99),
-            times!($clock, $page, "p99.9", "p999", 3, |times: &Times| times.p99_9),
-            times!($clock, $page, "max", "max", 0, |times: &Times| times.max),
+            times!($clock, $page, "mean", "mean", 0, mean, true),
+            times!($clock, $page, "p25", "p25", 0, p25, false),
+            times!($clock, $page, "p50", "p50", 0, p50, true),
+            times!($clock, $page, "p75", "p75", 0, p75, false),
+            times!($clock, $page, "p90", "p90", 2, p90, false),
+            times!($clock, $page, "p95", "p95", 1, p95, true),
+            times!($clock, $page, "p99", "p99", 0, p99, true),
+            times!($clock, $page, "p99.9", "p999", 3, p99_9, false),
+            times!($clock, $page, "max", "max", 0, max, true),
         ]
     };
-    ($clock:ident, $page:expr, $name:literal, $term:literal, $leaves:literal, $value:expr) => {
-        column(Some($name), if $page { Some(($name, $term)) } else { None }, |row| {
-            let value: fn(&Times) -> f64 = $value;
-            time(row, value(&row.$clock))
-        })
+    ($clock:ident, $page:expr, $name:literal, $term:literal, $leaves:literal, $field:ident, $main:literal) => {
+        column(
+            concat!(stringify!($clock), ".", stringify!($field)),
+            Some($name),
+            if $page { Some(($name, $term)) } else { None },
+            |row| time(row, row.$clock.$field),
+        )
         .leaving($leaves)
+        .main($main)
     };
 }
 
@@ -96,9 +120,9 @@ pub(crate) const SERVICE: &[RowColumn] = times!(service, false);
 
 /// Columns of pages that depend on the rows.
 const FURTHER: &[RowColumn] = &[
-    column(None, Some(("service mean", "service")), |row| time(row, row.service.mean))
+    column("service.mean", None, Some(("service mean", "service")), |row| time(row, row.service.mean))
         .if_any(|rows| rows.iter().any(|row| row.service.mean != row.response.mean)),
-    column(None, Some(("APDEX", "apdex")), |row| {
+    column("apdex.score", None, Some(("APDEX", "apdex")), |row| {
         row.apdex.map_or_else(|| "–".into(), |apdex| format!("{:.2}", apdex.score))
     })
     .if_any(|rows| rows.iter().any(|row| row.apdex.is_some())),

@@ -69,7 +69,8 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Lo
 fn heading(summary: &Summary, look: Look) -> String {
     let run = &summary.run;
     let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
-    let mut parts = vec![duration(run.duration_s.unwrap_or(summary.span_s))];
+    // The time over which the rate is computed.
+    let mut parts = vec![duration(summary.span_s)];
     let who = who(run);
     if who.is_empty() && summary.users_max > 0 {
         parts.push(format!("up to {}", counted(summary.users_max.into(), "user")));

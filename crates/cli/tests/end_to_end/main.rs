@@ -11,6 +11,7 @@ mod client_certificates;
 mod collector;
 mod command_line;
 mod compare;
+mod consistent_numbers;
 mod demo;
 mod docs;
 mod exit_codes;

@@ -35,11 +35,11 @@ fn table(summary: &Summary) -> Markup {
     let shown: u64 = listed.iter().map(|error| error.count).sum();
     let all: u64 = summary.errors.iter().map(|error| error.count).sum::<u64>() + summary.errors_other;
     let rows = html! {
-        @for error in listed {
+        @for (at_row, error) in listed.iter().enumerate() {
             tr {
                 th scope="row" { (shown_text(&error.code, CODE_MAX)) }
                 td.text { (shown_text(&error.message, MESSAGE_MAX)) }
-                td { (thousands(error.count)) }
+                td data-quantity={ "errors." (at_row) ".count" } { (thousands(error.count)) }
                 td { (format!("{:.1}", error.percent_of_errors)) }
                 td { (at(&summary.run, error.first_s)) }
                 td { (at(&summary.run, error.last_s)) }
@@ -48,7 +48,10 @@ fn table(summary: &Summary) -> Markup {
         }
     };
     html! {
-        p { "By response code and message, with the first label error; times are ends of requests." }
+        p {
+            "Errors by response code and message: how many requests failed with each, when the first and the last of them \
+             ended, and the label of the first."
+        }
         (scrolling("Errors", wide_table("Errors by kind", &columns, &rows)))
         @if all > shown { p.note { (thousands(all - shown)) " errors of other kinds are not shown." } }
     }

@@ -4,9 +4,9 @@ use busyhour_analysis::{DistributionPoint, HeatMap, Summary, reported_stalls};
 use maud::{Markup, html};
 
 use super::closed_load;
-use super::markup::{PlotHeight, Section, def, figure};
+use super::markup::{PlotHeight, Section, def, figure, quantity};
 use super::steps::Steps;
-use crate::numbers::{counted, duration, ms, rate as per_second};
+use crate::numbers::{counted, duration, ms, rate as per_second, thousands};
 
 /// Largest and smallest of the values, each with its index.
 struct Extremes {
@@ -67,19 +67,25 @@ fn nothing() -> Markup {
 /// Requests and errors per second.
 fn rate_body(summary: &Summary, steps: &Steps) -> Markup {
     let Some(extremes) = Extremes::of(steps.ended.iter().copied().map(Some)) else { return nothing() };
+    let Extremes { least, most } = extremes;
+    let (low, high) = (per_second(least.1), per_second(most.1));
     let body = figure(
         "rate",
         PlotHeight::Normal,
-        format!(
-            "Completed per second: from {} (at {}) to {} (at {}), over the run {}.{}{}",
-            per_second(extremes.least.1),
-            duration(steps.begin_s(extremes.least.0)),
-            per_second(extremes.most.1),
-            duration(steps.begin_s(extremes.most.0)),
-            per_second(summary.total.rate_per_s),
-            if steps.started.is_empty() { " The record does not contain starts per second." } else { "" },
-            about_slices(summary, steps, "the mean of")
-        ),
+        html! {
+            "Completed per second: "
+            @if low == high {
+                (low) " in each " @if steps.step_s == 1 { "second" } @else { "point" }
+            } @else {
+                "from " (low) " (at " (duration(steps.begin_s(least.0))) ") to " (high) " (at "
+                (duration(steps.begin_s(most.0))) ")"
+            }
+            "; " (quantity("total.rate_per_s", per_second(summary.total.rate_per_s))) " over the "
+            (quantity("span_s", duration(summary.span_s)))
+            @if summary.window.is_some() { " of the measured part." } @else { " from the first start to the last end." }
+            @if steps.started.is_empty() { " The record does not contain starts per second." }
+            (about_slices(summary, steps, "the mean of"))
+        },
     );
     if summary.total.errors == 0 {
         return html! { (body) p.note { "No request failed." } };
@@ -191,19 +197,8 @@ pub(super) fn distribution(summary: &Summary) -> Section {
     let body = if points.len() < 2 {
         html! { p { "There are too few requests for a distribution." } }
     } else {
-        let at = |percentile: f64| {
-            points.iter().find(|point| point.percentile >= percentile).map(|point| point.response_ms)
-        };
-        let mut words = String::new();
-        if let (Some(half), Some(longest)) = (at(50.0), at(100.0)) {
-            words +=
-                &format!("Half of the requests took at most {} ms, the longest {} ms", ms(half), ms(longest));
-            if let Some(p99) = at(99.0).filter(|_| summary.total.samples >= 100) {
-                words += &format!(", 1 % took {} ms or more", ms(p99));
-            }
-            words += ". ";
-        }
-        words += match points
+        let times = &summary.total.response;
+        let words = match points
             .iter()
             .any(|DistributionPoint { response_ms, service_ms, .. }| response_ms != service_ms)
         {
@@ -214,8 +209,15 @@ pub(super) fn distribution(summary: &Summary) -> Section {
             false if summary.run.one_clock => "The record contains only the actual start. ",
             false => "All requests started at their intended time, so response and service time are equal. ",
         };
-        words += "Each step of the axis contains a tenth of the requests of the previous step.";
-        figure("percentiles", PlotHeight::Normal, words)
+        let caption = html! {
+            "Half of the requests took at most " (quantity("total.response.p50", ms(times.p50)))
+            " ms, the longest " (quantity("total.response.max", ms(times.max))) " ms"
+            @if summary.total.samples >= 100 {
+                ", 1 % took " (quantity("total.response.p99", ms(times.p99))) " ms or more"
+            }
+            ". " (words) "Each step of the axis contains a tenth of the requests of the previous step."
+        };
+        figure("percentiles", PlotHeight::Normal, caption)
     };
     Section { id: "distribution", title: "Distribution", body }
 }
@@ -227,12 +229,17 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
         Some((steps, Extremes { most, .. })) => figure(
             "users",
             PlotHeight::Low,
-            format!(
-                "At most {} were active, for the first time at {}.{}",
-                counted(most.1 as u64, "user"),
-                duration(steps.begin_s(most.0)),
-                about_slices(summary, steps, "the most of")
-            ),
+            html! {
+                (def("users", "Active users")) " at the end of each second, at most "
+                (thousands(most.1 as u64)) ", for the first time at " (duration(steps.begin_s(most.0)))
+                ". At any time at most " (quantity("users_max", thousands(summary.users_max.into())))
+                " were active."
+                @if summary.run.one_clock {
+                    " A result file contains the number only with each sample: the last sample of a second counts, and \
+                     in seconds without one at least the requests in flight."
+                }
+                (about_slices(summary, steps, "the most of"))
+            },
         ),
         None => html! { p { "Not recorded." } },
     };

@@ -8,6 +8,12 @@ use super::markup::Section;
 /// Anchor, displayed term and definition, in alphabetical order of the terms.
 const TERMS: &[(&str, &str, &str)] = &[
     (
+        "users",
+        "active users",
+        "Users that have started and not ended, whether a request of theirs is in flight or they think: in an open load the \
+      sessions under way. They are counted at the end of each second.",
+    ),
+    (
         "apdex",
         "APDEX",
         "Application Performance Index: (satisfied + tolerating / 2) / all requests. A request is satisfied or \

@@ -4,8 +4,8 @@ use busyhour_analysis::{Row, Summary};
 use busyhour_record::SampleKind;
 use maud::{Markup, html};
 
-use super::markup::{Column, Section, Sort, head, more, scrolling};
-use crate::numbers::thousands;
+use super::markup::{Column, Section, Sort, head, more, quantity, scrolling};
+use crate::numbers::{duration, thousands};
 use crate::row_columns::{RowColumn, page_columns};
 use crate::terminal_text::{printable, shown_label};
 use crate::times_table::{group_about, group_name};
@@ -26,8 +26,9 @@ fn labels_body(summary: &Summary) -> Markup {
     let count = summary.labels.len();
     html! {
         p {
-            "Response times in ms of successful and failed requests; rates are over the run from its first start to its \
-             last end. "
+            "Response times in ms of successful and failed requests; rates are over the "
+            (quantity("span_s", duration(summary.span_s)))
+            @if summary.window.is_some() { " of the measured part. " } @else { " from the first start to the last end. " }
             @if summary.labels.iter().any(|row| row.series.is_some()) {
                 "Select a label to see it over time."
             } @else {
@@ -41,7 +42,14 @@ fn labels_body(summary: &Summary) -> Markup {
                 output.row-count {}
             }
         }
-        (scrolling("Labels", table("label-table", &summary.labels, Some(&summary.total), Some(LABELS_SHOWN))))
+        (scrolling("Labels", table(&Table {
+            id: "label-table",
+            rows: &summary.labels,
+            path: "labels",
+            total: Some((&summary.total, "total")),
+            limit: Some(LABELS_SHOWN),
+        })))
+        button.columns type="button" aria-expanded="false" { "Show all columns" }
         @if count > LABELS_SHOWN {
             (more(format!("Show all {} labels", thousands(count as u64))))
         }
@@ -51,7 +59,13 @@ fn labels_body(summary: &Summary) -> Markup {
         @if !summary.sub_results.is_empty() {
             h3 { "Inside requests" }
             p { "Redirects and embedded resources. They are part of the requests above and not in the total." }
-            (scrolling("Inside requests", table("inside-table", &summary.sub_results, None, Some(LABELS_SHOWN))))
+            (scrolling("Inside requests", table(&Table {
+                id: "inside-table",
+                rows: &summary.sub_results,
+                path: "sub_results",
+                total: None,
+                limit: Some(LABELS_SHOWN),
+            })))
         }
     }
 }
@@ -70,21 +84,38 @@ pub(super) fn groups(summary: &Summary) -> Option<Section> {
             @let name = printable(&group_name(group, &summary.groups));
             h3 { (name) }
             p.note { (group_about(group)) "." }
-            (scrolling(&name, table(&format!("group-table-{at}"), &group.labels, Some(&group.total), None)))
+            (scrolling(&name, table(&Table {
+                id: &format!("group-table-{at}"),
+                rows: &group.labels,
+                path: &format!("groups.{at}.labels"),
+                total: Some((&group.total, &format!("groups.{at}.total"))),
+                limit: None,
+            })))
         }
     };
     Some(Section { id: "groups", title: "Thread groups", body })
 }
 
-/// A table of rows and their total; a button shows the rows beyond `limit`.
-fn table(id: &str, rows: &[Row], total: Option<&Row>, limit: Option<usize>) -> Markup {
+/// A table of rows and their total.
+struct Table<'t> {
+    id: &'t str,
+    rows: &'t [Row],
+    /// The path of the rows in `summary.json`.
+    path: &'t str,
+    /// With its path.
+    total: Option<(&'t Row, &'t str)>,
+    /// A button shows the rows beyond it.
+    limit: Option<usize>,
+}
+
+fn table(Table { id, rows, path, total, limit }: &Table<'_>) -> Markup {
     // In the plan's order, until there are too many to see at once: then the busiest come first.
     let mut shown: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
     let is_cut = limit.is_some_and(|limit| rows.len() > limit);
     if is_cut {
         shown.sort_by_key(|(_, row)| std::cmp::Reverse(row.samples));
     }
-    let all: Vec<&Row> = rows.iter().chain(total).collect();
+    let all: Vec<&Row> = rows.iter().chain(total.iter().map(|(total, _)| *total)).collect();
     let has_series = rows.iter().any(|row| row.series.is_some());
     let numbers = page_columns(&all);
     let mut columns = vec![Column { name: "label", term: "", sort: Sort::Text }];
@@ -95,27 +126,36 @@ fn table(id: &str, rows: &[Row], total: Option<&Row>, limit: Option<usize>) -> M
         let sort = if is_cut && at == 0 { Sort::Descending } else { Sort::Number };
         columns.push(Column { name, term, sort });
     }
+    // Which number each column has, and which columns are shown on request.
+    let quantities = numbers.iter().map(|column| column.path).collect::<Vec<_>>().join(" ");
+    let before = columns.len() - numbers.len();
+    let further: Vec<usize> =
+        (0..numbers.len()).filter(|at| !numbers[*at].is_main).map(|at| at + before + 1).collect();
+    let further = further.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     html! {
-        table.wide.sortable.cut[is_cut] id=(id) data-limit=[limit] {
+        table.wide.sortable.cut[is_cut] id=(id) data-limit=[limit] data-quantities=(quantities) data-further=(further) {
             caption.skip { "Requests and response times by label" }
             (head(&columns))
             tbody {
                 @for (at, row) in shown {
-                    tr data-label=(at) { (cells(row, has_series, &numbers)) }
+                    tr data-label=(at) data-row={ (path) "." (at) } { (cells(row, has_series, &numbers)) }
                 }
             }
-            @if let Some(total) = total {
-                tfoot { tr { (cells(total, has_series, &numbers)) } }
+            @if let Some((total, path)) = total {
+                tfoot { tr data-row=(path) { (cells(total, has_series, &numbers)) } }
             }
         }
     }
 }
 
 fn cells(row: &Row, has_series: bool, numbers: &[RowColumn]) -> Markup {
-    let class = |column: &RowColumn| match (column.is_of_failures, row.errors) {
-        (false, _) => None,
-        (true, 0) => Some("zero"),
-        (true, _) => Some("bad"),
+    let class = |column: &RowColumn| match (column.is_of_failures, row.errors, column.is_main) {
+        (false, _, true) => None,
+        (false, _, false) => Some("further"),
+        (true, 0, true) => Some("zero"),
+        (true, 0, false) => Some("zero further"),
+        (true, _, true) => Some("bad"),
+        (true, _, false) => Some("bad further"),
     };
     html! {
         th scope="row" {

@@ -73,7 +73,8 @@ pub fn live_html(page: &LivePage<'_>) -> String {
         "Response and service time of all requests so far; each step of the axis contains a tenth of the requests of the \
          previous step.",
     );
-    let users = figure("users", PlotHeight::Low, "Largest number of active users per second.");
+    let users =
+        figure("users", PlotHeight::Low, "Active users at the end of each second, the most of a slice.");
     let glossary = html! { details { summary { "What the terms mean" } (definitions()) } };
     let sections = [
         Section { id: "rate", title: "Rate and errors", body: rate },
@@ -184,8 +185,7 @@ fn figures(rows: &[(&str, &str)]) -> Markup {
             tbody {
                 @for (id, name) in rows {
                     tr {
-                        // Users are counted, not defined.
-                        th scope="row" { @if *id == "users" { (name) } @else { (def(id, name)) } }
+                        th scope="row" { (def(id, name)) }
                         td id={ (id) "-now" } { "–" }
                         td id={ (id) "-all" } { "–" }
                     }

@@ -1,13 +1,13 @@
 //! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
 
-use busyhour_analysis::arrivals::{ArrivalVerdict, RequestedProcess, Scope};
+use busyhour_analysis::arrivals::{ArrivalVerdict, RequestedProcess};
 use busyhour_analysis::{Caveat, ReportedCaveat, Summary, Times};
 use busyhour_record::{ArrivalCounts, CoreFacts, RunEnd};
 use busyhour_stats::Decision;
 use maud::{Markup, Render, html};
 
 use super::closed_load::Cycle;
-use super::markup::{Section, capital, def};
+use super::markup::{Section, capital, def, quantity};
 use super::steps::Steps;
 use super::thresholds::thresholds;
 use super::tiles::tiles;
@@ -36,7 +36,10 @@ pub(super) fn subtitle(summary: &Summary) -> String {
     {
         parts.push(at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     }
-    parts.push(duration(run.duration_s.unwrap_or(summary.span_s)));
+    match run.duration_s {
+        Some(seconds) => parts.push(format!("ran {}", duration(seconds))),
+        None => parts.push(duration(summary.span_s)),
+    }
     let who = who(run);
     if who.is_empty() && summary.users_max > 0 {
         parts.push(format!("up to {}", counted(u64::from(summary.users_max), "user")));
@@ -66,7 +69,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
 pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
     html! {
         section.first aria-label="Result" {
-            p.headline { (printable(&headline(summary))) }
+            p.headline { (headline(summary)) }
             @if summary.total.samples > 0 { (tiles(summary, steps)) }
             div.chips {
                 @if !mostly_failed(summary) { (arrivals(summary)) }
@@ -80,37 +83,47 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
     }
 }
 
-/// What happened, in a sentence or two.
-fn headline(summary: &Summary) -> String {
+/// What happened, in a sentence or two. Its length is that over which rates are computed.
+fn headline(summary: &Summary) -> Markup {
     let total = &summary.total;
     if total.samples == 0 {
-        return "No request ended.".to_owned();
+        return html! { "No request ended." };
     }
-    let length = duration(summary.run.duration_s.unwrap_or(summary.span_s));
-    let mut text = if total.errors == total.samples {
+    let requests = requests(summary);
+    let length = quantity("span_s", duration(summary.span_s));
+    let result = if total.errors == total.samples {
         let first = summary.errors.first();
-        let why = first
-            .map(|error| format!(": {}", [&error.code, &error.message].map(|part| part.trim()).join(" ")));
-        format!("All {} failed within {length}{}", counted(total.samples, "request"), why.unwrap_or_default())
+        let why = first.map(|error| [&error.code, &error.message].map(|part| part.trim()).join(" "));
+        html! {
+            "All " (requests) " failed within " (length) @if let Some(why) = why { ": " (printable(&why)) }
+        }
     } else {
-        let failed = match total.errors {
-            0 => "none failed".to_owned(),
-            _ => format!("{} % failed", percent(total.error_percent)),
-        };
-        format!(
-            "{} in {length}, {failed}; half took at most {} ms, 95 % at most {} ms",
-            counted(total.samples, "request"),
-            ms(total.response.p50),
-            ms(total.response.p95)
-        )
+        html! {
+            (requests) " in " (length) ", "
+            @if total.errors == 0 {
+                "none failed"
+            } @else {
+                (quantity("total.error_percent", percent(total.error_percent))) " % failed"
+            }
+            "; half took at most " (quantity("total.response.p50", ms(total.response.p50)))
+            " ms, 95 % at most " (quantity("total.response.p95", ms(total.response.p95))) " ms"
+        }
     };
     let of = summary.thresholds.len();
-    match summary.thresholds.iter().filter(|threshold| threshold.fails_run).count() {
-        _ if of == 0 => {}
-        0 => text += ". All thresholds passed",
-        failed => text += &format!(". {failed} of {of} thresholds failed"),
+    let failed = summary.thresholds.iter().filter(|threshold| threshold.fails_run).count();
+    html! {
+        (result) "."
+        @if of > 0 {
+            @if failed == 0 { " All thresholds passed." } @else { " " (failed) " of " (of) " thresholds failed." }
+        }
     }
-    text + "."
+}
+
+/// `1,234 requests`
+fn requests(summary: &Summary) -> Markup {
+    let samples = summary.total.samples;
+    let noun = if samples == 1 { "request" } else { "requests" };
+    html! { (quantity("total.samples", thousands(samples))) " " (noun) }
 }
 
 /// Whether most requests failed, so that arrivals are not the problem.
@@ -128,7 +141,9 @@ fn rank(caveat: &Caveat) -> u8 {
         | Caveat::ManyErrors { .. }
         | Caveat::NoSamples
         | Caveat::RecordCut
-        | Caveat::BadRows { .. } => 0,
+        | Caveat::BadRows { .. } => 1,
+        // The same run reads otherwise in its run directory.
+        Caveat::OneClock => 0,
         Caveat::GeneratorBusy { .. }
         | Caveat::GeneratorStalled { .. }
         | Caveat::RecorderStalled { .. }
@@ -136,9 +151,9 @@ fn rank(caveat: &Caveat) -> u8 {
         | Caveat::LateStarts { .. }
         | Caveat::MixedPhases { .. }
         | Caveat::StoppedByError { .. }
-        | Caveat::Unfinished => 1,
-        Caveat::Arrivals(_) => 3,
-        _ => 2,
+        | Caveat::Unfinished => 2,
+        Caveat::Arrivals(_) => 4,
+        _ => 3,
     }
 }
 
@@ -221,8 +236,11 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
                     }))
                 }
                 (row("completed", "completed", html! {
-                    (much(counted(total.samples, "request")))
-                    @if total.samples > 0 { ", " (rate(total.rate_per_s)) " per second" }
+                    (much(requests(summary)))
+                    @if total.samples > 0 {
+                        ", " (quantity("total.rate_per_s", rate(total.rate_per_s))) " per second over the "
+                        (quantity("span_s", duration(summary.span_s))) " from the first start to the last end"
+                    }
                 }))
                 (row("failed", "failed", html! {
                     @if total.samples == 0 {
@@ -230,8 +248,12 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
                     } @else if total.errors == 0 {
                         "none"
                     } @else {
-                        (much(counted(total.errors, "request"))) ", "
-                        a href="#errors" { (percent(total.error_percent)) " %" } " of those completed"
+                        (much(quantity("total.errors", thousands(total.errors))))
+                        @if total.errors == 1 { " request, " } @else { " requests, " }
+                        a href="#errors" {
+                            (quantity("total.error_percent", percent(total.error_percent))) " %"
+                        }
+                        " of those completed"
                     }
                 }))
                 @if let Some(window) = &summary.window {
@@ -249,9 +271,9 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
 
 /// The sessions of open workloads.
 fn sessions(summary: &Summary, counts: &ArrivalCounts) -> Markup {
-    let verdicts = summary.arrivals.iter().filter(|verdict| verdict.scope == Scope::SessionStarts);
-    let mut rates = verdicts.filter_map(|verdict| verdict.observed.rate_per_s);
-    let only_rate = rates.next().filter(|_| rates.next().is_none());
+    // Over the same time as the rate of completed requests; the verdict on arrivals names its own part of the run.
+    let per_s =
+        (summary.window.is_none() && summary.span_s > 0.0).then(|| counts.begun as f64 / summary.span_s);
     let mut lost = vec![match counts.dropped {
         0 => "none dropped".to_owned(),
         dropped => format!("{} dropped", thousands(dropped)),
@@ -265,7 +287,7 @@ fn sessions(summary: &Summary, counts: &ArrivalCounts) -> Markup {
     }
     html! {
         (much(counted(counts.begun, "session")))
-        @if let Some(only) = only_rate { ", " (rate(only.value)) " per second" }
+        @if let Some(per_s) = per_s { ", " (rate(per_s)) " per second" }
         br; (lost.join(", "))
     }
 }
@@ -282,7 +304,8 @@ fn requested(summary: &Summary) -> Markup {
             @if run.open.is_empty() { (cycle(summary)) }
         }),
         None if summary.users_max > 0 => parts.push(html! {
-            "not recorded; at most " (counted(u64::from(summary.users_max), "user")) " were active at the same time"
+            "not recorded; at most " (quantity("users_max", thousands(u64::from(summary.users_max))))
+            " users were active at the same time"
         }),
         None => {}
     }
@@ -419,17 +442,17 @@ fn generator(summary: &Summary) -> Markup {
 fn key_figures(summary: &Summary) -> Markup {
     let total = &summary.total;
     let both = total.response != total.service;
-    let figures: [(&str, &str, fn(&Times) -> f64); 10] = [
-        ("min", "shortest", |times| times.min),
-        ("mean", "mean", |times| times.mean),
-        ("p25", "25th percentile", |times| times.p25),
-        ("p50", "median", |times| times.p50),
-        ("p75", "75th percentile", |times| times.p75),
-        ("p90", "90th percentile", |times| times.p90),
-        ("p95", "95th percentile", |times| times.p95),
-        ("p99", "99th percentile", |times| times.p99),
-        ("p999", "99.9th percentile", |times| times.p99_9),
-        ("max", "longest", |times| times.max),
+    let figures: [(&str, &str, &str, fn(&Times) -> f64); 10] = [
+        ("min", "min", "shortest", |times| times.min),
+        ("mean", "mean", "mean", |times| times.mean),
+        ("p25", "p25", "25th percentile", |times| times.p25),
+        ("p50", "p50", "median", |times| times.p50),
+        ("p75", "p75", "75th percentile", |times| times.p75),
+        ("p90", "p90", "90th percentile", |times| times.p90),
+        ("p95", "p95", "95th percentile", |times| times.p95),
+        ("p99", "p99", "99th percentile", |times| times.p99),
+        ("p999", "p99_9", "99.9th percentile", |times| times.p99_9),
+        ("max", "max", "longest", |times| times.max),
     ];
     let table = html! {
         table.key {
@@ -442,11 +465,11 @@ fn key_figures(summary: &Summary) -> Markup {
                 }
             }
             tbody {
-                @for (term, name, of) in figures {
+                @for (term, field, name, of) in figures {
                     tr {
                         th scope="row" { (def(term, name)) }
-                        td { (ms(of(&total.response))) }
-                        @if both { td { (ms(of(&total.service))) } }
+                        td data-quantity={ "total.response." (field) } { (ms(of(&total.response))) }
+                        @if both { td data-quantity={ "total.service." (field) } { (ms(of(&total.service))) } }
                     }
                 }
             }

@@ -27,6 +27,8 @@ struct Tile<'t> {
     name: Markup,
     /// Class that gives figure and line their colour.
     class: &'static str,
+    /// The path of the figure in the summary.
+    path: &'static str,
     figure: String,
     /// By slice of the run; `None` if nothing is known over time.
     values: Option<&'t [Option<f64>]>,
@@ -39,19 +41,26 @@ pub(super) fn tiles(summary: &Summary, steps: Option<&Steps>) -> Markup {
     let known = |of: fn(&Steps) -> &Vec<f64>| {
         steps.map(|steps| of(steps).iter().copied().map(Some).collect::<Vec<_>>())
     };
-    let (ended, errors) = (known(|steps| &steps.ended), known(|steps| &steps.errors));
+    let ended = known(|steps| &steps.ended);
+    // The share, as in the figure; unknown where no request ended.
+    let failed: Option<Vec<Option<f64>>> = steps.map(|steps| {
+        let pairs = steps.errors.iter().zip(&steps.ended);
+        pairs.map(|(errors, ended)| (*ended > 0.0).then(|| errors * 100.0 / ended)).collect()
+    });
     let offered = known(|steps| &steps.offered).filter(|offered| !offered.is_empty());
-    let load = match &offered {
-        Some(offered) => Tile {
+    let load = match (summary.offered_per_s, &offered) {
+        (Some(offered_per_s), offered) => Tile {
             name: def("offered", "offered arrivals per second"),
             class: "",
-            figure: rate(offered.iter().flatten().sum::<f64>() / offered.len() as f64),
-            values: Some(offered),
+            path: "offered_per_s",
+            figure: rate(offered_per_s),
+            values: offered.as_deref(),
             join: Join::Mean,
         },
-        None => Tile {
-            name: html! { "users at most" },
+        (None, _) => Tile {
+            name: def("users", "users at most"),
             class: "",
+            path: "users_max",
             figure: if summary.users_max > 0 {
                 thousands(u64::from(summary.users_max))
             } else {
@@ -65,6 +74,7 @@ pub(super) fn tiles(summary: &Summary, steps: Option<&Steps>) -> Markup {
         Tile {
             name: def("rate", "requests per second"),
             class: "",
+            path: "total.rate_per_s",
             figure: rate(total.rate_per_s),
             values: ended.as_deref(),
             join: Join::Mean,
@@ -72,6 +82,7 @@ pub(super) fn tiles(summary: &Summary, steps: Option<&Steps>) -> Markup {
         Tile {
             name: def("p95", "95th percentile, ms"),
             class: "",
+            path: "total.response.p95",
             figure: ms(total.response.p95),
             values: steps.map(|steps| steps.p95.as_slice()),
             join: Join::Largest,
@@ -79,8 +90,9 @@ pub(super) fn tiles(summary: &Summary, steps: Option<&Steps>) -> Markup {
         Tile {
             name: def("failed", "failed"),
             class: if total.errors > 0 { "bad" } else { "" },
+            path: "total.error_percent",
             figure: format!("{} %", percent(total.error_percent)),
-            values: errors.as_deref(),
+            values: failed.as_deref(),
             join: Join::Largest,
         },
         load,
@@ -90,7 +102,7 @@ pub(super) fn tiles(summary: &Summary, steps: Option<&Steps>) -> Markup {
             @for tile in &tiles {
                 div.tile {
                     dt { (tile.name) }
-                    dd class=(tile.class) { (tile.figure) }
+                    dd class=(tile.class) data-quantity=(tile.path) { (tile.figure) }
                     @if let Some(values) = tile.values {
                         dd.course { (sparkline(values, tile.join, tile.class)) }
                     }
@@ -121,6 +133,7 @@ fn sparkline(values: &[Option<f64>], join: Join, class: &str) -> Markup {
     }
     html! {
         svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" aria-hidden="true" {
+            line.baseline x1="0" x2=(WIDTH) y1=(HEIGHT - 0.5) y2=(HEIGHT - 0.5) {}
             path class=(class) d=(path) {}
         }
     }

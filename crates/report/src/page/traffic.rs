@@ -3,7 +3,7 @@
 use busyhour_analysis::{Row, Summary};
 use maud::{Markup, html};
 
-use super::markup::{Column, PlotHeight, Section, Sort, def, figure, head, scrolling};
+use super::markup::{Column, PlotHeight, Section, Sort, def, figure, head, quantity, scrolling};
 use crate::numbers::{rate, thousands};
 use crate::terminal_text::shown_label;
 
@@ -15,9 +15,9 @@ pub(super) fn traffic(summary: &Summary) -> Section {
         (_, 0) => html! { p { "Not recorded." } },
         _ => {
             let caption = html! {
-                (def("received", "Received")) " " (size(total.bytes)) " in total, " (rate(total.received_kib_per_s))
+                (def("received", "Received")) " " (size(total.bytes)) " in total, " (quantity("total.received_kib_per_s", rate(total.received_kib_per_s)))
                 " KiB per second; " (def("sent", "sent")) " " (size(total.sent_bytes)) ", "
-                (rate(total.sent_kib_per_s)) " KiB per second."
+                (quantity("total.sent_kib_per_s", rate(total.sent_kib_per_s))) " KiB per second."
             };
             html! {
                 (figure("traffic", PlotHeight::Low, caption))
@@ -41,22 +41,24 @@ fn table(summary: &Summary) -> Markup {
         number("bytes each", "sent"),
     ];
     html! {
-        table.wide.sortable {
+        table.wide.sortable data-quantities="received_kib_per_s - sent_kib_per_s -" {
             caption.skip { "Sent and received by label" }
             (head(&columns))
-            tbody { @for row in &summary.labels { (cells(row)) } }
-            tfoot { (cells(&summary.total)) }
+            tbody {
+                @for (at, row) in summary.labels.iter().enumerate() { (cells(row, &format!("labels.{at}"))) }
+            }
+            tfoot { (cells(&summary.total, "total")) }
         }
     }
 }
 
-fn cells(row: &Row) -> Markup {
+fn cells(row: &Row, path: &str) -> Markup {
     let each = |bytes: u64| {
         let mean = (row.samples > 0).then(|| (bytes as f64 / row.samples as f64).round() as u64);
         mean.map_or_else(|| "–".to_owned(), thousands)
     };
     html! {
-        tr {
+        tr data-row=(path) {
             th scope="row" { (shown_label(&row.label)) }
             td { (rate(row.received_kib_per_s)) }
             td { (each(row.bytes)) }

@@ -438,7 +438,7 @@ fn all_text_is_present_without_the_script() {
     let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
     for printed in [
         "poisson(200/s) for 1min",
-        "5,000 requests",
+        ">5,000</span> requests",
         "GET /api/v2/items/499",
         "503",
         "Slowest requests",

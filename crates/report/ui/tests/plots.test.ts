@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { wholeSlices } from "../src/tables/label_details";
-import { axisRange, mostOf, quantile, resample, step } from "../src/plots/heat";
+import { axisRange, logTicks, mostOf, quantile, resample, step } from "../src/plots/heat";
 import { bothClocks, curveScales, lastBelowMax, position, wantsLogarithm, xRange } from "../src/plots/percentiles";
 import { sparkPath } from "../src/plots/spark";
 import { isLonely } from "../src/plots/time";
@@ -19,6 +19,16 @@ test("a quantile of a slice is read from its bands", () => {
   expect(quantile(heat, [[0, 1], [1, 2]], 0)).toBeCloseTo(10 ** 0.5);
   expect(quantile(heat, [[0, 1], [1, 2]], 0.34)).toBeCloseTo(10 ** 1.25);
   expect(quantile(heat, [[0, 1], [1, 2]], 1)).toBeCloseTo(10 ** 1.75);
+});
+
+test("an axis has ticks, also without a power of ten", () => {
+  const [low, high] = axisRange(100, 135);
+  expect(logTicks(low, high)).toEqual([60, 70, 80, 90, 100, 200]);
+  expect(logTicks(110, 190).length).toBe(0);
+  expect(logTicks(...axisRange(110, 130)).length).toBeGreaterThan(2);
+  expect(logTicks(0.3, 9)).toEqual([0.5, 1, 2, 5]);
+  expect(logTicks(1, 100)).toEqual([1, 3, 10, 30, 100]);
+  expect(logTicks(0.001, 1000)).toEqual([0.001, 0.01, 0.1, 1, 10, 100, 1000]);
 });
 
 test("a line is laid over coarser slices by its largest value, over finer ones as it is", () => {

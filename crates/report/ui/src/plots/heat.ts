@@ -117,7 +117,7 @@ export class HeatPlot {
           x: { time: false, range: wholeRun(() => this.whole()) },
           y: { distr: 3, log: 10, range: () => this.edges() },
         },
-        axes: [timeAxis(), yAxis(timeTick, { filter: roundOnly, grid: { show: false } })],
+        axes: [timeAxis(), yAxis(timeTick, { ...LOG_TICKS, grid: { show: false } })],
         cursor: sharedCursor(data.sync),
         series: [
           {},
@@ -188,13 +188,22 @@ export class HeatPlot {
   }
 }
 
-/** Ticks at 1, 2, 3 and 5 of each decade are enough, unless there is hardly one. */
-export function roundOnly(plot: uPlot, splits: number[]): (number | null)[] {
-  const y = plot.scales["y"];
-  const decades = Math.log10((y?.max ?? 10) / (y?.min ?? 1));
-  const kept = decades > 3 ? [1] : decades > 1.6 ? [1, 3] : decades > 0.7 ? [1, 2, 3, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9];
-  return splits.map((value) => {
-    const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-    return kept.some((wanted) => Math.abs(digit - wanted) < 1e-6) ? value : null;
-  });
+/** Ticks of a logarithmic axis: powers of ten, or 1-2-5 steps or finer ones where there is hardly a power of ten. */
+export function logTicks(low: number, high: number): number[] {
+  const decades = Math.log10(high / low);
+  const digits = decades > 3 ? [1] : decades > 1.6 ? [1, 3] : decades > 0.7 ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const ticks: number[] = [];
+  for (let decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); decade += 1) {
+    for (const digit of digits) {
+      const tick = Number((digit * 10 ** decade).toPrecision(1));
+      if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push(tick);
+    }
+  }
+  return ticks;
 }
+
+/** The same for an axis of a plot. uPlot's own filter leaves out what is no power of ten. */
+export const LOG_TICKS: uPlot.Axis = {
+  splits: (_plot, _axis, low, high) => logTicks(low, high),
+  filter: (_plot, splits) => splits,
+};

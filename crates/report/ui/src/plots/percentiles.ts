@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { ms, percentileName, timeTick } from "../format";
 import type { Curve } from "../model";
 import { axis, PlotFigure, yAxis } from "./figure";
-import { roundOnly } from "./heat";
+import { LOG_TICKS } from "./heat";
 import type { Colour } from "./theme";
 import { colour, faded } from "./theme";
 
@@ -137,7 +137,7 @@ export class PercentilePlot {
             size: 30,
             gap: 6,
           }),
-          yAxis(timeTick, logarithm ? { filter: roundOnly, grid: { filter: roundOnly } } : {}),
+          yAxis(timeTick, logarithm ? LOG_TICKS : {}),
         ],
         cursor: { points: { size: 7, width: 1.5 }, y: false, drag: { x: false, y: false } },
         series: [

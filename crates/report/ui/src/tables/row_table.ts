@@ -53,7 +53,21 @@ export class RowTable {
       this.show();
     });
     this.makeHeadersSort();
+    this.hideFurtherColumns(section.querySelector<HTMLButtonElement>("button.columns"));
     this.show();
+  }
+
+  /** Hides the columns that are shown on request. */
+  private hideFurtherColumns(button: HTMLButtonElement | null): void {
+    const further = (this.table.dataset["further"] ?? "").split(" ").filter((at) => at !== "").map(Number);
+    if (!button || further.length === 0) return;
+    for (const at of further) this.table.tHead?.rows[0]?.cells[at - 1]?.classList.add("further");
+    const label = button.textContent;
+    button.addEventListener("click", () => {
+      const all = this.table.classList.toggle("all-columns");
+      button.setAttribute("aria-expanded", String(all));
+      button.textContent = all ? "Show fewer columns" : label;
+    });
   }
 
   /** Puts a row below another; they move together. */
