@@ -107,7 +107,7 @@ pub fn summary_markdown(summary: &Summary) -> String {
     out += &format!(
         "{} in {}, {}/s, {} ({} %)\n\n",
         counted(total.samples, "request"),
-        duration(run.duration_s.unwrap_or(summary.span_s)),
+        duration(summary.span_s),
         rate(total.rate_per_s),
         counted(total.errors, "error"),
         percent(total.error_percent),

@@ -106,7 +106,7 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
         }
     };
     let mut tallied = Tallied::of(run, reading, window, start_ms)?;
-    if let Some(start_ms) = tallied.earlier_ms.filter(|_| window.is_some() && start_ms.is_none()) {
+    if let Some(start_ms) = tallied.earlier_ms.filter(|_| start_ms.is_none()) {
         // A later row can show that the run, and with it the window, started before the first row.
         tallied = Tallied::of(run, reading, window, Some(start_ms))?;
     }

@@ -352,6 +352,23 @@ fn check_live(name: &str, summary: &Summary, snapshots: &[Snapshot], is_whole: b
     }
 }
 
+/// The run as one side of a comparison.
+fn check_measured(name: &str, paths: &[PathBuf], part: ResultsPart, summary: &Summary) {
+    let reading = RunReading { part, ..RunReading::default() };
+    let run = || [measure_run(paths, &reading).unwrap()];
+    let comparison = Comparison::new(&run(), &run(), ComparisonSettings::default(), Vec::new()).unwrap();
+    let side = &comparison.base.runs[0];
+    assert_eq!((side.requests, side.errors), (summary.total.samples, summary.total.errors), "{name}");
+    let found = comparison.total.effect(Measure::Throughput).and_then(|effect| effect.base_runs[0]);
+    if let Some(per_s) = found {
+        assert!(
+            (per_s / summary.total.rate_per_s - 1.0).abs() < 2e-3,
+            "{name}: {per_s} {}",
+            summary.total.rate_per_s
+        );
+    }
+}
+
 /// A recorded run, and the part of it that is measured.
 struct Case {
     name: &'static str,
@@ -392,7 +409,8 @@ fn equal_names_have_equal_values_in_all_outputs_of_a_run() {
     let temp = tempfile::tempdir().unwrap();
     for Case { name, inputs, part } in cases(temp.path()) {
         let options = ResultsOptions { part, ..ResultsOptions::default() };
-        let inputs: Vec<ResultsInput> = inputs.iter().map(ResultsInput::path).collect();
+        let paths = inputs;
+        let inputs: Vec<ResultsInput> = paths.iter().map(ResultsInput::path).collect();
         let again = || ResultsInput::try_clone_all(&inputs).unwrap();
         let summary = summarise_results(again(), &options, &mut |_, _| {}).unwrap();
         let json: Value = serde_json::from_str(&summary.to_json()).unwrap();
@@ -422,6 +440,7 @@ fn equal_names_have_equal_values_in_all_outputs_of_a_run() {
         let source = read_snapshots(&again(), &reading, |snapshot| snapshots.push(snapshot)).unwrap();
         assert_eq!(source.wall_anchor_ms, summary.run.wall_anchor_ms, "{name}");
         check_live(name, &summary, &snapshots, part == ResultsPart::Whole);
+        check_measured(name, &paths, part, &summary);
         if inputs.len() == 1 && summary.window.is_none() {
             let input = again().remove(0);
             let loads = measure_loads(name, input, &options, false, &mut |_, _| {}).unwrap();
