@@ -95,6 +95,10 @@ class LivePage {
     list("live-caveats", status.caveats);
     rows("live-labels", status.labels);
     rows("live-thresholds", status.thresholds);
+    // The first cell is the mark of the result.
+    for (const row of document.querySelectorAll("#live-thresholds tr")) {
+      row.classList.toggle("failed", row.textContent?.startsWith("✗") ?? false);
+    }
   }
 
   /** The connection broke off; the browser tries again by itself unless the server has refused. */
