@@ -129,18 +129,18 @@ fn total_changes(comparison: &Comparison, look: Look) -> Vec<String> {
     let effects = time.into_iter().chain(others.iter().filter_map(found));
     effects
         .map(|effect| {
-            let (name, after) = match effect.measure {
-                Measure::Mean => ("mean ", " ms"),
-                Measure::P50 => ("median ", " ms"),
-                Measure::P90 => ("p90 ", " ms"),
-                Measure::P95 => ("p95 ", " ms"),
-                Measure::P99 => ("p99 ", " ms"),
-                Measure::Throughput => ("throughput ", " per second"),
-                Measure::ErrorShare => ("errors ", ""),
+            let verdict = effect.verdict.describe(effect.measure);
+            let (what, unit) = match effect.measure {
+                Measure::Mean => (format!("{verdict}: mean"), " ms"),
+                Measure::P50 => (format!("{verdict}: median"), " ms"),
+                Measure::P90 => (format!("{verdict}: p90"), " ms"),
+                Measure::P95 => (format!("{verdict}: p95"), " ms"),
+                Measure::P99 => (format!("{verdict}: p99"), " ms"),
+                Measure::Throughput => (format!("{verdict} throughput:"), " per second"),
+                Measure::ErrorShare => (format!("{verdict} errors:"), ""),
             };
             let text = format!(
-                "{}: {name}{} → {}{after} ({})",
-                effect.verdict.describe(effect.measure),
+                "{what} {} → {}{unit} ({})",
                 value(effect.measure, effect.base),
                 value(effect.measure, effect.new),
                 interval_cell(effect)

@@ -136,7 +136,9 @@ fn a_slower_label_is_found_and_fails() {
     }
     assert_eq!(found["base"]["runs"].as_array().unwrap().len(), 5);
     // With both sides exchanged it is faster, which fails only if any difference does.
-    room.type_in(&format!("compare {new} -- {base}")).expect(0).prints(&["faster: Total, Search"]);
+    room.type_in(&format!("compare {new} -- {base}"))
+        .expect(0)
+        .prints(&["faster: median", "labels are better: Search"]);
     room.type_in(&format!("compare --fail-on any {new} -- {base}")).expect(8);
     // The same seed yields the same result.
     let again = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
