@@ -7,21 +7,29 @@
 //! near 1, and one that sends the requests of each second at its beginning has no dispersion over seconds. The CoV of the gaps and
 //! the dispersion of counts at several scales are therefore judged together. Each passes when its confidence interval is inside a
 //! band of values that are practically equivalent (`measures.rs` describes the bands and their error rates).
-//! Stalls are excluded and reported separately. Missing or additional short gaps are attributed to the delivery. The tests of
-//! exponentiality and independence are listed only among the details, because with many arrivals they reject on immaterial
+//! Stalls and changes of rate are excluded from the measures, reported separately, and belong to the verdict. A pattern of starts
+//! that recurs at a fixed interval is found by the autocorrelation of counts. Missing short gaps are attributed to the delivery. The
+//! tests of exponentiality and independence are listed only among the details, because with many arrivals they reject on immaterial
 //! differences.
+//!
+//! Arrivals with a schedule are compared with it: both have the same random variation, so the comparison is exact. Closed loads have
+//! no requested process and are described.
 //!
 //! The verdict also contains R/(R + Z), lateness, discarded arrivals and waits (Schroeder, Wierman and Harchol-Balter, "Open Versus
 //! Closed", NSDI 2006; Brady and Gunther, "How to Emulate Web Traffic Using Standard Load Testing Tools", 2016).
 
 mod blocks;
 mod caveats;
+mod closed;
 mod finding;
 mod format;
 mod lateness;
 mod measures;
 mod observed;
+mod repetition;
 mod requested;
+mod retained;
+mod sentence;
 mod settings;
 mod slices;
 mod stalls;
@@ -30,13 +38,14 @@ mod tally;
 mod verdict;
 
 pub use caveats::ArrivalCaveat;
-pub use finding::Finding;
+pub use finding::{ARRIVALS_FOR_VERDICT, Finding};
 pub use lateness::{Lateness, LatenessTally};
 pub use measures::{Measure, Quantity};
-pub use observed::{Dispersion, Observed, Serial, ShortGaps, Tests};
+pub use observed::{Dispersion, Observed, RateRange, Serial, ShortGaps, Tests};
+pub use repetition::Repetition;
 pub use requested::{ArrivalContext, RequestedProcess, Scope};
 pub use settings::{KnownRate, Resolution, TallySettings};
 pub use stalls::{Stall, StallRule};
 pub use steady::Part;
 pub use tally::ArrivalTally;
-pub use verdict::{ArrivalVerdict, judge};
+pub use verdict::{ArrivalMark, ArrivalVerdict, judge};

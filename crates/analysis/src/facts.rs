@@ -64,6 +64,9 @@ pub struct RunFacts {
     pub recorder_events: Vec<RecorderEvent>,
     /// Caveats about the plan, found when it was compiled.
     pub notes: Vec<PlanNote>,
+    /// The plan's timers that set a rate, by their JMeter names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rate_timers: Vec<String>,
     /// Whether the record's tail is missing.
     pub record_cut: bool,
     /// Where the record ends, for a run that was cut off before it recorded its outcome.
@@ -107,6 +110,7 @@ impl RunFacts {
             generator: outcome.map(|outcome| outcome.generator.clone()).unwrap_or_default(),
             recorder_events: outcome.map(|outcome| outcome.recorder_events.clone()).unwrap_or_default(),
             notes: manifest.notes.clone(),
+            rate_timers: manifest.rate_timers.clone(),
             record_cut: false,
             record_end: None,
             inputs: Vec::new(),

@@ -18,6 +18,9 @@ use crate::window::{Window, WindowChoice};
 /// Version of the summary format that is written, and the only one that is accepted on reading.
 pub const SUMMARY_VERSION: u32 = 3;
 
+/// Percentage of failed requests above which arrivals are not shown.
+const MOSTLY_PERCENT: f64 = 50.0;
+
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -161,18 +164,32 @@ impl Summary {
         }
     }
 
-    /// Adds the verdicts on the run's arrivals, and their caveats.
+    /// Whether most requests failed, so that arrivals are not the problem.
+    #[must_use]
+    pub fn mostly_failed(&self) -> bool {
+        self.total.error_percent > MOSTLY_PERCENT
+    }
+
+    /// The verdicts on arrivals that reports show: none if most requests failed.
+    #[must_use]
+    pub fn shown_arrivals(&self) -> &[ArrivalVerdict] {
+        if self.mostly_failed() { &[] } else { &self.arrivals }
+    }
+
+    /// Adds the verdicts on the run's arrivals, and the caveats of those that are shown.
     pub fn add_arrivals(&mut self, verdicts: Vec<ArrivalVerdict>) {
-        for caveat in verdicts.iter().flat_map(|verdict| &verdict.caveats) {
+        self.arrivals = verdicts;
+        let caveats: Vec<_> =
+            self.shown_arrivals().iter().flat_map(|verdict| verdict.caveats.clone()).collect();
+        for caveat in caveats {
             // Most caveats of a group repeat those of the total.
             if !self.caveats.iter().any(|known| {
                 std::mem::discriminant(&known.caveat) == std::mem::discriminant(&caveat.caveat)
                     && known.advice == caveat.advice
             }) {
-                self.caveats.push(caveat.clone());
+                self.caveats.push(caveat);
             }
         }
-        self.arrivals = verdicts;
     }
 
     /// Records how the measured part of the run was chosen, and why.

@@ -19,6 +19,7 @@
 //!         start_ns: start_ms * 1_000_000,
 //!         elapsed_ns: 5_000_000,
 //!         latency_ns: None,
+//!         late_ns: None,
 //!         bytes: Some(100),
 //!         label: 0,
 //!         group: None,

@@ -171,15 +171,22 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  busyhour demo\n  busyhour demo --seconds 10 --users 50")]
+#[command(
+    after_help = "The load is open: visitors arrive as a Poisson process, whether or not the shop is fast. With --closed a fixed \
+    number of users is paced by the plan's Constant Throughput Timer, as in JMeter: compare the line \"Arrivals\" of both.\n\n\
+    Examples:\n  busyhour demo\n  busyhour demo --seconds 10 --rate 200\n  busyhour demo --closed --users 50"
+)]
 pub(crate) struct DemoArgs {
-    /// Seconds of load after all users have started.
+    /// Seconds of load; with --closed, after all users have started.
     #[arg(long, default_value_t = 25)]
     pub(crate) seconds: u32,
-    /// Number of users.
-    #[arg(long, default_value_t = 100)]
-    pub(crate) users: u32,
-    /// Target rate in requests per second.
+    /// A fixed number of users that wait for each response, instead of visitors that arrive at random.
+    #[arg(long)]
+    pub(crate) closed: bool,
+    /// Number of users (default: 100).
+    #[arg(long, requires = "closed")]
+    pub(crate) users: Option<u32>,
+    /// Approximate rate in requests per second.
     #[arg(long, default_value_t = 400)]
     pub(crate) rate: u32,
     /// Directory for the run's files (default: a new one in busyhour-runs).

@@ -3,6 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 
+use busyhour_arrivals::ArrivalProcess;
+use busyhour_compile::OpenOptions;
 use busyhour_demo::{DataSet, ShopOptions};
 
 use crate::args::{DemoArgs, ServerArgs};
@@ -14,14 +16,23 @@ use crate::settings::FlagSettings;
 
 const PLAN: &str = include_str!("../../../plans/monsterdr.jmx");
 
-/// Ramp-up time of the demo's users in seconds.
+/// Ramp-up time of the demo's users in seconds, and their number.
 const RAMP_UP_S: u32 = 5;
+const USERS: u32 = 100;
+
+/// Mean number of requests of one visit: one pass through the plan's workload.
+const REQUESTS_PER_VISIT: f64 = 6.3;
+
+/// The plan's thread group with the workload, and the one that only prepares data.
+const WORKLOAD: &str = "Throughput test";
+const PREPARATION: &str = "Data Injection";
 
 /// Start of the line in which a server prints its address.
 const LISTENING: &str = "listening on ";
 
 pub(crate) fn main(args: &DemoArgs) -> Exit {
-    if args.users == 0 || args.rate == 0 || args.seconds == 0 {
+    let users = args.users.unwrap_or(USERS);
+    if users == 0 || args.rate == 0 || args.seconds == 0 {
         return complain(Exit::Usage, "--users, --rate and --seconds must be at least 1");
     }
     let mut shop = match start_shop() {
@@ -29,13 +40,20 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
         Err(message) => return complain(Exit::Internal, &message),
     };
     say(&format!("started a ticket shop at http://127.0.0.1:{}/ticket-monster/", shop.port));
-    say(&format!("{} users start within {RAMP_UP_S} s and run for {} s", args.users, args.seconds));
+    let open = match args.closed {
+        true => None,
+        false => Some(visitors(args)),
+    };
+    match &open {
+        Some((text, _)) => say(&format!("visitors arrive at random: {text}")),
+        None => say(&format!("{users} users start within {RAMP_UP_S} s and run for {} s", args.seconds)),
+    }
     let property = |name: &str, value: u32| (name.to_owned(), value.to_string());
     let flags = FlagSettings {
         jmeter: vec![
             ("HOST".into(), "127.0.0.1".into()),
             property("PORT", u32::from(shop.port)),
-            property("USERS", args.users),
+            property("USERS", users),
             property("IR", args.rate),
             property("RAMPUP", RAMP_UP_S),
             property("STEADYSTATE", args.seconds),
@@ -51,7 +69,8 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
         flags,
         dir: args.dir.clone(),
         seed: args.seed,
-        length_s: Some(u64::from(RAMP_UP_S + args.seconds)),
+        length_s: Some(u64::from(if args.closed { RAMP_UP_S + args.seconds } else { args.seconds })),
+        open: open.map(|(_, open)| open),
         ..RunRequest::default()
     };
     let exit = run::main(&request);
@@ -59,12 +78,28 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
     if exit == Exit::Completed {
         print(
             "\nNext steps:\n  \
-             busyhour demo --rate 2000 --users 200        more load\n  \
+             busyhour demo --closed                       users that wait for each response, for comparison\n  \
+             busyhour demo --rate 2000                    more load\n  \
              busyhour check YOUR.jmx                      check whether your plan is supported\n  \
              busyhour -n -t YOUR.jmx -l results.jtl       run it as with jmeter\n",
         );
     }
     exit
+}
+
+/// Visitors who arrive as a Poisson process and pass through the workload once.
+fn visitors(args: &DemoArgs) -> (String, OpenOptions) {
+    let rate = f64::from(args.rate) / REQUESTS_PER_VISIT;
+    let text = format!("poisson({rate:.1}/s) for {}s", args.seconds);
+    let process = ArrivalProcess::parse(&text).unwrap_or_else(|_| unreachable!("{text} is in the notation"));
+    let open = OpenOptions {
+        process,
+        weights: vec![(WORKLOAD.to_owned(), 1.0), (PREPARATION.to_owned(), 0.0)],
+        no_free_user: None,
+        users: None,
+        ignore_rate_timers: true,
+    };
+    (text, open)
 }
 
 /// A shop in a child process that ends with this process.

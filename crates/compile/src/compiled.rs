@@ -1,5 +1,6 @@
 //! A compiled plan that has not started.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use busyhour_program::group::Group;
@@ -37,6 +38,7 @@ pub struct Compiled {
     pub(crate) base_dir: PathBuf,
     pub(crate) variables: Vec<VariableSet>,
     pub(crate) plan_name: String,
+    pub(crate) rate_timers: BTreeSet<&'static str>,
 }
 
 impl Compiled {
@@ -48,6 +50,11 @@ impl Compiled {
     /// Whether the plan is in functional test mode: XML files show data and what was sent.
     pub fn functional_mode(&self) -> bool {
         self.outputs.functional_mode
+    }
+
+    /// JMeter's names of the timers that set a rate.
+    pub fn rate_timers(&self) -> impl Iterator<Item = &'static str> {
+        self.rate_timers.iter().copied()
     }
 
     /// Name of the test plan.

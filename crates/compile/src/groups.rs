@@ -73,6 +73,7 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
         base_dir: context.options.base_dir.clone(),
         variables,
         plan_name: root.name().to_owned(),
+        rate_timers: context.parts.rate_timers,
     };
     (Some(compiled), context.findings.into_diagnostics())
 }

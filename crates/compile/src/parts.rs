@@ -1,6 +1,6 @@
 //! Parts of a program that several samplers share: elements are compiled once, however many samplers are in their scope.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub(crate) struct Parts {
     pub(crate) http: Arc<SharedHttp>,
     pub(crate) csv_files: Arc<CsvFiles>,
     pub(crate) timers: CompiledOnce<dyn Timer>,
+    /// The names of those that set a rate.
+    pub(crate) rate_timers: BTreeSet<&'static str>,
     pub(crate) processors: CompiledOnce<dyn Processor>,
     pub(crate) assertions: CompiledOnce<dyn Assertion>,
     pub(crate) steps: CompiledOnce<dyn IterationStep>,
@@ -53,6 +55,7 @@ impl Parts {
             http: Arc::new(http),
             csv_files: Arc::new(CsvFiles::new(base_dir.to_owned())),
             timers: HashMap::new(),
+            rate_timers: BTreeSet::new(),
             processors: HashMap::new(),
             assertions: HashMap::new(),
             steps: HashMap::new(),

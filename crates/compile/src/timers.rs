@@ -20,7 +20,7 @@ pub(crate) fn timer<'p>(
     class: TimerClass,
 ) -> Option<Arc<dyn Timer>> {
     // The schedule alone sets the rate of a group whose sessions start by it.
-    if context.group.is_open && class.sets_rate() {
+    if context.group.is_open && class.rate_timer().is_some() {
         open::report_rate_timer(context, element);
         return None;
     }
@@ -44,6 +44,9 @@ pub(crate) fn timer<'p>(
         TimerClass::GaussianRandom => pause(context, element, Draw::Gaussian),
         TimerClass::PoissonRandom => pause(context, element, Draw::Poisson),
     };
+    if made.is_some() {
+        context.parts.rate_timers.extend(class.rate_timer());
+    }
     context.parts.timers.insert(element.id(), made.clone());
     made
 }

@@ -23,6 +23,7 @@
 //!     machine: Machine::this("host"),
 //!     wall_anchor_ms: 1_700_000_000_000,
 //!     notes: Vec::new(),
+//!     rate_timers: Vec::new(),
 //!     request_deadline: None,
 //!     thresholds: Vec::new(),
 //!     events: Vec::new(),

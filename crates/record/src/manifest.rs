@@ -39,6 +39,9 @@ pub struct Manifest {
     /// Properties of the plan that make its results doubtful.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<PlanNote>,
+    /// The plan's timers that set a rate, by their JMeter names; those that `--ignore-rate-timers` leaves out are not included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_timers: Vec<String>,
     /// The longest possible duration of a request; `None` in manifests of versions that did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_deadline: Option<RequestDeadline>,

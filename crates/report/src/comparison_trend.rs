@@ -64,12 +64,23 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
         "\n{}\n",
         look.dim(&format!(
             "At most {} % false alarms per {RUNS_PER_RATE} runs, over all series and any number of looks (rank \
-             likelihood ratios, docs/comparing-runs.md). A change can be detected after {} runs at the earliest. Margin {margin}.",
+             likelihood ratios, docs/comparing-runs.md). {}Margin {margin}.",
             (trend.settings.false_alarms * 1e4).round() / 1e2,
-            trend.settings.least
+            rule(trend)
         ))
     );
     out + &doubts(&trend.caveats, look)
+}
+
+/// From how many runs on a history is judged, and how many of them a change needs after it.
+fn rule(trend: &Trend) -> String {
+    trend.runs_needed().map_or_else(String::new, |needed| {
+        format!(
+            "A history is judged from {} on, and a change needs at least {} after it. ",
+            counted(needed as u64, "run"),
+            counted(trend.settings.least as u64, "run")
+        )
+    })
 }
 
 fn heading(series: &TrendSeries) -> String {

@@ -124,6 +124,9 @@ fn heading(log: &LogReport, show: LogTablesShow, look: Look) -> String {
     for verdict in &log.verdicts {
         let of = verdict.of.as_ref().map(|of| format!("{}: ", printable(of))).unwrap_or_default();
         let _ = writeln!(out, "{}: {of}{}", look.bold(&printable(&log.name)), verdict.line);
+        if let Some(advice) = &verdict.advice {
+            let _ = writeln!(out, "  {}", printable(advice));
+        }
         for reported in &verdict.caveats {
             let _ = writeln!(out, "  - {}", printable(&reported.message));
             let _ = writeln!(out, "    {}", look.dim(&format!("{}.", capital(&printable(&reported.advice)))));

@@ -99,13 +99,16 @@ fn heading(summary: &Summary, look: Look) -> String {
 
 /// The plain lines on the arrivals.
 fn arrivals(summary: &Summary, out: &mut String) {
-    for verdict in &summary.arrivals {
+    for verdict in summary.shown_arrivals() {
         match &verdict.of {
             Some(of) => *out += &format!("{of}: {}\n", verdict.line),
             None => *out += &format!("{}\n", verdict.line),
         }
         if let Some(line) = delivery(verdict, &summary.run) {
             *out += &format!("  {line}\n");
+        }
+        if let Some(advice) = &verdict.advice {
+            *out += &format!("  {}\n", printable(advice));
         }
     }
 }

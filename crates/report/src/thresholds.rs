@@ -133,7 +133,7 @@ pub fn summary_markdown(summary: &Summary) -> String {
             out += &format!("\n{} more are in the report.\n", counted(left as u64, "label"));
         }
     }
-    for verdict in &summary.arrivals {
+    for verdict in summary.shown_arrivals() {
         out += &format!("\n{}\n", cell(&verdict.line));
     }
     out

@@ -30,6 +30,7 @@ fn run(dir: &RunDir) -> Manifest {
             message: "the listener View Results Tree is not needed and was left out".into(),
             hint: None,
         }],
+        rate_timers: Vec::new(),
         request_deadline: Some(RequestDeadline::Ns(60_000_000_000)),
         thresholds: Vec::new(),
         events: Vec::new(),

@@ -127,6 +127,7 @@ fn verdicts_of(
         machine: Machine { hostname: "gen".into(), os: "linux".into(), arch: "x86_64".into(), cpus: 2 },
         wall_anchor_ms: 1_706_933_106_007,
         notes: Vec::new(),
+        rate_timers: Vec::new(),
         request_deadline: None,
         thresholds: Vec::new(),
         events: events.to_vec(),

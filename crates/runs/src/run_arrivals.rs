@@ -162,6 +162,7 @@ fn judge_open(
         discarded: Some(drops),
         waited: Some(waited),
         waits: waits.finish(),
+        rate_timers: Vec::new(),
         generator_busy: generator_busy(load.facts),
     };
     let mut verdicts =
@@ -248,29 +249,32 @@ fn judge_closed(
     };
     let groups = names.groups.len();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    let new =
-        || (0..=groups).map(|_| ArrivalTally::new(TallySettings::new(Resolution::Nanosecond))).collect();
+    let new = || {
+        let tally = || (ArrivalTally::new(TallySettings::new(Resolution::Nanosecond)), LatenessTally::new());
+        (0..=groups).map(|_| tally()).collect()
+    };
     let log = Log::open(dir.path()).map_err(ReadRunError::Log)?;
     let origin_ns = load.facts.wall_anchor_ms.saturating_mul(1_000_000);
-    let (tallies, _): (Vec<ArrivalTally>, _) = log
+    let (tallies, _): (Vec<(ArrivalTally, LatenessTally)>, _) = log
         .scan_in_order(
             new,
-            |tallies: &mut Vec<ArrivalTally>, row, _| {
+            |tallies: &mut Vec<(ArrivalTally, LatenessTally)>, row, _| {
                 let Some(group) = row.group.filter(|group| !is_elsewhere(*group)) else { return };
                 let stamp = u64::try_from(row.start_ns.saturating_sub(origin_ns)).unwrap_or(0);
-                if let Some(tally) = tallies.get_mut(group as usize) {
-                    tally.add(stamp);
-                }
-                if let Some(total) = tallies.last_mut() {
-                    total.add(stamp);
+                let last = tallies.len() - 1;
+                for at in [group as usize, last] {
+                    if let Some((tally, lateness)) = tallies.get_mut(at) {
+                        tally.add(stamp);
+                        row.late_ns.iter().for_each(|late_ns| lateness.add(0, *late_ns));
+                    }
                 }
             },
             &mut |_| {},
         )
         .map_err(ReadRunError::Log)?;
-    let busy: Vec<usize> = (0..groups).filter(|group| tallies[*group].arrivals() > 0).collect();
+    let busy: Vec<usize> = (0..groups).filter(|group| tallies[*group].0.arrivals() > 0).collect();
     let total = tallies.len() - 1;
-    if tallies[total].arrivals() == 0 {
+    if tallies[total].0.arrivals() == 0 {
         return Ok(Vec::new());
     }
     let asked = RequestedProcess::Closed {
@@ -284,10 +288,12 @@ fn judge_closed(
             let circumstances = ArrivalContext {
                 of,
                 scope: Scope::SamplerStarts,
+                lateness: tallies[tally].1.finish(),
+                rate_timers: load.facts.rate_timers.clone(),
                 generator_busy: generator_busy(load.facts),
                 ..ArrivalContext::default()
             };
-            judge(tallies[tally].finish(random), asked, &circumstances)
+            judge(tallies[tally].0.finish(random), asked, &circumstances)
         };
     let of_total = (!load.facts.open.is_empty()).then(|| "groups with users of their own".to_owned());
     let mut verdicts = vec![verdict(total, of_total, asked, &mut random)];

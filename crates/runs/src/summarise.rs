@@ -270,7 +270,11 @@ impl Reading {
             }
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        let circumstances = ArrivalContext { scope: Scope::SamplerStarts, ..ArrivalContext::default() };
+        let circumstances = ArrivalContext {
+            scope: Scope::SamplerStarts,
+            rate_timers: summary.run.rate_timers.clone(),
+            ..ArrivalContext::default()
+        };
         vec![judge(tally.finish(&mut random), asked, &circumstances)]
     }
 }

@@ -162,12 +162,38 @@ pub fn chi_square_interval(index: f64, windows: f64) -> Option<(f64, f64)> {
     Some((index * freedom / quantile(1.0 - tail), index * freedom / quantile(tail)))
 }
 
-/// Two-sided p-value of an index of dispersion of `windows` Poisson counts: (m − 1)·I is approximately chi-square with m − 1
-/// degrees of freedom, and its cube root approximately normal (Wilson and Hilferty, 1931).
+/// Two-sided p-value of an index of dispersion of `windows` Poisson counts: (m − 1)·I is nearly chi-square with m − 1 degrees of
+/// freedom, as in [`chi_square_interval`]. From 1,000 degrees of freedom on, its cube root is treated as normal (Wilson and
+/// Hilferty, 1931).
 #[must_use]
 pub fn dispersion_p_value(index: f64, windows: f64) -> f64 {
-    let small = 2.0 / (9.0 * (windows - 1.0).max(1.0));
-    normal_p_value((index.max(0.0).cbrt() - (1.0 - small)) / small.sqrt())
+    let freedom = (windows - 1.0).max(1.0);
+    let index = index.max(0.0);
+    if freedom < 1_000.0
+        && let Ok(chi_square) = ChiSquared::new(freedom)
+    {
+        let statistic = index * freedom;
+        return (2.0 * chi_square.cdf(statistic).min(chi_square.sf(statistic))).min(1.0);
+    }
+    let small = 2.0 / (9.0 * freedom);
+    normal_p_value((index.cbrt() - (1.0 - small)) / small.sqrt())
+}
+
+/// Probability that a Poisson variable with this mean is at least `count`, which need not be whole.
+#[must_use]
+pub fn poisson_upper_tail(count: f64, mean: f64) -> f64 {
+    if count <= 0.0 {
+        return 1.0;
+    }
+    if mean <= 0.0 {
+        return 0.0;
+    }
+    // P(X ≥ k) is the regularized lower incomplete gamma function at (k, mean). It does not converge for large means.
+    if mean < 1e4 {
+        statrs::function::gamma::gamma_lr(count, mean)
+    } else {
+        statrs::distribution::Normal::standard().sf((count - 0.5 - mean) / mean.sqrt())
+    }
 }
 
 /// Two-sided p-value of a standard normal value; 1 for NaN.
@@ -237,7 +263,22 @@ mod tests {
         }
         assert!((normal_p_value(-1.96) - 0.05).abs() < 1e-4);
         assert!(dispersion_p_value(0.0, 100.0) < 1e-9);
+        // Twenty equal counts.
+        assert!(dispersion_p_value(0.0, 20.0) < 1e-9);
+        let (below, above) = (dispersion_p_value(1.1, 1_000.5), dispersion_p_value(1.1, 1_001.5));
+        assert!((below / above - 1.0).abs() < 0.02, "both methods agree at the boundary: {below} {above}");
         assert_eq!((normal_p_value(f64::NAN), normal_p_value(f64::INFINITY)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn poisson_tails_equal_tabulated_values() {
+        // P(X ≥ 3) for mean 1 is 1 − 5/(2e).
+        assert!((poisson_upper_tail(3.0, 1.0) - 0.080_301).abs() < 1e-6);
+        assert!(
+            (poisson_upper_tail(10_200.0, 9_999.0) / poisson_upper_tail(10_201.0, 10_000.0) - 1.0).abs()
+                < 0.1
+        );
+        assert_eq!((poisson_upper_tail(0.0, 5.0), poisson_upper_tail(1.0, 0.0)), (1.0, 0.0));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub use bootstrap::{Resamples, SerialDependence, stationary_block_length};
 pub use contrast::{Contrast, KnownMean};
 pub use dispersion::{
     DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate, dispersion_p_value,
-    normal_p_value,
+    normal_p_value, poisson_upper_tail,
 };
 pub use equivalence::{Band, Decision};
 pub use estimate::{CONFIDENCE, Estimate, Method};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::format::{clock, count, rate, share, span};
+use super::format::{clock, count, interval, rate, share, span};
 
 /// The cause of a stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,13 +56,23 @@ pub enum ArrivalCaveat {
     ShortGapsMissing {
         /// Approximate length of the shortest gap, in s.
         below_s: f64,
+        /// Whether the generator is unknown.
+        #[serde(default)]
+        is_log: bool,
     },
-    /// There are somewhat more short gaps than in the requested process.
+    /// There are somewhat more short gaps than in the requested process. Used by earlier versions.
     ShortGapsMany {
         /// Share of short gaps divided by the expected share.
         ratio: f64,
         /// Length below which a gap is short, in s.
         shorter_than_s: f64,
+    },
+    /// The same pattern of starts recurs at a fixed interval.
+    Repeats {
+        /// The interval, in s.
+        period_s: f64,
+        /// Autocorrelation of counts at this lag.
+        correlation: f64,
     },
     /// Arrivals come in bursts.
     Bunched {
@@ -167,6 +177,9 @@ pub enum ArrivalCaveat {
         requested_per_s: f64,
         /// Achieved rate, per s.
         rate_per_s: f64,
+        /// Whether arrivals waited for a free user.
+        #[serde(default)]
+        waited: bool,
     },
 }
 
@@ -189,15 +202,25 @@ impl fmt::Display for ArrivalCaveat {
             }
             ArrivalCaveat::Stall { stalls, at_s, length_s, backlog, backlog_s, .. } => {
                 write!(f, "no request started for {} at {}", span(length_s), clock(at_s))?;
-                if backlog > 0 {
+                if backlog > 0 && backlog_s > 0.0 {
                     write!(f, ", and then {} within {}", count(backlog), span(backlog_s))?;
+                } else if backlog > 0 {
+                    write!(f, ", and then {} in the same millisecond", count(backlog))?;
                 }
                 match stalls {
                     0 | 1 => Ok(()),
                     n => write!(f, "; {n} such stalls in total"),
                 }
             }
-            ArrivalCaveat::ShortGapsMissing { below_s } => write!(
+            ArrivalCaveat::ShortGapsMissing { below_s, is_log: true } => {
+                write!(f, "gaps below {} are missing", span(below_s))
+            }
+            ArrivalCaveat::Repeats { period_s, correlation } => write!(
+                f,
+                "the same pattern of starts recurs every {} (correlation {correlation:.2})",
+                interval(period_s)
+            ),
+            ArrivalCaveat::ShortGapsMissing { below_s, is_log: false } => write!(
                 f,
                 "the generator needs about {} per request here: gaps below that are missing",
                 span(below_s)
@@ -260,7 +283,7 @@ impl fmt::Display for ArrivalCaveat {
                 let (judged, whole) = (span(judged_s), span(span_s));
                 write!(
                     f,
-                    "the arrivals were judged in the {judged} of {whole} in which their rate was steady"
+                    "gaps and counts were judged only in the {judged} of {whole} in which the rate was steady"
                 )
             }
             ArrivalCaveat::NeverSteady => {
@@ -289,7 +312,7 @@ impl fmt::Display for ArrivalCaveat {
             ArrivalCaveat::SerialCorrelation { lag, coefficient } => {
                 write!(f, "gaps are not independent: correlation {coefficient:.2} at lag {lag}")
             }
-            ArrivalCaveat::RateMissed { requested_per_s, rate_per_s } => {
+            ArrivalCaveat::RateMissed { requested_per_s, rate_per_s, .. } => {
                 write!(
                     f,
                     "the achieved rate is {}, the requested rate {}",
@@ -325,7 +348,13 @@ impl ArrivalCaveat {
             ArrivalCaveat::Stall { cause: StallCause::Unknown, .. } => {
                 "look at what stopped the generator then (CPU steal, other processes), and run again; if the pause was intended, judge the parts before and after it"
             }
-            ArrivalCaveat::ShortGapsMissing { .. } => {
+            ArrivalCaveat::ShortGapsMissing { is_log: true, .. } => {
+                "the sender may need that long per request, or its process may not be Poisson; the log does not tell"
+            }
+            ArrivalCaveat::Repeats { .. } => {
+                "look for timers or users with a fixed cycle; vary their delays, or offer an open load: --arrivals 'poisson(RATE)'"
+            }
+            ArrivalCaveat::ShortGapsMissing { is_log: false, .. } => {
                 "this is caused by the delivery, not by the schedule; use more cores if the system under test can distinguish gaps that short"
             }
             ArrivalCaveat::ShortGapsMany { .. } => {
@@ -336,10 +365,10 @@ impl ArrivalCaveat {
                 "arrivals waited for a free user and were sent together later: look at what slowed the system under test, or allow more users (--no-free-user 'grow to N')"
             }
             ArrivalCaveat::Bunched { .. } => {
-                "if users wait for responses, use more users with longer think times (Principle A); otherwise look at the lateness of starts, and use more cores or machines"
+                "look at how the sender paces its requests: groups of requests, late starts, or users that wait for each other"
             }
             ArrivalCaveat::TooEven { .. } | ArrivalCaveat::CountsTooEven { .. } => {
-                "use more users with longer think times, keeping N/Z (Principle A), or offer an open load: --arrivals 'poisson(RATE)'"
+                "look at how the sender paces its requests: a fixed timer, or too few users; an open load has independent arrivals: --arrivals 'poisson(RATE)'"
             }
             ArrivalCaveat::CountsTooUneven { .. } => {
                 "look at the rate over time: a change of load, a pause of the generator or of the system under test"
@@ -354,7 +383,9 @@ impl ArrivalCaveat {
             ArrivalCaveat::ResponseInCycle { .. } => {
                 "use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)"
             }
-            ArrivalCaveat::PartJudged { .. } => "no action is needed; use --window to choose another part",
+            ArrivalCaveat::PartJudged { .. } => {
+                "if the rate was to be steady, look at what changed it; use --window to judge another part"
+            }
             ArrivalCaveat::NeverSteady => {
                 "keep the rate constant for some time, or specify the requested rate"
             }
@@ -374,7 +405,10 @@ impl ArrivalCaveat {
             ArrivalCaveat::SerialCorrelation { .. } => {
                 "treat intervals that assume independence as too narrow"
             }
-            ArrivalCaveat::RateMissed { .. } => {
+            ArrivalCaveat::RateMissed { waited: true, .. } => {
+                "arrivals waited for users that waited for the system under test: allow more users (--no-free-user 'grow to N')"
+            }
+            ArrivalCaveat::RateMissed { waited: false, .. } => {
                 "look for a busy generator, too few users, or discarded arrivals"
             }
         };

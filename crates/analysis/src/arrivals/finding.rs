@@ -1,25 +1,19 @@
-//! The result of judging arrivals: a category and a one-line summary.
+//! The result of judging arrivals, as a category.
 
 use busyhour_stats::Decision;
 use serde::{Deserialize, Serialize};
 
-use super::format;
 use super::measures::{Measure, Quantity};
 use super::observed::Observed;
 use super::requested::RequestedProcess;
+use super::stalls;
 use super::steady::Part;
 
-/// Minimum number of gaps for any statement.
-const GAPS_MIN: u64 = 30;
-
-/// Minimum number of gaps for accepting a Poisson process: fewer gaps resolve the CoV no better than ± 0.16.
-pub(super) const GAPS_ACCEPT_MIN: u64 = 500;
+/// Minimum number of arrivals for a verdict. Fewer arrivals resolve the CoV no better than ± 0.16.
+pub const ARRIVALS_FOR_VERDICT: u64 = 500;
 
 /// Number of gaps from which the narrow bands apply.
-const GAPS_NARROW: u64 = 5_200;
-
-/// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
-pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
+pub(super) const GAPS_NARROW: u64 = 5_200;
 
 /// The result of comparing arrivals with the requested process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,20 +28,30 @@ pub enum Finding {
     Bunched,
     /// Gaps vary too little.
     TooEven,
-    /// Gaps follow the process, but counts in windows vary too little.
+    /// The CoV is that of the process, but counts in windows vary too little.
     CountsTooEven,
-    /// Gaps follow the process, but counts in windows vary too much.
+    /// The CoV is that of the process, but counts in windows vary too much.
     CountsTooUneven,
-    /// The arrivals differ from a requested process other than Poisson.
+    /// The same pattern of starts recurs at a fixed interval.
+    Repeats,
+    /// The rate was not steady. The measures are those of the steady part, if there is one.
+    RateVaries,
+    /// Gaps and counts are those of a Poisson process, but the rate is not the requested one.
+    OtherRate,
+    /// The arrivals differ from a requested process.
     #[serde(rename = "not_as_asked")]
     NotAsRequested,
+    /// A closed load, which is described but has no requested process.
+    ClosedLoad,
+    /// A closed load whose requests started later than the plan's delays and timers asked for.
+    LateClosedLoad,
     /// A confidence interval contains an edge of its band.
     Undecided,
-    /// There are too few arrivals.
+    /// There are fewer than [`ARRIVALS_FOR_VERDICT`] arrivals.
     TooFew,
     /// All start times are equal.
     AllAtOnce,
-    /// There is no part with a steady rate.
+    /// There is no part with a steady rate. Used by earlier versions; now [`Finding::RateVaries`].
     NeverSteady,
     /// The resolution of the start times is too coarse for the rate.
     Coarse,
@@ -55,226 +59,112 @@ pub enum Finding {
     NothingToCompare,
 }
 
-pub(super) fn is_compared_with_poisson(requested: &RequestedProcess) -> bool {
-    matches!(
-        requested,
-        RequestedProcess::Unknown
-            | RequestedProcess::Poisson
-            | RequestedProcess::FixedCount
-            | RequestedProcess::Closed { .. }
-    )
-}
-
-impl Finding {
-    pub(super) fn new(
-        observed: &Observed,
-        requested: &RequestedProcess,
-        measures: &[Measure],
-        decision: Decision,
-        agrees: bool,
-    ) -> Finding {
-        match decision {
-            Decision::Inside => Finding::AsRequested,
-            Decision::Outside if agrees => Finding::ExceptStalls,
-            Decision::Outside if is_compared_with_poisson(requested) => Finding::against_poisson(measures),
-            Decision::Outside => Finding::NotAsRequested,
-            Decision::Inconclusive if observed.gaps >= GAPS_MIN && observed.span_s == 0.0 => {
-                Finding::AllAtOnce
-            }
-            Decision::Inconclusive if observed.gaps < GAPS_MIN || observed.rate_per_s.is_none() => {
-                Finding::TooFew
-            }
-            Decision::Inconclusive if observed.part == Part::NeverSteady => Finding::NeverSteady,
-            Decision::Inconclusive if measures.is_empty() => Finding::NothingToCompare,
-            Decision::Inconclusive if observed.is_too_coarse() => Finding::Coarse,
-            Decision::Inconclusive => Finding::Undecided,
-        }
-    }
-
-    fn against_poisson(measures: &[Measure]) -> Finding {
-        let of_counts = |measure: &&Measure| matches!(measure.quantity, Quantity::Dispersion { .. });
-        let (counts, gaps): (Vec<&Measure>, Vec<&Measure>) = measures.iter().partition(of_counts);
-        if gaps.iter().any(|measure| measure.is_high()) {
-            Finding::Bunched
-        } else if gaps.iter().any(|measure| measure.is_low()) {
-            Finding::TooEven
-        } else if counts.iter().any(|measure| measure.is_high()) {
-            Finding::CountsTooUneven
-        } else {
-            Finding::CountsTooEven
-        }
-    }
-}
-
-/// The one-line summary.
-pub(super) fn line(
-    observed: &Observed,
-    requested: &RequestedProcess,
-    measures: &[Measure],
-    finding: Finding,
-    r_over_r_plus_z: Option<f64>,
-    run_for_s: Option<f64>,
-) -> String {
-    let Some(rate) = observed.rate_per_s.filter(|_| finding != Finding::TooFew) else {
-        return match observed.arrivals {
-            0 => "Arrivals: none".to_owned(),
-            n if finding == Finding::AllAtOnce => {
-                format!("Arrivals: {}, all at one instant", format::count(n))
-            }
-            n => format!("Arrivals: {}: too few to judge", format::count(n)),
-        };
-    };
-    let cov = observed.cov.map_or_else(|| "unavailable".to_owned(), |cov| format::with_interval(&cov));
-    let sentence = sentence(observed, requested, measures, finding, r_over_r_plus_z, run_for_s);
-    let stalls = match finding {
-        Finding::AsRequested | Finding::ExceptStalls => String::new(),
-        _ => stalls(observed).map_or_else(String::new, |stalls| format!("; in addition, {stalls}")),
-    };
-    format!("Arrivals: {}, CoV {cov}: {sentence}{stalls}", format::rate(rate.value))
-}
-
-fn sentence(
-    observed: &Observed,
-    requested: &RequestedProcess,
-    measures: &[Measure],
-    finding: Finding,
-    r_over_r_plus_z: Option<f64>,
-    run_for_s: Option<f64>,
-) -> String {
-    let dispersion = |is_selected: fn(&Measure) -> bool| {
-        measures.iter().find_map(|measure| match measure.quantity {
-            Quantity::Dispersion { scale_s } if is_selected(measure) => {
-                Some((scale_s, measure.estimate.value))
-            }
-            _ => None,
-        })
-    };
-    let closed = matches!(requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
-    let ratio = r_over_r_plus_z.filter(|ratio| *ratio > RESPONSE_IN_CYCLE);
-    let dependence =
-        ratio.map(|ratio| format!("; R/(R+Z) {ratio:.2}: a slower server would lower this load"));
-    // More users make arrivals less regular. They do not help against bursts, which responses or the generator cause.
-    let more_users =
-        if closed { ": use more users with longer think times".to_owned() } else { String::new() };
-    let more_users = dependence.clone().unwrap_or(more_users);
-    let dependence = dependence.unwrap_or_default();
-    match finding {
-        Finding::AsRequested | Finding::ExceptStalls => {
-            let how_far = if is_compared_with_poisson(requested) && observed.gaps < GAPS_NARROW {
-                format!(", as far as {} arrivals can tell", format::count(observed.gaps + 1))
-            } else {
-                String::new()
-            };
-            as_requested(measures, requested) + &how_far + &except(observed) + &dependence
-        }
-        Finding::Bunched => {
-            let mut sentence = "burstier than independent users".to_owned();
-            if let Some(short) =
-                observed.short_gaps.filter(|short| short.share.value > 1.5 * short.share_poisson)
-            {
-                let (length, share) = (format::span(short.shorter_than_s), format::share(short.share.value));
-                let poisson = format::share(short.share_poisson);
-                sentence += &format!(" ({share} of the gaps are below {length}, {poisson} expected)");
-            }
-            if let Some((scale_s, index)) = dispersion(Measure::is_low) {
-                let scale = format::span(scale_s);
-                sentence += &format!(", but counts per {scale} are too even (dispersion {index:.2})");
-            }
-            sentence + &dependence
-        }
-        Finding::TooEven => format!("more even than independent users{more_users}"),
-        Finding::CountsTooEven => {
-            let (scale_s, index) = dispersion(Measure::is_low).unwrap_or_default();
-            let up_to = poisson_up_to(measures).map_or_else(
-                || "gaps as in a Poisson process".to_owned(),
-                |up_to| format!("Poisson up to {}", format::span(up_to)),
-            );
-            format!("{up_to}, more even over {} (dispersion {index:.2}){more_users}", format::span(scale_s))
-        }
-        Finding::CountsTooUneven => {
-            let (scale_s, index) = dispersion(Measure::is_high).unwrap_or_default();
-            format!("the rate varies: counts per {} have dispersion {index:.2}", format::span(scale_s))
-        }
-        Finding::NotAsRequested => {
-            format!("{} was requested, and not delivered{}", requested.name(), first_outside(measures))
-        }
-        Finding::Undecided => match run_for_s {
-            Some(run_for_s) => format!("inconclusive: run for about {}", format::span(run_for_s)),
-            None => "inconclusive: a longer run alone is unlikely to decide".to_owned(),
-        },
-        Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
-        Finding::Coarse => {
-            "inconclusive: start times in milliseconds are too coarse for this rate".to_owned()
-        }
-        Finding::NothingToCompare | Finding::TooFew | Finding::AllAtOnce => {
-            format!("inconclusive: {} without its schedule to compare with", requested.name())
-        }
-    }
-}
-
-/// Describes the stalls: `a stall of 2.0 s at 00:42`.
-pub(super) fn stalls(observed: &Observed) -> Option<String> {
-    let longest = observed.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
-    let (length, at) = (format::span(longest.length_s), format::clock(longest.at_s));
-    Some(match observed.stalls.len() {
-        1 => format!("a stall of {length} at {at}"),
-        n => {
-            let in_all: f64 = observed.stalls.iter().map(|stall| stall.length_s).sum();
-            format!("{n} stalls of {} in total, the longest of {length} at {at}", format::span(in_all))
-        }
-    })
-}
-
-fn except(observed: &Observed) -> String {
-    stalls(observed).map_or_else(String::new, |stalls| format!(", except {stalls}"))
-}
-
-fn as_requested(measures: &[Measure], requested: &RequestedProcess) -> String {
+/// Whether the measures compare the arrivals with a Poisson process in theory, not with a schedule.
+pub(super) fn is_compared_with_poisson(requested: &RequestedProcess, has_schedule: bool) -> bool {
     match requested {
-        RequestedProcess::Closed { .. } => match poisson_up_to(measures) {
-            Some(up_to_s) => format!("Poisson up to {}", format::span(up_to_s)),
-            None => "Poisson".to_owned(),
-        },
-        RequestedProcess::Unknown | RequestedProcess::Poisson | RequestedProcess::FixedCount => {
-            "Poisson".to_owned()
-        }
-        _ => format!("{}, as requested", requested.name()),
+        RequestedProcess::Unknown | RequestedProcess::Closed { .. } => true,
+        RequestedProcess::Poisson | RequestedProcess::FixedCount => !has_schedule,
+        _ => false,
     }
 }
 
-/// The widest window up to which all dispersions are inside their bands.
-fn poisson_up_to(measures: &[Measure]) -> Option<f64> {
-    measures
-        .iter()
-        .filter_map(|measure| match measure.quantity {
-            Quantity::Dispersion { scale_s } => Some((scale_s, measure.decision)),
-            _ => None,
-        })
-        .take_while(|(_, decision)| *decision == Decision::Inside)
-        .map(|(scale_s, _)| scale_s)
-        .last()
+/// What the finding depends on besides the measures.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Basis<'a> {
+    pub(super) observed: &'a Observed,
+    pub(super) requested: &'a RequestedProcess,
+    pub(super) measures: &'a [Measure],
+    pub(super) has_schedule: bool,
+    /// Whether the starts of a closed load were later than its plan asked for.
+    pub(super) is_late: bool,
 }
 
-fn first_outside(measures: &[Measure]) -> String {
-    let Some(measure) = measures.iter().find(|measure| measure.decision == Decision::Outside) else {
-        return String::new();
+impl Basis<'_> {
+    pub(super) fn is_poisson(&self) -> bool {
+        is_compared_with_poisson(self.requested, self.has_schedule)
+    }
+
+    /// Whether the measures follow the process: outside if one is, inside if all deciding measures are.
+    fn of_measures(&self) -> Decision {
+        if !self.measures.iter().any(|measure| measure.decides) {
+            return Decision::Inconclusive;
+        }
+        let decision = self
+            .measures
+            .iter()
+            .filter(|measure| measure.decides || measure.decision == Decision::Outside)
+            .fold(Decision::Inside, |all, measure| all.and(measure.decision));
+        match decision {
+            Decision::Inside if self.observed.is_too_coarse() => Decision::Inconclusive,
+            decision => decision,
+        }
+    }
+
+    /// The decision and the finding.
+    pub(super) fn decide(&self) -> (Decision, Finding) {
+        let observed = self.observed;
+        if observed.arrivals < ARRIVALS_FOR_VERDICT {
+            return (Decision::Inconclusive, Finding::TooFew);
+        }
+        if observed.span_s == 0.0 {
+            return (Decision::Inconclusive, Finding::AllAtOnce);
+        }
+        if matches!(self.requested, RequestedProcess::Closed { .. }) {
+            // A closed load has no requested process; what its plan asks for are delays.
+            return match self.is_late {
+                true => (Decision::Outside, Finding::LateClosedLoad),
+                false => (Decision::Inside, Finding::ClosedLoad),
+            };
+        }
+        let of_measures = self.of_measures();
+        let varies = self.is_poisson() && matches!(observed.part, Part::Steady | Part::NeverSteady);
+        let has_stall = observed.stalls.iter().any(|stall| stall.length_s >= stalls::MATERIAL_S);
+        match of_measures {
+            _ if observed.part == Part::NeverSteady && self.is_poisson() => {
+                (Decision::Outside, Finding::RateVaries)
+            }
+            Decision::Outside if self.is_poisson() => (Decision::Outside, against_poisson(self.measures)),
+            Decision::Outside => (Decision::Outside, Finding::NotAsRequested),
+            Decision::Inside | Decision::Inconclusive if varies => (Decision::Outside, Finding::RateVaries),
+            Decision::Inside if has_stall => (Decision::Outside, Finding::ExceptStalls),
+            Decision::Inside => (Decision::Inside, Finding::AsRequested),
+            Decision::Inconclusive if self.measures.is_empty() => {
+                (Decision::Inconclusive, Finding::NothingToCompare)
+            }
+            Decision::Inconclusive if observed.is_too_coarse() => (Decision::Inconclusive, Finding::Coarse),
+            // A stall is not what chance produces, whatever else is undecided.
+            Decision::Inconclusive if has_stall => (Decision::Outside, Finding::ExceptStalls),
+            Decision::Inconclusive => (Decision::Inconclusive, Finding::Undecided),
+        }
+    }
+}
+
+/// CoV below which arrivals are called even, and above which they are called bursty, although their pattern repeats.
+pub(super) const NEARLY_EVEN: f64 = 0.5;
+const VERY_BURSTY: f64 = 1.5;
+
+fn against_poisson(measures: &[Measure]) -> Finding {
+    let is_high = |select: fn(&Quantity) -> bool| {
+        measures.iter().any(|measure| select(&measure.quantity) && measure.is_high())
     };
-    let value = measure.estimate.value;
-    match measure.quantity {
-        Quantity::Cov => {
-            format!(" (CoV {value:.2}, expected {:.2} to {:.2})", measure.band.low, measure.band.high)
-        }
-        Quantity::Dispersion { scale_s } => {
-            let (low, high) = (measure.band.low.max(0.0), measure.band.high);
-            format!(" (dispersion {value:.2} over {}, expected {low:.2} to {high:.2})", format::span(scale_s))
-        }
-        Quantity::ShortGaps { shorter_than_s } => {
-            let most = format::share(measure.band.high);
-            format!(
-                " ({} of the gaps below {}, expected at most {most})",
-                format::share(value),
-                format::span(shorter_than_s)
-            )
-        }
+    let is_low = |select: fn(&Quantity) -> bool| {
+        measures.iter().any(|measure| select(&measure.quantity) && measure.is_low())
+    };
+    let of_counts = |quantity: &Quantity| matches!(quantity, Quantity::Dispersion { .. });
+    let of_gaps = |quantity: &Quantity| matches!(quantity, Quantity::Cov | Quantity::ShortGaps { .. });
+    let cov = measures.iter().find(|measure| measure.quantity == Quantity::Cov);
+    let is_characteristic = cov.is_none_or(|cov| (NEARLY_EVEN..VERY_BURSTY).contains(&cov.estimate.value));
+    if is_high(|quantity| matches!(quantity, Quantity::Repetition { .. })) && is_characteristic {
+        Finding::Repeats
+    } else if is_high(of_gaps) {
+        Finding::Bunched
+    } else if is_low(of_gaps) {
+        Finding::TooEven
+    } else if is_high(of_counts) {
+        Finding::CountsTooUneven
+    } else if is_low(of_counts) {
+        Finding::CountsTooEven
+    } else {
+        Finding::OtherRate
     }
 }

@@ -20,6 +20,27 @@ pub(super) fn span(span_s: f64) -> String {
     format!("{} {unit}", thousands(value, digits))
 }
 
+/// Formats an interval with all its digits: `250 ms`, `1.2 s`.
+pub(super) fn interval(interval_s: f64) -> String {
+    let (value, unit) = match interval_s {
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    // The rounding removes the noise of the division by a power of ten.
+    format!("{} {unit}", (value * 1e3).round() / 1e3)
+}
+
+/// Formats a number with two significant digits: `200`, `1,900`, `0.35`.
+pub(super) fn rough(value: f64) -> String {
+    if value <= 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let unit = 10_f64.powf(value.log10().floor() - 1.0);
+    let rounded = (value / unit).round() * unit;
+    if rounded >= 10.0 { thousands(rounded, 0) } else { format!("{}", (rounded * 1e6).round() / 1e6) }
+}
+
 /// Formats a time since the start of a run: `00:42`, `1:02:03`.
 pub(super) fn clock(at_s: f64) -> String {
     let at = at_s.max(0.0).round() as u64;
@@ -101,6 +122,8 @@ mod tests {
         );
         assert_eq!([0.0488, 0.23, 0.003, 0.0, 0.05].map(share).join(", "), "4.9 %, 23 %, 0.3 %, 0 %, 5 %");
         assert_eq!([0.0, 42.9, 3_723.0].map(clock).join(", "), "00:00, 00:43, 1:02:03");
+        assert_eq!([0.25, 0.0012, 1.2, 0.000_7].map(interval).join(", "), "250 ms, 1.2 ms, 1.2 s, 700 µs");
+        assert_eq!([603.2, 1_984.0, 0.347, 7.04, 0.0].map(rough).join(", "), "600, 2,000, 0.35, 7, 0");
         let plain = |value, half| {
             let method = Method::BatchMeans;
             Estimate { value, low: value - half, high: value + half, confidence: 0.95, method }

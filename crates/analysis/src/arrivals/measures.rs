@@ -2,29 +2,32 @@
 //!
 //! | requested | CoV of gaps | dispersion of counts | share of short gaps |
 //! |---|---|---|---|
-//! | Poisson, closed, unknown | Poisson's ± 0.05 | 0.8 to 1.25 | 2/3 to 3/2 of Poisson's |
+//! | unknown, closed; Poisson without schedule | Poisson's ± 0.05 | 0.8 to 1.25 | at most 3/2 of Poisson's |
 //! | even | at most 0.1 | at most 0.1 | at most 1 % |
-//! | renewal, jittered | its own ± 0.05 (of itself when above 1) | – | – |
-//! | renewal, jittered, bursty, replay, mixed, with schedule | the schedule's ± 0.05 (5 % when above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | 2/3 to 3/2 of the schedule's, ± 0.01 |
+//! | renewal, jittered, without schedule | its own ± 0.05 (of itself when above 1) | – | – |
+//! | all others, with schedule | the schedule's ± 0.05 (5 % when above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | at most 3/2 of the schedule's, + 0.01 |
 //!
-//! "Poisson's" is the value for Poisson arrivals of the same rate recorded with the same clock.
+//! "Poisson's" is the value for Poisson arrivals of the same rate recorded with the same clock. With a schedule, the rate must be within
+//! 1 % of the schedule's as well.
 //!
 //! Few arrivals cannot show that the CoV is within ± 0.05. For fewer than about 5,000 gaps the band is therefore widened to
 //! ± 3.6/√n, in which a Poisson process is recognised in eight of ten logs, and to ± 3.6·√(2/m) for m windows. When arrivals are
 //! compared with Poisson, a measure is outside if its interval is outside the band, or if its value is outside the narrow band and
-//! its p-value is at most 3 %, divided by the number of measures.
+//! its p-value is at most 3 %, divided by the number of measures. For few windows the p-value is that of the exact distribution of
+//! equally probable windows (chi-square), so that twenty equal counts suffice.
 //!
-//! The share of short gaps is a property of the delivery. A generator that needs x µs per request produces no gaps below x,
-//! whatever its schedule; one that lost the CPU briefly sends several requests together. Neither changes the process. Only more
-//! than three times the expected share of short gaps rejects the process, because timers alone do not explain it.
+//! Missing short gaps are a property of the delivery: a generator that needs x µs per request produces no gaps below x, whatever its
+//! schedule. Too many of them, with a p-value of at most 0.3 %, reject the process, and so does a repeated pattern (`repetition.rs`).
 //!
 //! A scale with few windows can hardly ever be inside its band. It is not required for accepting the process, but it can reject it.
 
-use busyhour_stats::{Band, Decision, Estimate, dispersion_p_value, normal_p_value};
+use busyhour_stats::{
+    Band, Decision, Estimate, Method, dispersion_p_value, normal_p_value, poisson_upper_tail,
+};
 use serde::{Deserialize, Serialize};
 
 use super::observed::{Dispersion, Observed, ShortGaps};
-use super::requested::RequestedProcess;
+use super::requested::{ArrivalContext, RequestedProcess};
 use super::settings::Resolution;
 
 /// Half-width of the band of the CoV.
@@ -39,8 +42,14 @@ const RESOLVED: f64 = 3.6;
 /// Share of Poisson logs that all measures together may reject.
 const SIZE: f64 = 0.03;
 
-/// The process is rejected if the share of short gaps exceeds the expected share by this factor.
-const SHORT_REJECTS: f64 = 3.0;
+/// Share of Poisson logs that may be rejected because of short gaps.
+const SHORT_SIZE: f64 = 0.003;
+
+/// Maximum relative deviation of the rate from that of the schedule.
+const RATE_HALF: f64 = 0.01;
+
+/// Share of Poisson logs that may be rejected because of their rate, if the requested rate is known without a schedule.
+const RATE_SIZE: f64 = 0.005;
 
 /// Band of the share of short gaps, relative to Poisson's.
 const SHORT: Band = Band { low: 2.0 / 3.0, high: 1.5 };
@@ -54,6 +63,9 @@ const JITTERED_COV: f64 = 0.408_248_290_463_863;
 /// Minimum number of windows of a deciding scale: with fewer, the interval of a Poisson process exceeds the band in more than 1 of
 /// 100 runs.
 const WINDOWS_DECIDE: u64 = 800;
+
+/// Minimum number of windows for comparing a scale with the schedule, and for using the interval of its dispersion.
+const WINDOWS_COMPARE: u64 = 30;
 
 /// Minimum mean count per window: with fewer arrivals the dispersion is near 1 for any process.
 const COUNT_MIN: f64 = 0.5;
@@ -81,6 +93,13 @@ pub enum Quantity {
         /// Length below which a gap is short, in s.
         shorter_than_s: f64,
     },
+    /// Autocorrelation of counts at the interval at which a pattern of starts recurs.
+    Repetition {
+        /// The interval, s.
+        period_s: f64,
+    },
+    /// Rate divided by the scheduled or requested one.
+    Rate,
 }
 
 /// A measure and its band.
@@ -115,16 +134,27 @@ impl Measure {
         Measure { decision, p_value: Some(p_value), ..self }
     }
 
-    /// The measure of the share of short gaps. Missing short gaps, and up to three times as many as expected, are attributed to the
-    /// delivery.
-    fn of_short_gaps(short: &ShortGaps, estimate: Estimate, band: Band, expected: f64) -> Measure {
+    /// The measure of the share of short gaps. Missing short gaps are attributed to the delivery.
+    fn of_short_gaps(short: &ShortGaps, estimate: Estimate, band: Band) -> Measure {
         let quantity = Quantity::ShortGaps { shorter_than_s: short.shorter_than_s };
         let measure = Measure::new(quantity, estimate, band, false);
         let decision = match measure.decision {
-            Decision::Outside if estimate.low <= SHORT_REJECTS * expected => Decision::Inconclusive,
+            Decision::Outside if estimate.value < band.low => Decision::Inconclusive,
             decision => decision,
         };
         Measure { decision, ..measure }
+    }
+
+    /// A measure whose value is known exactly.
+    fn exact(quantity: Quantity, value: f64, band: Band, decides: bool) -> Measure {
+        let estimate =
+            Estimate { value, low: value, high: value, confidence: 1.0, method: Method::BatchMeans };
+        Measure::new(quantity, estimate, band, decides)
+    }
+
+    /// Inside the band.
+    pub(super) fn is_inside(&self) -> bool {
+        self.decision == Decision::Inside
     }
 
     /// Outside and above the middle of the band.
@@ -144,17 +174,20 @@ impl Measure {
 pub(super) fn measure(
     observed: &Observed,
     requested: &RequestedProcess,
-    schedule: Option<&Observed>,
+    context: &ArrivalContext<'_>,
 ) -> Vec<Measure> {
-    match (requested, schedule) {
-        (
-            RequestedProcess::Unknown
-            | RequestedProcess::Poisson
-            | RequestedProcess::FixedCount
-            | RequestedProcess::Closed { .. },
-            _,
-        ) => against_poisson(observed, requested),
-        (RequestedProcess::Even, _) => against_even(observed),
+    match (requested, context.schedule) {
+        (RequestedProcess::Unknown | RequestedProcess::Closed { .. }, _)
+        | (RequestedProcess::Poisson | RequestedProcess::FixedCount, None) => {
+            let mut measures = against_poisson(observed, requested);
+            measures.extend(context.requested_per_s.and_then(|rate| against_rate(observed, rate)));
+            measures
+        }
+        (RequestedProcess::Even, schedule) => {
+            let mut measures = against_even(observed);
+            measures.extend(schedule.and_then(|schedule| against_scheduled_rate(observed, schedule)));
+            measures
+        }
         (_, Some(schedule)) => against_schedule(observed, schedule),
         (RequestedProcess::Renewal { cov }, None) => against_cov(observed, *cov),
         (RequestedProcess::Jittered, None) => against_cov(observed, JITTERED_COV),
@@ -167,7 +200,8 @@ pub(super) fn horizon_s(observed: &Observed, requested: &RequestedProcess) -> Op
     requested.cycle_s(observed.rate_per_s?.value).map(|cycle_s| cycle_s * CYCLE_PART)
 }
 
-fn against_poisson(observed: &Observed, requested: &RequestedProcess) -> Vec<Measure> {
+/// Compares arrivals, or a schedule, with the theory of the Poisson process.
+pub(super) fn against_poisson(observed: &Observed, requested: &RequestedProcess) -> Vec<Measure> {
     let mut measures = Vec::new();
     let horizon_s = horizon_s(observed, requested).unwrap_or(f64::INFINITY);
     let is_usable = |row: &&Dispersion| row.mean_count >= COUNT_MIN && row.scale_s <= horizon_s;
@@ -190,15 +224,57 @@ fn against_poisson(observed: &Observed, requested: &RequestedProcess) -> Vec<Mea
         let half = if decides { RESOLVED * (2.0 / windows).sqrt() } else { 0.0 };
         let band = Band { low: DISPERSION.low.min(1.0 - half), high: DISPERSION.high.max(1.0 + half) };
         let quantity = Quantity::Dispersion { scale_s: row.scale_s };
-        let measure = Measure::new(quantity, row.index, band, decides);
+        let mut measure = Measure::new(quantity, row.index, band, decides);
+        if row.windows < WINDOWS_COMPARE {
+            // The interval from few windows is too narrow.
+            measure.decision = Decision::Inconclusive;
+        }
         measures.push(measure.with_test(dispersion_p_value(row.index.value, windows), level, DISPERSION));
     }
     if let Some(short) = &observed.short_gaps {
         let band =
             Band { low: SHORT.low * short.share_poisson, high: (SHORT.high * short.share_poisson).min(1.0) };
-        measures.push(Measure::of_short_gaps(short, short.share, band, short.share_poisson));
+        let gaps = observed.gaps as f64;
+        let p_value = poisson_upper_tail(short.share.value * gaps, short.share_poisson * gaps);
+        let mut measure = Measure::of_short_gaps(short, short.share, band);
+        measure.decision = match measure.decision {
+            Decision::Inside => Decision::Inside,
+            _ if short.share.value > band.high && p_value <= SHORT_SIZE => Decision::Outside,
+            _ => Decision::Inconclusive,
+        };
+        measures.push(Measure { p_value: Some(p_value), ..measure });
     }
+    measures.extend(of_repetition(observed));
     measures
+}
+
+fn of_repetition(observed: &Observed) -> Option<Measure> {
+    let found = observed.repetition?;
+    let quantity = Quantity::Repetition { period_s: found.period_s };
+    let band = Band { low: -1.0, high: found.band };
+    let measure = Measure::exact(quantity, found.correlation, band, false);
+    Some(Measure { decision: Decision::Outside, p_value: Some(found.p_value), ..measure })
+}
+
+/// Compares the number of arrivals with that of a Poisson process with the requested rate.
+fn against_rate(observed: &Observed, requested_per_s: f64) -> Option<Measure> {
+    let expected = requested_per_s * observed.span_s;
+    let rate = observed.whole_rate_per_s?;
+    if expected <= 0.0 {
+        return None;
+    }
+    let p_value = normal_p_value((rate / requested_per_s - 1.0) * expected.sqrt());
+    let band = Band::around(1.0, RATE_HALF);
+    let measure = Measure::exact(Quantity::Rate, rate / requested_per_s, band, false);
+    let is_off = p_value <= RATE_SIZE && measure.decision == Decision::Outside;
+    let decision = if is_off { Decision::Outside } else { Decision::Inconclusive };
+    Some(Measure { decision, p_value: Some(p_value), ..measure })
+}
+
+/// Compares the rate with that of the schedule, which contains the same random variation.
+fn against_scheduled_rate(observed: &Observed, schedule: &Observed) -> Option<Measure> {
+    let ratio = observed.whole_rate_per_s? / schedule.whole_rate_per_s?;
+    Some(Measure::exact(Quantity::Rate, ratio, Band::around(1.0, RATE_HALF), true))
 }
 
 /// Widens the interval to at least that of exponential gaps, ± 2/√n on the logarithmic scale. The estimated interval of a few gaps
@@ -222,7 +298,8 @@ fn against_even(observed: &Observed) -> Vec<Measure> {
         let band = Band { low: 0.0, high: EVEN.0.hypot(rounding) };
         measures.push(Measure::new(Quantity::Cov, cov, band, true));
     }
-    for row in observed.dispersion.iter().filter(|row| row.mean_count >= COUNT_MIN_EVEN) {
+    let is_usable = |row: &&Dispersion| row.mean_count >= COUNT_MIN_EVEN && row.windows >= WINDOWS_COMPARE;
+    for row in observed.dispersion.iter().filter(is_usable) {
         let quantity = Quantity::Dispersion { scale_s: row.scale_s };
         measures.push(Measure::new(quantity, row.index, Band { low: 0.0, high: EVEN.1 }, true));
     }
@@ -246,7 +323,7 @@ fn against_schedule(observed: &Observed, schedule: &Observed) -> Vec<Measure> {
         let band = Band::around(planned.value, COV_HALF * planned.value.max(1.0));
         measures.push(Measure::new(Quantity::Cov, exact(cov), band, true));
     }
-    for row in &observed.dispersion {
+    for row in observed.dispersion.iter().filter(|row| row.windows >= WINDOWS_COMPARE) {
         if let Some(planned) = schedule.dispersion.iter().find(|planned| planned.scale_s == row.scale_s) {
             let band = Band {
                 low: DISPERSION.low * planned.index.value - 0.02,
@@ -263,8 +340,12 @@ fn against_schedule(observed: &Observed, schedule: &Observed) -> Vec<Measure> {
             low: SHORT.low * planned.share.value - 0.01,
             high: SHORT.high * planned.share.value + 0.01,
         };
-        let expected = planned.share.value + 0.01 / SHORT_REJECTS;
-        measures.push(Measure::of_short_gaps(short, exact(short.share), band, expected));
+        measures.push(Measure::of_short_gaps(short, exact(short.share), band));
     }
+    // A replayed file may repeat itself.
+    if schedule.repetition.is_none() {
+        measures.extend(of_repetition(observed));
+    }
+    measures.extend(against_scheduled_rate(observed, schedule));
     measures
 }

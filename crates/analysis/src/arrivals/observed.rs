@@ -7,6 +7,7 @@ use busyhour_stats::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::repetition::{self, Repetition};
 use super::settings::{Resolution, TallySettings};
 use super::slices::{GAP_LIMITS_NS, Slice};
 use super::stalls::{LongGap, Stall};
@@ -14,7 +15,7 @@ use super::steady::{self, Part};
 use super::tally::{ArrivalTally, Stamps};
 
 /// Minimum number of windows of a reported scale.
-const WINDOWS_MIN: f64 = 30.0;
+const WINDOWS_MIN: f64 = 5.0;
 
 /// A gap is short if it is below about this share of the mean gap.
 const SHORT: f64 = 0.05;
@@ -53,6 +54,18 @@ pub struct Observed {
     /// Stalls, in order of time; they are excluded from all measures.
     #[serde(default)]
     pub stalls: Vec<Stall>,
+    /// Time in s that is excluded from the judged part because of stalls, and number of arrivals in it.
+    #[serde(default)]
+    pub left_out: (f64, u64),
+    /// Arrivals per s over the whole run, with stalls and other parts; `None` for fewer than two arrivals.
+    #[serde(default)]
+    pub whole_rate_per_s: Option<f64>,
+    /// Lowest and highest rate, if the rate was not steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<RateRange>,
+    /// A pattern of starts that recurs at a fixed interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repetition: Option<Repetition>,
     /// Number of gaps.
     pub gaps: u64,
     /// Arrivals per s: the reciprocal of the mean gap.
@@ -61,7 +74,7 @@ pub struct Observed {
     pub cov: Option<Estimate>,
     /// Expected CoV of Poisson arrivals with this rate and resolution: slightly above 1 for rounded start times.
     pub cov_poisson: f64,
-    /// Index of dispersion of counts, for each width with at least 30 windows.
+    /// Index of dispersion of counts, for each width with at least 5 windows.
     pub dispersion: Vec<Dispersion>,
     /// The share of short gaps.
     pub short_gaps: Option<ShortGaps>,
@@ -73,6 +86,15 @@ pub struct Observed {
     pub equal_stamps: u64,
     /// Number of start times among all arrivals that were not in order.
     pub disordered: u64,
+}
+
+/// Rates of a run whose rate was not steady.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RateRange {
+    /// A tenth of the time has at most this rate, arrivals per s.
+    pub low_per_s: f64,
+    /// A tenth of the time has at least this rate, arrivals per s.
+    pub high_per_s: f64,
 }
 
 /// Counts in windows of one width.
@@ -156,6 +178,10 @@ fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> O
         judged_from_s: 0.0,
         judged_s: 0.0,
         stalls: Vec::new(),
+        left_out: (0.0, 0),
+        whole_rate_per_s: None,
+        rates: None,
+        repetition: None,
         gaps: 0,
         rate_per_s: None,
         cov: None,
@@ -177,8 +203,15 @@ fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> O
     observed.judged_from_s = seconds(judged.from_ns - stamps.first_ns);
     let in_judged = |gap: &&LongGap| gap.from_ns >= judged.from_ns && gap.from_ns < judged.to_ns;
     observed.stalls = stalls.iter().filter(in_judged).map(|gap| gap.to_stall(stamps.given_ns.0)).collect();
-    observed.judged_s = seconds(judged.to_ns - judged.from_ns)
-        - judged.slices_left_out as f64 * seconds(stamps.slices.width_ns());
+    let left_out_s = judged.slices_left_out as f64 * seconds(stamps.slices.width_ns());
+    observed.judged_s = seconds(judged.to_ns - judged.from_ns) - left_out_s;
+    observed.left_out = (left_out_s, judged.gaps_left_out);
+    let is_known = |rate: &f64| rate.is_finite() && *rate > 0.0;
+    observed.whole_rate_per_s = Some((stamps.arrivals - 1) as f64 / observed.span_s).filter(is_known);
+    if matches!(judged.part, Part::Steady | Part::NeverSteady) {
+        observed.rates = rates(stamps);
+    }
+    observed.repetition = repetition::find(stamps.retained.stretch(), resolution.tick_ns());
     let sums: Vec<PowerSums> = judged.slices.iter().map(|(_, slice)| slice.gaps).collect();
     observed.gaps = sums.iter().map(|part| part.n).sum::<f64>() as u64;
     observed.rate_per_s =
@@ -211,8 +244,9 @@ struct Judged<'a> {
     part: Part,
     /// The slices without stalls, each with its index.
     slices: Vec<(usize, &'a Slice)>,
-    /// Number of excluded slices, which contain stalls.
+    /// Number of excluded slices, which contain stalls, and of gaps in them.
     slices_left_out: usize,
+    gaps_left_out: u64,
     /// Excluded intervals: stalls, and the arrivals that they delayed.
     left_out: Vec<(u64, u64)>,
     from_ns: u64,
@@ -244,10 +278,13 @@ impl Judged<'_> {
         // A part that reaches the last complete slice also includes the incomplete one after it.
         let to_the_end = chosen.end == over.len();
         let end = if to_the_end { all.len() } else { chosen.end };
+        let in_part: f64 = all[chosen.start..end].iter().map(|slice| slice.gaps.n).sum();
         let chosen_slices = (chosen.start..end).zip(&all[chosen.start..end]);
         let slices: Vec<(usize, &Slice)> = chosen_slices.filter(|(at, _)| !has_stall(*at)).collect();
+        let used: f64 = slices.iter().map(|(_, slice)| slice.gaps.n).sum();
         Judged {
             part,
+            gaps_left_out: (in_part - used) as u64,
             slices_left_out: end - chosen.start - slices.len(),
             slices,
             left_out,
@@ -256,6 +293,25 @@ impl Judged<'_> {
             cut: chosen.start > 0,
         }
     }
+}
+
+/// The rates that a tenth of the time does not reach or does not exceed.
+fn rates(stamps: &Stamps) -> Option<RateRange> {
+    const INTERVALS: usize = 20;
+    let width_ns = stamps.slices.width_ns();
+    let over = ((stamps.last_ns - stamps.first_ns) / width_ns) as usize;
+    let slices = &stamps.slices.all()[..over.min(stamps.slices.all().len())];
+    let length = slices.len().div_ceil(INTERVALS).max(1);
+    let interval_s = length as f64 * seconds(width_ns);
+    let counts: Vec<f64> =
+        slices.chunks_exact(length).map(|chunk| chunk.iter().map(|slice| slice.gaps.n).sum()).collect();
+    // Averages over three intervals, which vary less by chance.
+    let mut rates: Vec<f64> =
+        counts.windows(3).map(|three| three.iter().sum::<f64>() / 3.0 / interval_s).collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    let tenth = rates.len() / 10;
+    let (low_per_s, high_per_s) = (*rates.get(tenth)?, *rates.get(rates.len() - 1 - tenth)?);
+    Some(RateRange { low_per_s, high_per_s })
 }
 
 fn seconds(ns: u64) -> f64 {

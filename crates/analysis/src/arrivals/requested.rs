@@ -130,6 +130,8 @@ pub struct ArrivalContext<'a> {
     pub schedule: Option<&'a Observed>,
     /// Lateness of the starts.
     pub lateness: Option<Lateness>,
+    /// The plan's timers that set a rate, such as "Constant Throughput Timer".
+    pub rate_timers: Vec<String>,
     /// Arrivals that were discarded because no user was free.
     pub discarded: Option<u64>,
     /// Arrivals that waited for a free user.

@@ -1,7 +1,7 @@
 //! Detects stalls: interruptions of an otherwise continuous load.
 //!
 //! A stall is a gap that is too long to be explained by chance: a Poisson process with as many arrivals, at the rate around the gap,
-//! contains a gap of this length with a probability of at most 1 in 10,000. Delayed arrivals often start together afterwards.
+//! contains a gap of this length with a probability of at most 1 in 500. Delayed arrivals often start together afterwards.
 //! Both are excluded from the measures and reported separately, because a single outlier dominates a sum of squares.
 
 use serde::{Deserialize, Serialize};
@@ -11,16 +11,19 @@ const AROUND: usize = 256;
 const AROUND_MIN: usize = 32;
 
 /// Minimum length of a candidate gap, in mean gaps.
-const MEANS_MIN: f64 = 14.0;
+const MEANS_MIN: f64 = 11.0;
 
 /// Minimum length of a stall, in ns.
 const LENGTH_NS_MIN: u64 = 10_000_000;
 
-/// ln of 10,000: at most one in 10,000 logs contains a false stall.
-const LN_LOGS: f64 = 9.21;
+/// ln of 500: at most one in 500 logs contains a false stall.
+const LN_LOGS: f64 = 6.21;
 
-/// Correction of the rate, whose estimate from 256 gaps may be too high.
+/// Correction of the rate around a gap, whose estimate from 256 gaps may be too high.
 const RATE_CAUTION: f64 = 0.85;
+
+/// Maximum relative deviation of the rate around a gap from that of the whole run at which the latter, which is more precise, is used.
+const SAME_RATE: f64 = 0.25;
 
 /// Minimum length of a stall of even arrivals, in mean gaps.
 const EVEN_MEANS: f64 = 10.0;
@@ -180,8 +183,12 @@ impl StallWatch {
             match rule {
                 StallRule::Even => means * overall >= EVEN_MEANS,
                 StallRule::Poisson | StallRule::Ignore => {
-                    let rate = gap.before_per_ns.min(after).min(overall);
-                    means * rate * RATE_CAUTION >= (arrivals as f64).ln() + LN_LOGS
+                    let around = gap.before_per_ns.min(after);
+                    let is_steady = [gap.before_per_ns, after]
+                        .iter()
+                        .all(|rate| (rate / overall - 1.0).abs() <= SAME_RATE);
+                    let rate = if is_steady { overall } else { around.min(overall) * RATE_CAUTION };
+                    means * rate >= (arrivals as f64).ln() + LN_LOGS
                 }
             }
         };

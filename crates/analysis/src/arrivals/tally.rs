@@ -3,14 +3,16 @@
 use busyhour_stats::WindowCounter;
 
 use super::blocks::Blocks;
+use super::retained::RetainedStarts;
 use super::settings::{SCALES_MAX, TallySettings};
 use super::slices::{GAP_LIMITS_NS, Slices};
 use super::stalls::StallWatch;
 
 /// Accumulates sorted start times of arrivals. The statistics are available at any time, during a run and at its end.
 ///
-/// It needs half a MiB for any number of arrivals. All statistics are exact, except that the tests of exponentiality and the
-/// serial correlation use a subsample of up to 32,768 gaps, in blocks spread evenly over the run.
+/// It needs one MiB for any number of arrivals. All statistics are exact, except that the tests of exponentiality and the
+/// serial correlation use a subsample of up to 32,768 gaps, in blocks spread evenly over the run, and that repetition is searched
+/// in up to 32,768 consecutive arrivals.
 #[derive(Debug, Clone)]
 pub struct ArrivalTally {
     pub(super) settings: TallySettings,
@@ -34,6 +36,8 @@ pub(super) struct Stamps {
     pub(super) slices: Slices,
     pub(super) blocks: Blocks,
     pub(super) stalls: StallWatch,
+    /// Start times before rescaling.
+    pub(super) retained: RetainedStarts,
     windows: Vec<WindowCounter>,
 }
 
@@ -77,7 +81,10 @@ impl ArrivalTally {
 
 impl Stamps {
     fn new(given_ns: u64, at_ns: u64, scales_ns: &[u64]) -> Stamps {
+        let mut retained = RetainedStarts::default();
+        retained.add(given_ns, 1);
         Stamps {
+            retained,
             arrivals: 1,
             first_ns: at_ns,
             last_ns: at_ns,
@@ -98,6 +105,7 @@ impl Stamps {
         self.disordered += if given_ns < self.given_ns.1 { arrivals } else { 0 };
         let before_given_ns = self.given_ns.1;
         self.given_ns.1 = before_given_ns.max(given_ns);
+        self.retained.add(self.given_ns.1, arrivals);
         let at_ns = at_ns.max(self.last_ns);
         let gap_whole_ns = at_ns - self.last_ns;
         let gap_ns = gap_whole_ns as f64;

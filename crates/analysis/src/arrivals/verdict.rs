@@ -4,13 +4,14 @@ use busyhour_stats::Decision;
 use serde::{Deserialize, Serialize};
 
 use super::caveats::{ArrivalCaveat, StallCause};
-use super::finding::{self, Finding, RESPONSE_IN_CYCLE};
+use super::closed::{self, ClosedLoad, RESPONSE_IN_CYCLE};
+use super::finding::{ARRIVALS_FOR_VERDICT, Basis, Finding};
 use super::format;
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
 use super::observed::Observed;
 use super::requested::{ArrivalContext, RequestedProcess, Scope};
-use super::stalls;
+use super::sentence;
 use super::steady::Part;
 use crate::caveat::{Caveat, ReportedCaveat};
 
@@ -19,9 +20,6 @@ const SERIAL: f64 = 0.1;
 
 /// Lateness above which a caveat is raised, in ns: median and p99. An idle machine stays below both.
 const LATE_NS: (u64, u64) = (100_000, 1_000_000);
-
-/// Maximum relative deviation of the achieved rate from the requested one.
-const RATE_OFF: f64 = 0.02;
 
 /// Number of gaps at which a decision is likely, for advice when no better estimate is available. With fewer than `GAPS_FIRST`
 /// gaps, the advice is twice that number.
@@ -36,9 +34,6 @@ const FACTOR_MAX: f64 = 50.0;
 
 /// Missing short gaps are reported only below this share of the mean gap.
 const MISSING_MEANS: f64 = 0.2;
-
-/// Short gaps that occur this many times as often as expected raise a caveat about the delivery.
-const SHORT_MANY: f64 = 1.5;
 
 /// The verdict on the arrivals of a run, a thread group or a log: a one-line summary and its basis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,8 +72,24 @@ pub struct ArrivalVerdict {
     pub waits: Option<Lateness>,
     /// CPU time of the generator's busiest core over the run's length, 0 to 1.
     pub generator_busy: Option<f64>,
+    /// What the user can do to get the load of independent users; for closed loads that a timer paces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// Reasons to caveat the verdict.
     pub caveats: Vec<ReportedCaveat>,
+}
+
+/// How a verdict is marked in reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArrivalMark {
+    /// The requested process was delivered, or arrivals of unknown origin are like those of independent users.
+    Good(&'static str),
+    /// A closed load: a description.
+    Neutral(String),
+    /// The requested process or timing was not delivered, or arrivals of unknown origin are unlike those of independent users.
+    Warning(&'static str),
+    /// Not judged.
+    Unknown(String),
 }
 
 /// Judges whether the observed arrivals follow the requested process.
@@ -88,23 +99,27 @@ pub fn judge(
     requested: RequestedProcess,
     context: &ArrivalContext<'_>,
 ) -> ArrivalVerdict {
-    let measures = measures::measure(&observed, &requested, context.schedule);
-    let of_measures = decide(&observed, &requested, &measures);
-    let agrees = of_measures == Decision::Inside;
-    let has_stall = observed.stalls.iter().any(|stall| stall.length_s >= stalls::MATERIAL_S);
-    let decision = if agrees && has_stall { Decision::Outside } else { of_measures };
-    let finding = Finding::new(&observed, &requested, &measures, decision, agrees);
-    let ratio = requested.r_over_r_plus_z(observed.rate_per_s.map(|rate| rate.value));
+    let measures = measures::measure(&observed, &requested, context);
+    let rate_per_s = observed.rate_per_s.map(|rate| rate.value);
+    let basis = Basis {
+        observed: &observed,
+        requested: &requested,
+        measures: &measures,
+        has_schedule: context.schedule.is_some(),
+        is_late: closed::is_late(&requested, rate_per_s, context.lateness),
+    };
+    let (decision, finding) = basis.decide();
+    let ratio = requested.r_over_r_plus_z(rate_per_s);
     let run_for_s = run_for_s(&observed, &measures);
-    let mut caveats = caveats_of_stalls(&observed, &requested, context);
-    let waited = context.waited.is_some_and(|waited| waited > 0);
-    caveats.extend(caveats_of_finding(&observed, &requested, &measures, finding, run_for_s, waited));
-    caveats.extend(caveats_of_stamps(&observed, &requested));
-    if let Some(r_over_r_plus_z) = ratio.filter(|ratio| *ratio > RESPONSE_IN_CYCLE) {
-        caveats.push(ArrivalCaveat::ResponseInCycle { r_over_r_plus_z });
-    }
-    caveats.extend(caveats_of_delivery(&observed, context));
-    let line = finding::line(&observed, &requested, &measures, finding, ratio, run_for_s);
+    let line = sentence::line(&basis, finding, context, ratio, run_for_s);
+    let advice = ClosedLoad::of(&basis, context, ratio)
+        .filter(|_| finding != Finding::TooFew)
+        .and_then(|closed| closed.advice());
+    let caveats = if finding == Finding::TooFew {
+        vec![ArrivalCaveat::TooFew { arrivals: observed.arrivals }]
+    } else {
+        caveats_of(&basis, finding, ratio, run_for_s, context)
+    };
     ArrivalVerdict {
         line,
         decision,
@@ -121,26 +136,28 @@ pub fn judge(
         waited: context.waited,
         waits: context.waits,
         generator_busy: context.generator_busy,
+        advice,
         caveats: caveats.into_iter().map(|caveat| ReportedCaveat::from(Caveat::Arrivals(caveat))).collect(),
     }
 }
 
-/// The arrivals differ from the process if one measure is outside its band. They follow it if all deciding measures are inside.
-/// Without a steady rate the result is inconclusive, and with a coarse clock arrivals are never accepted.
-fn decide(observed: &Observed, requested: &RequestedProcess, measures: &[Measure]) -> Decision {
-    if observed.part == Part::NeverSteady || !measures.iter().any(|measure| measure.decides) {
-        return Decision::Inconclusive;
+/// All caveats, the most important first.
+fn caveats_of(
+    basis: &Basis<'_>,
+    finding: Finding,
+    ratio: Option<f64>,
+    run_for_s: Option<f64>,
+    context: &ArrivalContext<'_>,
+) -> Vec<ArrivalCaveat> {
+    let (observed, requested) = (basis.observed, basis.requested);
+    let mut caveats = caveats_of_stalls(observed, requested, context);
+    caveats.extend(caveats_of_finding(basis, finding, run_for_s, context));
+    caveats.extend(caveats_of_stamps(basis));
+    if let Some(r_over_r_plus_z) = ratio.filter(|ratio| *ratio > RESPONSE_IN_CYCLE) {
+        caveats.push(ArrivalCaveat::ResponseInCycle { r_over_r_plus_z });
     }
-    let decision = measures
-        .iter()
-        .filter(|measure| measure.decides || measure.decision == Decision::Outside)
-        .fold(Decision::Inside, |all, measure| all.and(measure.decision));
-    let is_few = finding::is_compared_with_poisson(requested) && observed.gaps < finding::GAPS_ACCEPT_MIN;
-    if decision == Decision::Inside && (is_few || observed.is_too_coarse()) {
-        Decision::Inconclusive
-    } else {
-        decision
-    }
+    caveats.extend(caveats_of_delivery(basis, context));
+    caveats
 }
 
 /// The length of a run at this rate at which every confidence interval would have half the width of its band; the width of an
@@ -169,22 +186,34 @@ fn two_digits(value: f64) -> f64 {
 }
 
 fn caveats_of_finding(
-    observed: &Observed,
-    requested: &RequestedProcess,
-    measures: &[Measure],
+    basis: &Basis<'_>,
     finding: Finding,
     run_for_s: Option<f64>,
-    waited: bool,
+    context: &ArrivalContext<'_>,
 ) -> Vec<ArrivalCaveat> {
+    let Basis { observed, requested, measures, .. } = *basis;
     let cov = observed.cov.map(|cov| cov.value);
+    let waited = context.waited.is_some_and(|waited| waited > 0);
     let mut caveats = Vec::new();
     match finding {
-        Finding::AsRequested | Finding::ExceptStalls => {}
+        Finding::AsRequested
+        | Finding::ExceptStalls
+        | Finding::Coarse
+        | Finding::CountsTooEven
+        | Finding::CountsTooUneven
+        | Finding::ClosedLoad
+        | Finding::TooFew => {}
+        Finding::LateClosedLoad => {
+            if let Some(late) = context.lateness {
+                let (p50_us, p99_us) = (late.p50_ns as f64 / 1e3, late.p99_ns as f64 / 1e3);
+                caveats.push(ArrivalCaveat::Late { p50_us, p99_us });
+            }
+        }
         Finding::AllAtOnce => caveats.push(ArrivalCaveat::AllAtOnce { arrivals: observed.arrivals }),
-        Finding::TooFew => caveats.push(ArrivalCaveat::TooFew { arrivals: observed.arrivals }),
         Finding::NothingToCompare => caveats.push(ArrivalCaveat::NothingToCompare),
         Finding::NeverSteady => caveats.push(ArrivalCaveat::NeverSteady),
-        Finding::Coarse => {}
+        Finding::RateVaries if observed.part == Part::NeverSteady => caveats.push(ArrivalCaveat::NeverSteady),
+        Finding::RateVaries => {}
         Finding::Undecided => caveats.push(ArrivalCaveat::Inconclusive { run_for_s }),
         Finding::Bunched => {
             let short_ratio = observed.short_gaps.map(|short| short.share.value / short.share_poisson);
@@ -195,14 +224,26 @@ fn caveats_of_finding(
             });
         }
         Finding::TooEven => caveats.push(ArrivalCaveat::TooEven { cov }),
+        Finding::Repeats => {
+            if let Some(found) = observed.repetition {
+                let (period_s, correlation) = (found.period_s, found.correlation);
+                caveats.push(ArrivalCaveat::Repeats { period_s, correlation });
+            }
+        }
+        Finding::OtherRate => {
+            if let (Some(requested_per_s), Some(rate_per_s)) =
+                (context.requested_per_s, observed.whole_rate_per_s)
+            {
+                caveats.push(ArrivalCaveat::RateMissed { requested_per_s, rate_per_s, waited });
+            }
+        }
         Finding::NotAsRequested => caveats.push(ArrivalCaveat::NotAsRequested { cov, waited }),
-        Finding::CountsTooEven | Finding::CountsTooUneven => {}
     }
     // If the process itself differs, the share of short gaps is not a property of the delivery.
     if matches!(finding, Finding::AsRequested | Finding::ExceptStalls | Finding::Undecided) {
-        caveats.extend(short_gaps_caveat(measures, observed));
+        caveats.extend(short_gaps_caveat(measures, observed, *requested == RequestedProcess::Unknown));
     }
-    if finding::is_compared_with_poisson(requested) {
+    if basis.is_poisson() && !matches!(requested, RequestedProcess::Closed { .. }) {
         for measure in measures {
             let Quantity::Dispersion { scale_s } = measure.quantity else { continue };
             let dispersion = measure.estimate.value;
@@ -212,19 +253,12 @@ fn caveats_of_finding(
                 caveats.push(ArrivalCaveat::CountsTooUneven { scale_s, dispersion });
             }
         }
-        if let Some(horizon_s) = measures::horizon_s(observed, requested) {
-            let regular =
-                |row: &&super::observed::Dispersion| row.scale_s > horizon_s && row.index.high < 0.8;
-            caveats.extend(observed.dispersion.iter().find(regular).map(|row| {
-                ArrivalCaveat::ClosedLoopRegular { scale_s: row.scale_s, dispersion: row.index.value }
-            }));
-        }
     }
     caveats
 }
 
-/// The caveat about missing or additional short gaps, which the delivery causes.
-fn short_gaps_caveat(measures: &[Measure], observed: &Observed) -> Option<ArrivalCaveat> {
+/// The caveat about missing short gaps. Of a log it is not known whether the delivery caused them.
+fn short_gaps_caveat(measures: &[Measure], observed: &Observed, is_log: bool) -> Option<ArrivalCaveat> {
     let short = observed.short_gaps?;
     let measure = measures.iter().find(|measure| matches!(measure.quantity, Quantity::ShortGaps { .. }))?;
     let Measure { estimate, band, .. } = measure;
@@ -232,11 +266,9 @@ fn short_gaps_caveat(measures: &[Measure], observed: &Observed) -> Option<Arriva
         |below_s: f64| observed.rate_per_s.is_some_and(|rate| below_s * rate.value <= MISSING_MEANS);
     if estimate.high < band.low {
         let below_s = short.missing_below_s.unwrap_or(short.shorter_than_s);
-        return is_short(below_s).then_some(ArrivalCaveat::ShortGapsMissing { below_s });
+        return is_short(below_s).then_some(ArrivalCaveat::ShortGapsMissing { below_s, is_log });
     }
-    let ratio = short.share.value / short.share_poisson;
-    (estimate.low > band.high && ratio > SHORT_MANY)
-        .then_some(ArrivalCaveat::ShortGapsMany { ratio, shorter_than_s: short.shorter_than_s })
+    None
 }
 
 fn caveats_of_stalls(
@@ -266,9 +298,11 @@ fn caveats_of_stalls(
     }]
 }
 
-fn caveats_of_stamps(observed: &Observed, requested: &RequestedProcess) -> Vec<ArrivalCaveat> {
+fn caveats_of_stamps(basis: &Basis<'_>) -> Vec<ArrivalCaveat> {
+    let Basis { observed, requested, .. } = *basis;
     let mut caveats = Vec::new();
-    if observed.part == Part::Steady {
+    let is_closed = matches!(requested, RequestedProcess::Closed { .. });
+    if observed.part == Part::Steady && !is_closed {
         let (judged_s, span_s) = (observed.judged_s, observed.span_s);
         caveats.push(ArrivalCaveat::PartJudged { judged_s, span_s });
     }
@@ -278,9 +312,19 @@ fn caveats_of_stamps(observed: &Observed, requested: &RequestedProcess) -> Vec<A
     if observed.disordered > 0 {
         caveats.push(ArrivalCaveat::Disordered { stamps: observed.disordered });
     }
-    // The gaps of processes other than Poisson and renewal processes are dependent by design.
-    let independent =
-        finding::is_compared_with_poisson(requested) || matches!(requested, RequestedProcess::Renewal { .. });
+    // The gaps of processes other than Poisson and renewal processes, and of closed loads, are dependent by design.
+    let independent = match requested {
+        RequestedProcess::Unknown
+        | RequestedProcess::Poisson
+        | RequestedProcess::FixedCount
+        | RequestedProcess::Renewal { .. } => true,
+        RequestedProcess::Even
+        | RequestedProcess::Jittered
+        | RequestedProcess::Bursty
+        | RequestedProcess::Replay
+        | RequestedProcess::Mixed
+        | RequestedProcess::Closed { .. } => false,
+    };
     if let Some(serial) = observed.serial.as_ref().filter(|_| independent && !observed.is_too_coarse()) {
         let strongest = (1..).zip(&serial.coefficients).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         if let Some((lag, &coefficient)) = strongest
@@ -292,14 +336,25 @@ fn caveats_of_stamps(observed: &Observed, requested: &RequestedProcess) -> Vec<A
     caveats
 }
 
-fn caveats_of_delivery(observed: &Observed, context: &ArrivalContext<'_>) -> Vec<ArrivalCaveat> {
+fn caveats_of_delivery(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> Vec<ArrivalCaveat> {
+    let Basis { observed, measures, requested, .. } = *basis;
     let mut caveats = Vec::new();
-    if let (Some(requested_per_s), Some(rate)) = (context.requested_per_s, observed.rate_per_s)
-        && (rate.high < requested_per_s * (1.0 - RATE_OFF) || rate.low > requested_per_s * (1.0 + RATE_OFF))
+    let waited = context.waited.is_some_and(|waited| waited > 0);
+    let is_rate_off = measures
+        .iter()
+        .any(|measure| measure.quantity == Quantity::Rate && measure.decision == Decision::Outside);
+    if let Some(rate_per_s) = observed.whole_rate_per_s
+        && basis.has_schedule
+        && is_rate_off
+        && let Some(requested_per_s) = context.schedule.and_then(|schedule| schedule.whole_rate_per_s)
     {
-        caveats.push(ArrivalCaveat::RateMissed { requested_per_s, rate_per_s: rate.value });
+        caveats.push(ArrivalCaveat::RateMissed { requested_per_s, rate_per_s, waited });
     }
-    if let Some(late) = context.lateness.filter(|late| late.p50_ns > LATE_NS.0 || late.p99_ns > LATE_NS.1) {
+    let is_late = |late: &Lateness| late.p50_ns > LATE_NS.0 || late.p99_ns > LATE_NS.1;
+    // Next to arrivals that waited for users, the lateness of the others hardly matters. Closed loads have their own limit.
+    let is_minor = |late: &Lateness| context.waits.is_some_and(|waits| waits.p50_ns > 10 * late.p99_ns);
+    let is_closed = matches!(requested, RequestedProcess::Closed { .. });
+    if let Some(late) = context.lateness.filter(|late| is_late(late) && !is_minor(late) && !is_closed) {
         let (p50_us, p99_us) = (late.p50_ns as f64 / 1e3, late.p99_ns as f64 / 1e3);
         caveats.push(ArrivalCaveat::Late { p50_us, p99_us });
     }
@@ -313,6 +368,31 @@ fn caveats_of_delivery(observed: &Observed, context: &ArrivalContext<'_>) -> Vec
 }
 
 impl ArrivalVerdict {
+    /// The mark of this verdict and its words.
+    #[must_use]
+    pub fn mark(&self) -> ArrivalMark {
+        let closed = || match self.requested {
+            RequestedProcess::Closed { users: Some(users), .. } if users >= 2.0 => {
+                format!("closed load of {} users", format::count(users.round() as u64))
+            }
+            _ => "closed load".to_owned(),
+        };
+        let is_requested =
+            !matches!(self.requested, RequestedProcess::Unknown | RequestedProcess::Closed { .. });
+        match (self.finding, self.decision) {
+            (Finding::ClosedLoad, _) => ArrivalMark::Neutral(closed()),
+            (Finding::LateClosedLoad, _) => ArrivalMark::Warning("started later than the plan asks"),
+            (Finding::TooFew, _) => ArrivalMark::Unknown(format!("no verdict below {ARRIVALS_FOR_VERDICT}")),
+            (_, Decision::Inside) if is_requested => ArrivalMark::Good("as requested"),
+            (_, Decision::Inside) => ArrivalMark::Good("like independent users"),
+            (_, Decision::Outside) if is_requested => ArrivalMark::Warning("not as requested"),
+            (Finding::RateVaries, _) => ArrivalMark::Warning("the rate varied"),
+            (Finding::ExceptStalls, _) => ArrivalMark::Warning("interrupted"),
+            (_, Decision::Outside) => ArrivalMark::Warning("unlike independent users"),
+            (_, Decision::Inconclusive) => ArrivalMark::Unknown("inconclusive".to_owned()),
+        }
+    }
+
     /// The measures, schedule, tests and lateness, one per line.
     #[must_use]
     pub fn details(&self) -> Vec<String> {
@@ -325,15 +405,30 @@ impl ArrivalVerdict {
                 Quantity::ShortGaps { shorter_than_s } => {
                     format!("share of gaps < {}", format::span(*shorter_than_s))
                 }
+                Quantity::Repetition { period_s } => {
+                    lines.push(format!(
+                        "repetition every {}: correlation {:.3} of counts, band up to {:.3}: outside",
+                        format::interval(*period_s),
+                        estimate.value,
+                        band.high
+                    ));
+                    continue;
+                }
+                Quantity::Rate if self.schedule.is_some() => "rate, relative to the schedule".to_owned(),
+                Quantity::Rate => "rate, relative to the requested one".to_owned(),
             };
             let result = match (decision, decides) {
                 (Decision::Inside, _) => "inside",
                 (Decision::Outside, _) => "outside",
                 (Decision::Inconclusive, true) => "undecided",
-                (Decision::Inconclusive, false) if matches!(quantity, Quantity::ShortGaps { .. }) => {
-                    "a property of the delivery"
-                }
-                (Decision::Inconclusive, false) => "too few to decide",
+                (Decision::Inconclusive, false) => match quantity {
+                    Quantity::ShortGaps { .. } if estimate.value < band.low => "fewer than expected",
+                    Quantity::ShortGaps { .. } => "within chance",
+                    Quantity::Cov
+                    | Quantity::Dispersion { .. }
+                    | Quantity::Repetition { .. }
+                    | Quantity::Rate => "too few to decide, but not rejected",
+                },
             };
             lines.push(format!(
                 "{name}: {:.3} [{:.3}, {:.3}], band {:.3} to {:.3}: {result}",
@@ -348,7 +443,7 @@ impl ArrivalVerdict {
                         (format::share(short.share.value), format::span(short.shorter_than_s));
                     format!("{share} of the gaps < {length}")
                 });
-                let counts = observed.dispersion.iter().map(|row| {
+                let counts = observed.dispersion.iter().filter(|row| row.windows >= 30).map(|row| {
                     format!("dispersion {:.3} per {}", row.index.value, format::span(row.scale_s))
                 });
                 cov.into_iter().chain(short).chain(counts).collect::<Vec<_>>().join(", ")

@@ -162,7 +162,18 @@ impl TrendSeries {
     }
 }
 
+/// The smallest number of runs from which on a measure of the total is judged.
+fn runs_needed(series: &[TrendSeries]) -> Option<usize> {
+    series.iter().filter(|series| series.is_total).filter_map(|series| series.runs_needed).min()
+}
+
 impl Trend {
+    /// The number of runs from which on the history is judged; `None` if no number is enough.
+    #[must_use]
+    pub fn runs_needed(&self) -> Option<usize> {
+        runs_needed(&self.series)
+    }
+
     /// Finds changes in the history of `runs`, which may be in any order. `None` without runs.
     #[must_use]
     pub fn new(mut runs: Vec<MeasuredRun>, settings: TrendSettings) -> Option<Trend> {
@@ -223,7 +234,7 @@ fn outcome(series: &[TrendSeries], runs: usize) -> TrendOutcome {
     if regressions > 0 {
         return TrendOutcome::Regression { series: regressions };
     }
-    let needed = series.iter().filter(|series| series.is_total).filter_map(|series| series.runs_needed).min();
+    let needed = runs_needed(series);
     if series.iter().any(|series| series.is_total && series.is_judged()) {
         TrendOutcome::NoRegression
     } else {

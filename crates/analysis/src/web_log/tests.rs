@@ -12,6 +12,7 @@ fn row(start_ms: i64, elapsed_ms: u64, label: u32, thread: u32) -> LogRow {
         start_ns: start_ms * MS as i64,
         elapsed_ns: elapsed_ms * MS,
         latency_ns: None,
+        late_ns: None,
         bytes: Some(elapsed_ms * 10),
         label,
         group: None,

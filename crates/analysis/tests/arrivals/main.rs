@@ -1,5 +1,6 @@
 //! Tests the verdict on arrivals with streams from known processes.
 
+mod cases;
 mod delivery;
 mod error_rates;
 mod log_1830;
@@ -7,4 +8,5 @@ mod peers;
 mod processes;
 mod stalls;
 mod streams;
+mod study;
 mod tally;

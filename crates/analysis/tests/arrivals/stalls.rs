@@ -52,7 +52,7 @@ pub fn spaced(all: &[u64], busy_ns: u64) -> Vec<u64> {
 fn poisson_arrivals_with_a_stall_are_poisson_except_for_the_stall() {
     let judged = |stamps: &[u64]| verdict(stamps, Resolution::Nanosecond, RequestedProcess::Unknown);
     let found = judged(&stalled(&poisson(100.0, 6_400, 1), 42.0, 2.0));
-    insta::assert_snapshot!(found.line, @"Arrivals: 100.3/s, CoV 1.01 ± 0.02: Poisson, except a stall of 2 s at 00:42");
+    insta::assert_snapshot!(found.line, @"Arrivals: 100.4/s, CoV 1.01 ± 0.02 without stalls: Poisson, except a stall of 2 s at 00:42 (2.1 s and 217 arrivals left out)");
     assert_eq!((found.decision, found.finding), (Decision::Outside, Finding::ExceptStalls));
     let reported = format!("{}: {}", found.caveats[0].message, found.caveats[0].advice);
     assert!(
@@ -61,12 +61,12 @@ fn poisson_arrivals_with_a_stall_are_poisson_except_for_the_stall() {
     );
     assert!(reported.contains("look at what stopped the generator"), "{reported}");
     let found = judged(&paused(&poisson(100.0, 6_400, 1), 42.0, 2.0));
-    assert!(found.line.ends_with(": Poisson, except a stall of 2 s at 00:42"), "{}", found.line);
+    assert!(found.line.contains(": Poisson, except a stall of 2 s at 00:42 ("), "{}", found.line);
     // Two stalls, in whole milliseconds.
     let twice = stalled(&stalled(&poisson(100.0, 6_400, 1), 42.0, 2.0), 10.0, 1.0);
     let found = verdict(&in_milliseconds(&twice), Resolution::Millisecond, RequestedProcess::Unknown);
     let end = ": Poisson, except 2 stalls of 3 s in total, the longest of 2 s at 00:42";
-    assert!(found.line.ends_with(end), "{}", found.line);
+    assert!(found.line.contains(end), "{}", found.line);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn an_open_load_with_a_stall_is_as_requested_except_for_the_stall() {
     let stamps = stalled(&all, 20.0, 2.0);
     let found =
         judge(observe(&stamps, settings.clone()), RequestedProcess::Poisson, &ArrivalContext::default());
-    insta::assert_snapshot!(found.line, @"Arrivals: 1,001.7/s, CoV 1.00 ± 0.01: Poisson, except a stall of 2 s at 00:20");
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,001.1/s, CoV 1.00 ± 0.01 without stalls: Poisson, except a stall of 2 s at 00:20 (2.1 s and 2,059 arrivals left out)");
     // All users were waiting for the system under test, so more cores would not help.
     let mut waits = LatenessTally::new();
     waits.add(0, 1_900_000_000);
@@ -96,7 +96,7 @@ fn even_arrivals_with_a_short_stall_are_even_except_for_the_stall() {
     let settings = TallySettings::default().with_stall_rule(StallRule::Even);
     let observed = observe(&stalled(&even(1_000.0, 20_000), 10.0, 0.05), settings);
     let found = judge(observed, RequestedProcess::Even, &ArrivalContext::default());
-    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00: even, as requested, except a stall of 51 ms at 00:10");
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00 without stalls: even, as requested, except a stall of 51 ms at 00:10 (0.1 s and 131 arrivals left out)");
     assert_eq!(found.decision, Decision::Inside, "a stall of 50 ms does not change the decision");
 }
 

@@ -88,6 +88,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
         name: compiled.plan_name().to_owned(),
         sha256: plan_hash(&bytes),
     };
+    let rate_timers = compiled.rate_timers().map(str::to_owned).collect();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
     if request.spin {
         started.shared.spin_ns.store(SPIN_NS, std::sync::atomic::Ordering::Relaxed);
@@ -109,6 +110,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
         machine: Machine::this(started.names.hostname.clone()),
         wall_anchor_ms,
         notes: notes(&findings),
+        rate_timers,
         request_deadline: Some(request.request_deadline.into()),
         thresholds: request.thresholds.criteria.iter().map(Criterion::portable).collect(),
         events: Vec::new(),

@@ -11,13 +11,13 @@ use crate::program::{Room, wait_for};
 #[test]
 fn the_demo_runs_and_leaves_nothing_running() {
     let room = Room::new();
-    let ended = room.type_in("demo --seconds 2 --users 5 --rate 50 --seed 1").expect(0);
-    let ended = ended.reports(&["started a ticket shop at http://127.0.0.1:", "5 users"]);
+    let ended = room.type_in("demo --seconds 2 --rate 100 --seed 1").expect(0);
+    let ended = ended.reports(&["started a ticket shop at http://127.0.0.1:", "visitors arrive at random"]);
     let ended = ended.prints(&["Add booking", "Total", "no errors", "report.html", "Next steps:"]);
     let things = ended.stdout.split("Next steps:").nth(1).unwrap();
     assert_eq!(
         things.lines().filter(|line| line.trim_start().starts_with("busyhour ")).count(),
-        3,
+        4,
         "{things}"
     );
     let report = std::fs::read_to_string(room.run_dir().report_path()).unwrap();
@@ -33,7 +33,7 @@ fn the_demo_runs_and_leaves_nothing_running() {
 /// Ends a demo with a signal during the run; returns the port of its shop.
 fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
     let room = Room::new();
-    let running = room.start(["demo", "--seconds", "1000", "--users", "3", "--rate", "30"]);
+    let running = room.start(["demo", "--closed", "--seconds", "1000", "--users", "3", "--rate", "30"]);
     running.wait_for_stderr("users start within");
     let port = {
         let printed = running.stderr();
@@ -44,6 +44,16 @@ fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
     let ended = running.end();
     assert_eq!(ended.status.code(), code, "{}", ended.all());
     port
+}
+
+#[test]
+fn a_closed_demo_is_described_and_not_blamed() {
+    let room = Room::new();
+    let ended = room.type_in("demo --closed --seconds 6 --users 20 --rate 200 --seed 1").expect(0);
+    let ended = ended.reports(&["20 users start within"]).prints(&["closed load of 20 users"]);
+    assert!(!ended.stdout.contains("burstier"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("paced by the plan's Constant Throughput Timer"), "{}", ended.stdout);
+    room.type_in("demo --users 20").expect(2).reports(&["--closed"]);
 }
 
 #[test]

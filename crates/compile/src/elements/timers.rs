@@ -27,11 +27,24 @@ pub(crate) enum TimerClass {
 }
 
 impl TimerClass {
-    /// Whether it sets a rate instead of a pause.
-    pub(crate) fn sets_rate(self) -> bool {
-        matches!(self, Self::ConstantThroughput | Self::PreciseThroughput | Self::ThroughputShaping)
+    /// The name of a timer that sets a rate instead of a pause.
+    pub(crate) fn rate_timer(self) -> Option<&'static str> {
+        match self {
+            Self::ConstantThroughput => Some(CONSTANT_THROUGHPUT),
+            Self::PreciseThroughput => Some(PRECISE_THROUGHPUT),
+            Self::ThroughputShaping => Some("Throughput Shaping Timer"),
+            Self::Synchronizing
+            | Self::Constant
+            | Self::UniformRandom
+            | Self::GaussianRandom
+            | Self::PoissonRandom
+            | Self::Script(_) => None,
+        }
     }
 }
+
+const CONSTANT_THROUGHPUT: &str = "Constant Throughput Timer";
+const PRECISE_THROUGHPUT: &str = "Precise Throughput Timer";
 
 const SCRIPTS: &str =
     "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
@@ -46,8 +59,8 @@ pub(crate) const ELEMENTS: &[Descriptor<TimerClass>] = &[
     Descriptor::new("UniformRandomTimer", "Uniform Random Timer", TimerClass::UniformRandom).numbers(PAUSE_NUMBERS),
     Descriptor::new("GaussianRandomTimer", "Gaussian Random Timer", TimerClass::GaussianRandom).numbers(PAUSE_NUMBERS),
     Descriptor::new("PoissonRandomTimer", "Poisson Random Timer", TimerClass::PoissonRandom).numbers(PAUSE_NUMBERS),
-    Descriptor::new("ConstantThroughputTimer", "Constant Throughput Timer", TimerClass::ConstantThroughput).numbers(&["throughput"]).properties(&["ConstantThroughputTimer.throughput"]),
-    Descriptor::new("PreciseThroughputTimer", "Precise Throughput Timer", TimerClass::PreciseThroughput).numbers(&["throughput", "throughputPeriod", "duration", "batchSize", "randomSeed"]),
+    Descriptor::new("ConstantThroughputTimer", CONSTANT_THROUGHPUT, TimerClass::ConstantThroughput).numbers(&["throughput"]).properties(&["ConstantThroughputTimer.throughput"]),
+    Descriptor::new("PreciseThroughputTimer", PRECISE_THROUGHPUT, TimerClass::PreciseThroughput).numbers(&["throughput", "throughputPeriod", "duration", "batchSize", "randomSeed"]),
     Descriptor::new("kg.apc.jmeter.timers.VariableThroughputTimer", "Throughput Shaping Timer (jmeter-plugins)", TimerClass::ThroughputShaping).note("seconds count from its first sample, not from full seconds of the clock; its properties (NAME_rps, …) are set only if the plan uses them"),
     Descriptor::new("JSR223Timer", "JSR223 Timer", TimerClass::Script(&source::JSR223)).note(SCRIPTS),
     Descriptor::new("BeanShellTimer", "BeanShell Timer", TimerClass::Script(&source::BEANSHELL)).note(SCRIPTS),

@@ -97,6 +97,7 @@ fn take(
         start_ns,
         elapsed_ns,
         latency_ns,
+        late_ns: None,
         bytes,
         label: state.labels.intern(cell(columns.label).bytes()),
         group: None,

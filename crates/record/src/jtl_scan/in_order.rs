@@ -172,6 +172,7 @@ mod tests {
             start_ns,
             elapsed_ns: 0,
             latency_ns: None,
+            late_ns: None,
             bytes: None,
             label: 0,
             group: None,

@@ -16,6 +16,8 @@ pub struct LogRow {
     pub elapsed_ns: u64,
     /// From the actual start to the first byte of the response, in ns; `None` if the log does not contain it.
     pub latency_ns: Option<u64>,
+    /// Actual minus intended start in ns; `None` if the log does not contain intended starts.
+    pub late_ns: Option<u64>,
     /// Bytes received; `None` if the log does not contain them.
     pub bytes: Option<u64>,
     /// Number of the label in [`LogLabels`].

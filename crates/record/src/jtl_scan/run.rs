@@ -68,6 +68,7 @@ pub(super) fn scan(
                         .saturating_add(anchor_ns),
                     elapsed_ns: sample.service_ns(),
                     latency_ns: Some(sample.times.latency_ns),
+                    late_ns: Some(sample.times.start.since(sample.times.intended)),
                     bytes: Some(sample.bytes),
                     label,
                     group: Some(sample.group),

@@ -285,7 +285,7 @@ proptest! {
             shuffled.swap(a, b);
         }
         let row = |(at, start): (usize, &u64)| LogRow {
-            start_ns: (start * scale) as i64, elapsed_ns: at as u64, latency_ns: None, bytes: None, label: 0, group: None,
+            start_ns: (start * scale) as i64, elapsed_ns: at as u64, latency_ns: None, late_ns: None, bytes: None, label: 0, group: None,
             thread: None, user: None, success: true,
         };
         let mut sorted: Vec<LogRow> = shuffled.iter().enumerate().map(row).collect();

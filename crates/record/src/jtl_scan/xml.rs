@@ -162,7 +162,18 @@ fn take(
         Some(text) => state.labels.intern(text.as_bytes()),
         None => state.labels.intern(&label),
     };
-    let row = LogRow { start_ns, elapsed_ns, latency_ns, bytes, label, group: None, thread, user, success };
+    let row = LogRow {
+        start_ns,
+        elapsed_ns,
+        latency_ns,
+        late_ns: None,
+        bytes,
+        label,
+        group: None,
+        thread,
+        user,
+        success,
+    };
     see(&row, &state.labels);
     Outer::Sampler
 }

@@ -1,9 +1,8 @@
 //! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
 
-use busyhour_analysis::arrivals::{ArrivalVerdict, RequestedProcess};
+use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
 use busyhour_analysis::{Caveat, ReportedCaveat, Summary, Times};
 use busyhour_record::{ArrivalCounts, CoreFacts, RunEnd};
-use busyhour_stats::Decision;
 use maud::{Markup, Render, html};
 
 use super::closed_load::Cycle;
@@ -72,7 +71,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
             p.headline { (headline(summary)) }
             @if summary.total.samples > 0 { (tiles(summary, steps)) }
             div.chips {
-                @if !mostly_failed(summary) { (arrivals(summary)) }
+                @if !summary.mostly_failed() { (arrivals(summary)) }
                 (generator(summary))
             }
             (incidents(summary))
@@ -126,11 +125,6 @@ fn requests(summary: &Summary) -> Markup {
     html! { (quantity("total.samples", thousands(samples))) " " (noun) }
 }
 
-/// Whether most requests failed, so that arrivals are not the problem.
-fn mostly_failed(summary: &Summary) -> bool {
-    summary.total.error_percent > 50.0
-}
-
 /// How much a caveat matters: whether results are missing or wrong, whether times are affected, or neither.
 fn rank(caveat: &Caveat) -> u8 {
     match caveat {
@@ -162,7 +156,7 @@ fn caveats(summary: &Summary) -> Markup {
     let mut all: Vec<&ReportedCaveat> = summary
         .caveats
         .iter()
-        .filter(|reported| !(mostly_failed(summary) && matches!(reported.caveat, Caveat::Arrivals(_))))
+        .filter(|reported| !(summary.mostly_failed() && matches!(reported.caveat, Caveat::Arrivals(_))))
         .collect();
     all.sort_by_key(|reported| rank(&reported.caveat));
     let (shown, folded) = all.split_at(all.len().min(CAVEATS_SHOWN));
@@ -362,6 +356,7 @@ fn arrivals(summary: &Summary) -> Markup {
                 p {
                     (printable(plain_line(verdict))) "."
                     @if let Some(line) = delivery(verdict, &summary.run) { " " (printable(&capital(&line))) "." }
+                    @if let Some(advice) = &verdict.advice { " " (printable(&capital(advice))) "." }
                     " What the terms mean: " (def("arrivals", "arrivals")) ", " (def("cov", "CoV")) "."
                 }
                 ul { @for line in verdict.details() { li { (printable(&line)) } } }
@@ -370,17 +365,12 @@ fn arrivals(summary: &Summary) -> Markup {
     }
 }
 
-/// Class and words of a verdict: amber where the load was another than requested, or depends on the server.
-fn arrivals_words(verdict: &ArrivalVerdict) -> (&'static str, &'static str) {
-    // A closed load has no requested process: it is compared with independent users.
-    let has_request =
-        !matches!(verdict.requested, RequestedProcess::Closed { .. } | RequestedProcess::Unknown);
-    match (verdict.decision, has_request) {
-        (Decision::Inside, true) => ("good", "as requested"),
-        (Decision::Inside, false) => ("good", "like independent users"),
-        (Decision::Outside, true) => ("warn", "not as requested"),
-        (Decision::Outside, false) => ("warn", "unlike independent users"),
-        (Decision::Inconclusive, _) => ("open", "too few for a verdict"),
+/// Class and words of a verdict. Closed loads have no requested process and no colour.
+fn arrivals_words(verdict: &ArrivalVerdict) -> (&'static str, String) {
+    match verdict.mark() {
+        ArrivalMark::Good(words) => ("good", words.to_owned()),
+        ArrivalMark::Neutral(words) | ArrivalMark::Unknown(words) => ("open", words),
+        ArrivalMark::Warning(words) => ("warn", words.to_owned()),
     }
 }
 
