@@ -4,7 +4,7 @@ use busyhour_record::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;
-use crate::caveat::ReportedCaveat;
+use crate::caveat::{Caveat, ReportedCaveat};
 use crate::facts::RunFacts;
 use crate::groups::GroupRows;
 use crate::incidents::{Incident, incidents};
@@ -187,7 +187,9 @@ impl Summary {
                 std::mem::discriminant(&known.caveat) == std::mem::discriminant(&caveat.caveat)
                     && known.advice == caveat.advice
             }) {
-                self.caveats.push(caveat);
+                let explains = matches!(&caveat.caveat, Caveat::Arrivals(caveat) if caveat.explains_others());
+                let at = if explains { 0 } else { self.caveats.len() };
+                self.caveats.insert(at, caveat);
             }
         }
     }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_compile::OpenOptions;
 use busyhour_demo::{DataSet, ShopOptions};
+use busyhour_program::open::NoFreeUser;
 
 use crate::args::{DemoArgs, ServerArgs};
 use crate::command_error::CommandError;
@@ -22,6 +23,12 @@ const USERS: u32 = 100;
 
 /// Mean number of requests of one visit: one pass through the plan's workload.
 const REQUESTS_PER_VISIT: f64 = 6.3;
+
+/// Maximum number of visitors at once.
+const VISITORS_MAX: u32 = 1_000;
+
+/// Warnings about visitors who pass through a plan that was written for a fixed number of users.
+const KNOWN_WARNINGS: [&str; 2] = ["rate-timer-left-out", "counts-over-sessions"];
 
 /// The plan's thread group with the workload, and the one that only prepares data.
 const WORKLOAD: &str = "Throughput test";
@@ -70,6 +77,7 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
         dir: args.dir.clone(),
         seed: args.seed,
         length_s: Some(u64::from(if args.closed { RAMP_UP_S + args.seconds } else { args.seconds })),
+        known_warnings: if args.closed { &[] } else { &KNOWN_WARNINGS },
         open: open.map(|(_, open)| open),
         ..RunRequest::default()
     };
@@ -95,7 +103,7 @@ fn visitors(args: &DemoArgs) -> (String, OpenOptions) {
     let open = OpenOptions {
         process,
         weights: vec![(WORKLOAD.to_owned(), 1.0), (PREPARATION.to_owned(), 0.0)],
-        no_free_user: None,
+        no_free_user: Some(NoFreeUser::Grow(VISITORS_MAX)),
         users: None,
         ignore_rate_timers: true,
     };

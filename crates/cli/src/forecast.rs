@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_arrivals::Law;
 use busyhour_compile::Started;
 use busyhour_program::group::{Group, Phase};
@@ -80,21 +81,20 @@ pub(crate) fn limits(started: &Started, cores: usize) {
     }
 }
 
-/// Numbers of arrivals needed for a verdict on a Poisson process: to recognize most Poisson processes, and to determine
-/// the coefficient of variation to ±0.05 (docs/offered-load.md has the error rates).
-pub(crate) const ARRIVALS_FOR_VERDICT: (u32, u32) = (1_000, 5_200);
+/// Number of arrivals that determine the coefficient of variation to ± 0.03 (docs/offered-load.md has the error rates).
+pub(crate) const ARRIVALS_NARROW: u64 = 5_200;
 
 /// Warns about schedules of Poisson arrivals that are too short for a verdict.
 pub(crate) fn verdicts(started: &Started) {
     for open in &started.program.open {
         let (expected, length_s) = (open.process.expected_count(), open.process.duration_ns() as f64 / 1e9);
-        let (needed, _) = ARRIVALS_FOR_VERDICT;
+        let needed = ARRIVALS_FOR_VERDICT as f64;
         let is_poisson = matches!(open.process.law(), Law::Poisson | Law::FixedCount);
-        if is_poisson && expected > 0.0 && expected < f64::from(needed) && length_s > 0.0 {
+        if is_poisson && expected > 0.0 && expected < needed && length_s > 0.0 {
             say(&format!(
-                "note: the schedule has about {expected:.0} arrivals; a verdict on their process needs about {needed}, that is \
+                "note: the schedule has about {expected:.0} arrivals; a verdict on their process needs {needed}, that is \
                  {:.0} s at this rate",
-                (f64::from(needed) / expected * length_s).ceil()
+                (needed / expected * length_s).ceil()
             ));
         }
     }

@@ -1,5 +1,6 @@
 //! `busyhour plan-load`: numbers of users and think times for a target rate.
 
+use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
 use busyhour_queueing::planning::{
     COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, LoadWish, Pair, PlanError, System, choose,
@@ -273,12 +274,12 @@ impl Answer {
 
     fn open_load(&self) -> String {
         let rate = self.wish.rate_per_s;
-        let (first, narrow) = forecast::ARRIVALS_FOR_VERDICT;
+        let (first, narrow) = (ARRIVALS_FOR_VERDICT as f64, forecast::ARRIVALS_NARROW as f64);
         format!(
             "For an open load: busyhour run PLAN --arrivals 'poisson({rate}/s) for 10min'\n\
-             A verdict on its arrivals needs about {first} arrivals ({:.0} s); {narrow} arrivals ({:.0} s) determine the CoV to ±0.05.\n",
-            (f64::from(first) / rate).ceil(),
-            (f64::from(narrow) / rate).ceil(),
+             A verdict on its arrivals needs {first} arrivals ({:.0} s); {narrow} arrivals ({:.0} s) determine the CoV to ± 0.03.\n",
+            (first / rate).ceil(),
+            (narrow / rate).ceil(),
         )
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct RunRequest {
     pub(crate) plan_text: Option<Cow<'static, str>>,
     /// Main results file.
     pub(crate) results: Option<PathBuf>,
+    /// Codes of warnings about the plan that are intended and not reported, for the demo.
+    pub(crate) known_warnings: &'static [&'static str],
     /// Overwrite an existing results file.
     pub(crate) force: bool,
     /// Properties.

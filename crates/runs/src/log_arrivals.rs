@@ -1,7 +1,8 @@
 //! From the rows of a log to its tables and the verdict on its arrivals.
 
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, SameUserGaps, Scope,
+    TallySettings, judge,
 };
 use busyhour_analysis::{WebLog, WebLogOptions, WebLogTables};
 use busyhour_record::{LogFacts, LogForm, LogRow};
@@ -39,6 +40,7 @@ pub struct LogReport {
 pub struct LogTally {
     web_log: WebLog,
     arrivals: ArrivalTally,
+    same_user: SameUserGaps,
     origin_ns: Option<i64>,
 }
 
@@ -50,6 +52,7 @@ impl LogTally {
         LogTally {
             web_log: WebLog::new(options.clone(), form.tick_ns()),
             arrivals: ArrivalTally::new(TallySettings::new(resolution)),
+            same_user: SameUserGaps::default(),
             origin_ns: None,
         }
     }
@@ -59,7 +62,9 @@ impl LogTally {
         if self.web_log.add(row, wanted) {
             // Whole ms stay whole ms: the first stamp is one of them.
             let origin_ns = *self.origin_ns.get_or_insert(row.start_ns);
-            self.arrivals.add(row.start_ns.abs_diff(origin_ns));
+            let start_ns = row.start_ns.abs_diff(origin_ns);
+            self.arrivals.add(start_ns);
+            self.same_user.add(start_ns, row.user);
         }
     }
 
@@ -77,7 +82,11 @@ impl LogTally {
             },
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        let circumstances = ArrivalContext { scope: Scope::SamplerStarts, ..ArrivalContext::default() };
+        let circumstances = ArrivalContext {
+            scope: Scope::SamplerStarts,
+            same_user: Some(self.same_user),
+            ..ArrivalContext::default()
+        };
         let verdict = judge(self.arrivals.finish(&mut random), asked, &circumstances);
         LogReport { name, facts, tables, verdicts: vec![verdict] }
     }

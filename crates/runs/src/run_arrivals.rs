@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use busyhour_analysis::arrivals::{
     ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, LatenessTally, Observed, RequestedProcess,
-    Resolution, Scope, TallySettings, judge,
+    Resolution, SameUserGaps, Scope, TallySettings, judge,
 };
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
 use busyhour_record::{
-    ArrivalOutcome, ArrivalRecord, ControlEvent, LoadChange, Log, Nanos, OpenFacts, RunDir, RunEnd, RunNames,
-    SamplesReader,
+    ArrivalOutcome, ArrivalRecord, ControlEvent, LoadChange, Log, LogRow, Nanos, OpenFacts, RunDir, RunEnd,
+    RunNames, SamplesReader,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -162,6 +162,7 @@ fn judge_open(
         discarded: Some(drops),
         waited: Some(waited),
         waits: waits.finish(),
+        same_user: None,
         rate_timers: Vec::new(),
         generator_busy: generator_busy(load.facts),
     };
@@ -236,6 +237,21 @@ fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
     }
 }
 
+/// The starts of a closed group, or of all of them.
+struct ClosedStarts {
+    tally: ArrivalTally,
+    lateness: LatenessTally,
+    same_user: SameUserGaps,
+}
+
+impl ClosedStarts {
+    fn add(&mut self, start_ns: u64, row: &LogRow) {
+        self.tally.add(start_ns);
+        self.same_user.add(start_ns, row.user);
+        row.late_ns.iter().for_each(|late_ns| self.lateness.add(0, *late_ns));
+    }
+}
+
 /// Starts of samplers in the groups that start users of their own. In total only when there are such groups in the main
 /// part of the run; by group when there are several.
 fn judge_closed(
@@ -250,31 +266,34 @@ fn judge_closed(
     let groups = names.groups.len();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let new = || {
-        let tally = || (ArrivalTally::new(TallySettings::new(Resolution::Nanosecond)), LatenessTally::new());
-        (0..=groups).map(|_| tally()).collect()
+        let new = || ClosedStarts {
+            tally: ArrivalTally::new(TallySettings::new(Resolution::Nanosecond)),
+            lateness: LatenessTally::new(),
+            same_user: SameUserGaps::default(),
+        };
+        (0..=groups).map(|_| new()).collect()
     };
     let log = Log::open(dir.path()).map_err(ReadRunError::Log)?;
     let origin_ns = load.facts.wall_anchor_ms.saturating_mul(1_000_000);
-    let (tallies, _): (Vec<(ArrivalTally, LatenessTally)>, _) = log
+    let (tallies, _): (Vec<ClosedStarts>, _) = log
         .scan_in_order(
             new,
-            |tallies: &mut Vec<(ArrivalTally, LatenessTally)>, row, _| {
+            |tallies: &mut Vec<ClosedStarts>, row, _| {
                 let Some(group) = row.group.filter(|group| !is_elsewhere(*group)) else { return };
                 let stamp = u64::try_from(row.start_ns.saturating_sub(origin_ns)).unwrap_or(0);
                 let last = tallies.len() - 1;
                 for at in [group as usize, last] {
-                    if let Some((tally, lateness)) = tallies.get_mut(at) {
-                        tally.add(stamp);
-                        row.late_ns.iter().for_each(|late_ns| lateness.add(0, *late_ns));
+                    if let Some(starts) = tallies.get_mut(at) {
+                        starts.add(stamp, row);
                     }
                 }
             },
             &mut |_| {},
         )
         .map_err(ReadRunError::Log)?;
-    let busy: Vec<usize> = (0..groups).filter(|group| tallies[*group].0.arrivals() > 0).collect();
+    let busy: Vec<usize> = (0..groups).filter(|group| tallies[*group].tally.arrivals() > 0).collect();
     let total = tallies.len() - 1;
-    if tallies[total].0.arrivals() == 0 {
+    if tallies[total].tally.arrivals() == 0 {
         return Ok(Vec::new());
     }
     let asked = RequestedProcess::Closed {
@@ -288,12 +307,13 @@ fn judge_closed(
             let circumstances = ArrivalContext {
                 of,
                 scope: Scope::SamplerStarts,
-                lateness: tallies[tally].1.finish(),
+                lateness: tallies[tally].lateness.finish(),
+                same_user: Some(tallies[tally].same_user.clone()),
                 rate_timers: load.facts.rate_timers.clone(),
                 generator_busy: generator_busy(load.facts),
                 ..ArrivalContext::default()
             };
-            judge(tallies[tally].0.finish(random), asked, &circumstances)
+            judge(tallies[tally].tally.finish(random), asked, &circumstances)
         };
     let of_total = (!load.facts.open.is_empty()).then(|| "groups with users of their own".to_owned());
     let mut verdicts = vec![verdict(total, of_total, asked, &mut random)];

@@ -325,6 +325,12 @@ impl fmt::Display for ArrivalCaveat {
 }
 
 impl ArrivalCaveat {
+    /// Whether this is the cause of most other caveats: all users waited for the system under test.
+    #[must_use]
+    pub fn explains_others(&self) -> bool {
+        matches!(self, ArrivalCaveat::Stall { cause: StallCause::NoFreeUser, .. })
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn advice(&self) -> String {

@@ -5,7 +5,9 @@ use super::format;
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
 use super::requested::{ArrivalContext, RequestedProcess};
+use super::same_user::SameUserGaps;
 use super::sentence;
+use super::stalls;
 
 /// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
@@ -23,6 +25,7 @@ pub(super) struct ClosedLoad<'a> {
     users: Option<f64>,
     rate_timers: &'a [String],
     lateness: Option<Lateness>,
+    same_user: Option<&'a SameUserGaps>,
     r_over_r_plus_z: Option<f64>,
 }
 
@@ -50,6 +53,7 @@ impl<'a> ClosedLoad<'a> {
             users: *users,
             rate_timers: &context.rate_timers,
             lateness: context.lateness,
+            same_user: context.same_user.as_ref(),
             r_over_r_plus_z,
         })
     }
@@ -62,8 +66,8 @@ impl<'a> ClosedLoad<'a> {
             _ => "closed load".to_owned(),
         };
         if let Some(late) = self.lateness.filter(|_| finding == Finding::LateClosedLoad) {
-            let [p50, p99] = [late.p50_ns, late.p99_ns].map(|ns| format::span(ns as f64 / 1e9));
-            sentence += &format!(", started {p50} (median) and {p99} (p99) later than the plan asks");
+            let p99 = format::span(late.p99_ns as f64 / 1e9);
+            sentence += &format!(", started later than the plan asks ({p99} at p99)");
         }
         sentence += &format!(": {}", self.character());
         if let Some(ratio) = self.r_over_r_plus_z.filter(|ratio| *ratio > RESPONSE_IN_CYCLE) {
@@ -73,7 +77,8 @@ impl<'a> ClosedLoad<'a> {
         if observed.rates.is_some_and(|rates| rates.high_per_s > VARIED * rates.low_per_s) {
             sentence += &format!("; {}", sentence::rates(observed));
         }
-        if let Some(stalls) = sentence::stalls(observed) {
+        let is_material = observed.stalls.iter().any(|stall| stall.length_s >= stalls::MATERIAL_S);
+        if let Some(stalls) = sentence::stalls(observed).filter(|_| is_material) {
             sentence += &format!("; {stalls}");
             sentence += &self.missing().unwrap_or_default();
         }
@@ -116,7 +121,7 @@ impl<'a> ClosedLoad<'a> {
         let character = if has_short_gaps || cov.is_some_and(Measure::is_high) {
             let described =
                 sentence::bunched(observed, measures, "gaps that vary more than those of independent users");
-            described.replacen("in small", "requests in small", 1)
+            described.replacen("in small", "requests in small", 1) + self.pages()
         } else if cov.is_some_and(Measure::is_low) {
             "more even than independent users".to_owned()
         } else if let Some((scale_s, index)) = sentence::dispersion(measures, Measure::is_high) {
@@ -133,6 +138,16 @@ impl<'a> ClosedLoad<'a> {
             "neither like nor unlike independent users, as far as these arrivals can tell".to_owned()
         };
         character + &paced
+    }
+
+    /// Whether the short gaps are mostly between requests of the same user.
+    fn pages(&self) -> &'static str {
+        let (Some(short), Some(same_user)) = (self.basis.observed.short_gaps, self.same_user) else {
+            return "";
+        };
+        let excess = short.share.value - short.share_poisson;
+        let is_same_user = excess > 0.0 && same_user.share_below(short.shorter_than_s) >= excess / 2.0;
+        if is_same_user { ": pages with several requests" } else { "" }
     }
 
     /// `, more even over 10 s (dispersion 0.40)`: over times that are not short compared to a cycle, each user returns, so counts vary

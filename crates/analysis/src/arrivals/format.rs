@@ -5,6 +5,7 @@ use busyhour_stats::Estimate;
 /// Formats a duration with its unit: `50 µs`, `0.1 s`, `1,200 s`.
 pub(super) fn span(span_s: f64) -> String {
     let (value, unit) = match span_s {
+        s if s <= 0.0 => return "0 s".to_owned(),
         s if s < 1e-6 => (s * 1e9, "ns"),
         s if s < 1e-3 => (s * 1e6, "µs"),
         s if s < 0.1 => (s * 1e3, "ms"),
@@ -20,15 +21,21 @@ pub(super) fn span(span_s: f64) -> String {
     format!("{} {unit}", thousands(value, digits))
 }
 
-/// Formats an interval with all its digits: `250 ms`, `1.2 s`.
+/// Formats an interval with up to three significant digits: `250 ms`, `50.6 ms`, `1.2 s`.
 pub(super) fn interval(interval_s: f64) -> String {
     let (value, unit) = match interval_s {
         s if s < 1e-3 => (s * 1e6, "µs"),
         s if s < 1.0 => (s * 1e3, "ms"),
         s => (s, "s"),
     };
-    // The rounding removes the noise of the division by a power of ten.
-    format!("{} {unit}", (value * 1e3).round() / 1e3)
+    let digits = if value >= 99.95 {
+        1.0
+    } else if value >= 9.995 {
+        10.0
+    } else {
+        100.0
+    };
+    format!("{} {unit}", (value * digits).round() / digits)
 }
 
 /// Formats a number with two significant digits: `200`, `1,900`, `0.35`.
@@ -113,8 +120,8 @@ mod tests {
     #[test]
     fn numbers_have_units_and_separators() {
         assert_eq!(
-            [5e-5, 0.001, 0.1, 1.0, 10.0, 1_200.0, 0.634, 37.25].map(span).join(", "),
-            "50 µs, 1 ms, 0.1 s, 1 s, 10 s, 1,200 s, 0.6 s, 37.2 s"
+            [0.0, 5e-5, 0.001, 0.1, 1.0, 10.0, 1_200.0, 0.634, 37.25].map(span).join(", "),
+            "0 s, 50 µs, 1 ms, 0.1 s, 1 s, 10 s, 1,200 s, 0.6 s, 37.2 s"
         );
         assert_eq!(
             [1_000.3, 159.16, 31.73, 2.0, 1_234_567.0].map(rate).join(", "),
@@ -122,7 +129,10 @@ mod tests {
         );
         assert_eq!([0.0488, 0.23, 0.003, 0.0, 0.05].map(share).join(", "), "4.9 %, 23 %, 0.3 %, 0 %, 5 %");
         assert_eq!([0.0, 42.9, 3_723.0].map(clock).join(", "), "00:00, 00:43, 1:02:03");
-        assert_eq!([0.25, 0.0012, 1.2, 0.000_7].map(interval).join(", "), "250 ms, 1.2 ms, 1.2 s, 700 µs");
+        assert_eq!(
+            [0.25, 0.0012, 1.2, 0.000_7, 0.050_62].map(interval).join(", "),
+            "250 ms, 1.2 ms, 1.2 s, 700 µs, 50.6 ms"
+        );
         assert_eq!([603.2, 1_984.0, 0.347, 7.04, 0.0].map(rough).join(", "), "600, 2,000, 0.35, 7, 0");
         let plain = |value, half| {
             let method = Method::BatchMeans;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lateness::Lateness;
 use super::observed::Observed;
+use super::same_user::SameUserGaps;
 
 /// A measured ratio R/(R + Z) up to this value counts as 1.
 const RATIO_MAX: f64 = 1.02;
@@ -130,6 +131,8 @@ pub struct ArrivalContext<'a> {
     pub schedule: Option<&'a Observed>,
     /// Lateness of the starts.
     pub lateness: Option<Lateness>,
+    /// Gaps between two starts of the same user.
+    pub same_user: Option<SameUserGaps>,
     /// The plan's timers that set a rate, such as "Constant Throughput Timer".
     pub rate_timers: Vec<String>,
     /// Arrivals that were discarded because no user was free.

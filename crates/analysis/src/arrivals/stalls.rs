@@ -31,6 +31,9 @@ const EVEN_MEANS: f64 = 10.0;
 /// The backlog after a stall ends when this many arrivals take at least this share of their usual time.
 const RECOVERED: (usize, f64) = (16, 0.25);
 
+/// If there are more long gaps than stalls may be, a stall is this many times as long as the usual ones.
+const MUCH_LONGER: u64 = 5;
+
 /// Maximum number of stalls; more long gaps are a property of the process.
 pub(super) const STALLS_MAX: usize = 20;
 
@@ -126,9 +129,8 @@ impl StallWatch {
         if (gap_ns as f64) * before_per_ns < MEANS_MIN {
             return;
         }
-        // One more than the maximum, so that "too many" can be recognized.
-        if self.gaps.len() > STALLS_MAX {
-            self.too_many = true;
+        // One more than the maximum, so that "too many" can be recognized. Then only the longest are kept.
+        if self.gaps.len() > STALLS_MAX && !self.make_room(gap_ns) {
             return;
         }
         self.gaps.push(LongGap {
@@ -142,6 +144,18 @@ impl StallWatch {
             backlog: 0,
             is_recovered: false,
         });
+    }
+
+    /// Removes the shortest gap if it is shorter than this one.
+    fn make_room(&mut self, gap_ns: u64) -> bool {
+        self.too_many = true;
+        let shortest = self.gaps.iter().enumerate().min_by_key(|(_, gap)| gap.length_ns());
+        let Some(at) = shortest.filter(|(_, gap)| gap.length_ns() < gap_ns).map(|(at, _)| at) else {
+            return false;
+        };
+        self.gaps.remove(at);
+        self.open_from -= usize::from(at < self.open_from);
+        true
     }
 
     fn update_open_gaps(&mut self, at_ns: u64) {
@@ -166,15 +180,23 @@ impl StallWatch {
         }
     }
 
-    /// The stalls among the long gaps of `arrivals` arrivals from `first_ns` to `last_ns`. None if there are so many that
-    /// they are a property of the process, or if they take more than a third of the time.
+    /// The stalls among the long gaps of `arrivals` arrivals from `first_ns` to `last_ns`. If there are so many long gaps that they
+    /// are a property of the process, only gaps that are much longer than most of them are stalls. None if they take more than a
+    /// third of the time.
     pub(super) fn stalls(&self, rule: StallRule, arrivals: u64, first_ns: u64, last_ns: u64) -> Vec<LongGap> {
-        if rule == StallRule::Ignore || self.too_many || last_ns == first_ns {
+        if rule == StallRule::Ignore || last_ns == first_ns {
             return Vec::new();
         }
+        let usual_ns = match self.too_many {
+            true => self.gaps.iter().map(LongGap::length_ns).min().unwrap_or(0),
+            false => 0,
+        };
         let overall = arrivals as f64 / (last_ns - first_ns) as f64;
         let is_stall = |gap: &&LongGap| {
-            let means = (gap.to_ns - gap.from_ns) as f64;
+            if gap.length_ns() < MUCH_LONGER.saturating_mul(usual_ns) {
+                return false;
+            }
+            let means = gap.length_ns() as f64;
             let after = gap.after_per_ns.or_else(|| {
                 let enough = gap.after as usize >= AROUND_MIN;
                 enough.then(|| gap.after as f64 / (last_ns - gap.to_ns).max(1) as f64)
@@ -199,6 +221,10 @@ impl StallWatch {
 }
 
 impl LongGap {
+    fn length_ns(&self) -> u64 {
+        self.to_ns - self.from_ns
+    }
+
     /// The stall for reports; `first_given_ns` is the first start time before rescaling.
     pub(super) fn to_stall(self, first_given_ns: u64) -> Stall {
         let seconds = |ns: u64| ns as f64 / 1e9;

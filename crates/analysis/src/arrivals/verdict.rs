@@ -115,10 +115,15 @@ pub fn judge(
     let advice = ClosedLoad::of(&basis, context, ratio)
         .filter(|_| finding != Finding::TooFew)
         .and_then(|closed| closed.advice());
-    let caveats = if finding == Finding::TooFew {
-        vec![ArrivalCaveat::TooFew { arrivals: observed.arrivals }]
-    } else {
-        caveats_of(&basis, finding, ratio, run_for_s, context)
+    let caveats = match (finding, &requested) {
+        // A closed load has no requested arrivals that too few starts could not show.
+        (Finding::TooFew, RequestedProcess::Closed { .. }) => Vec::new(),
+        (Finding::TooFew, _) => {
+            let mut caveats = vec![ArrivalCaveat::TooFew { arrivals: observed.arrivals }];
+            caveats.extend(caveats_of_delivery(&basis, context));
+            caveats
+        }
+        _ => caveats_of(&basis, finding, ratio, run_for_s, context),
     };
     ArrivalVerdict {
         line,

@@ -134,6 +134,16 @@ fn starts_that_are_occasionally_delayed_do_not_change_the_verdict() {
 }
 
 #[test]
+fn a_stall_of_users_that_start_together_is_found() {
+    // Fifty users that start together every 50 ms, and once only after 2 s.
+    let starts = (0..20_000_u64).map(|at| at / 50 * 50_000_000 + at % 50 * 20_000);
+    let all: Vec<u64> = starts.map(|at| if at > 10_000_000_000 { at + 1_950_000_000 } else { at }).collect();
+    let requested = RequestedProcess::Closed { users: Some(50.0), response_s: Some(0.005), think_s: None };
+    let found = verdict(&all, Resolution::Nanosecond, requested);
+    insta::assert_snapshot!(found.line, @"");
+}
+
+#[test]
 fn periodic_pauses_are_not_stalls() {
     // 100 ms of load and a pause of 400 ms, repeated.
     let all: Vec<u64> =

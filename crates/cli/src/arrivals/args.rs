@@ -2,33 +2,21 @@
 
 use std::path::PathBuf;
 
+use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
 use busyhour_report::LogTablesShow;
 use busyhour_runs::LogLoad;
 use clap::Args;
 
 use crate::command_error::CommandError;
+use crate::forecast::ARRIVALS_NARROW;
 use crate::quantities::{log_span, window};
 
 /// Maximum number of thread-group sizes.
 const SIZES_MAX: usize = 10_000;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "A log is a JTL (CSV with or without a header line, or XML) or a run directory. Each request counts as an \
-    arrival at its start time. Rows of transactions, redirects and embedded resources do not count.\n\n\
-    tps = n / dt, with dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
-    mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are interpolated linearly \
-    (type 7 of Hyndman and Fan).\n\n\
-    The verdict compares arrivals with a Poisson process. It needs more than 500 arrivals. With 1,000 arrivals it recognizes a \
-    Poisson process in eight of ten logs; 5,200 determine the CoV to ±0.05. It rejects a Poisson process in at most 3 of 100 \
-    logs.\n\n\
-    Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1320 1800.csv 1830.csv 1900.csv\n  \
-    busyhour arrivals --by-threads 1,2,...,200 --plot plots 1830.csv\n  \
-    busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\
-    Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a log cannot be read or \
-    has no arrivals (the other logs are shown)"
-)]
+#[command(after_help = after_help())]
 pub(crate) struct ArrivalsArgs {
     /// Logs: JTL files or run directories.
     #[arg(required = true, value_name = "LOG")]
@@ -98,6 +86,25 @@ impl ArrivalsArgs {
     pub(crate) fn whole(&self) -> bool {
         self.window.or(self.window_for).is_none() && self.label.is_empty()
     }
+}
+
+/// Explanations, examples and exit codes.
+fn after_help() -> String {
+    format!(
+        "A log is a JTL (CSV with or without a header line, or XML) or a run directory. Each request counts as an \
+    arrival at its start time. Rows of transactions, redirects and embedded resources do not count.\n\n\
+    tps = n / dt, with dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
+    mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are interpolated linearly \
+    (type 7 of Hyndman and Fan).\n\n\
+    The verdict describes a closed load, and compares an open one (--open) with a Poisson process. It needs \
+         {ARRIVALS_FOR_VERDICT} arrivals. With 1,000 arrivals it recognizes a Poisson process in eight of ten logs; \
+         {ARRIVALS_NARROW} determine the CoV to ± 0.03. It rejects a Poisson process in at most 5 of 100 logs.\n\n\
+    Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1320 1800.csv 1830.csv 1900.csv\n  \
+    busyhour arrivals --by-threads 1,2,...,200 --plot plots 1830.csv\n  \
+    busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\
+    Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a log cannot be read or \
+    has no arrivals (the other logs are shown)"
+    )
 }
 
 /// Thread-group sizes.

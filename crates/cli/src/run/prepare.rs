@@ -160,7 +160,8 @@ fn compile(request: &RunRequest, bytes: &[u8], properties: &Arc<Properties>) -> 
         request_deadline: request.request_deadline,
         open: request.open.clone(),
     };
-    let (plan, compiled, findings) = parse_and_compile(bytes, &plan_name, &options);
+    let (plan, compiled, mut findings) = parse_and_compile(bytes, &plan_name, &options);
+    findings.retain(|finding| finding.is_error() || !request.known_warnings.contains(&finding.code));
     for finding in findings.iter().filter(|finding| finding.severity != Severity::Note) {
         say(&format!("{finding}\n"));
     }

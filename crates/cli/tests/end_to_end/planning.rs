@@ -39,7 +39,7 @@ fn users_and_think_times_are_planned_for_a_rate() {
     Over times much longer than Z, counts vary less than those of a Poisson process for every N: their dispersion
     approaches 0.33 (with --think-law exponential: 1).
     For an open load: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
-    A verdict on its arrivals needs about 1000 arrivals (50 s); 5200 arrivals (260 s) determine the CoV to ±0.05.
+    A verdict on its arrivals needs 500 arrivals (25 s); 5200 arrivals (260 s) determine the CoV to ± 0.03.
     ");
 }
 
@@ -68,7 +68,7 @@ fn planned_pairs_equal_the_published_ones() {
     Over times much longer than Z, counts vary less than those of a Poisson process for every N: their dispersion
     approaches 0.33 (with --think-law exponential: 1).
     For an open load: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
-    A verdict on its arrivals needs about 1000 arrivals (50 s); 5200 arrivals (260 s) determine the CoV to ±0.05.
+    A verdict on its arrivals needs 500 arrivals (25 s); 5200 arrivals (260 s) determine the CoV to ± 0.03.
     ");
 }
 

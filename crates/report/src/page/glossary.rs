@@ -23,9 +23,9 @@ const TERMS: &[(&str, &str, &str)] = &[
         "arrivals",
         "arrivals",
         "The moments at which sessions (open load) or requests (closed load) started. The verdict compares the \
-      coefficient of variation (CoV) of their gaps, the dispersion of their counts and the share of short gaps with those of the \
-      requested process. For a closed load it compares them with those of many independent users, whose requests \
-      approach a Poisson process (CoV 1).",
+      rate, the coefficient of variation (CoV) of the gaps, the dispersion of counts and the share of short gaps with those of the \
+      schedule. A closed load has no requested arrivals: it is described, next to those of many independent users, whose \
+      requests approach a Poisson process (CoV 1).",
     ),
     (
         "changed",
