@@ -44,7 +44,7 @@ fn one_log_shows_its_labels() {
     let text =
         log_tables(&[log("a.jtl", 1_000, ",bytes", &options)], LogTablesShow::default(), Look::default());
     assert_snapshot!(text, @r"
-    a.jtl: Arrivals: 25.10/s, CoV 1.02 ± 0.06: Poisson, as far as 1,000 arrivals can tell
+    a.jtl: Arrivals: 25.10/s, CoV 1.02 ± 0.06: closed load of 10 users: CoV as with independent users
       CSV, 1,000 samples
 
     Inter-arrival time, ms
@@ -96,13 +96,9 @@ fn several_logs_have_a_line_each() {
     let logs = [log("runs/a.jtl", 400, "", &options), log("runs/b.jtl", 300, ",bytes", &options)];
     let show = LogTablesShow { histograms: true, ..LogTablesShow::default() };
     assert_snapshot!(log_tables(&logs, show, Look { width: Some(60), colour: false }), @r"
-    runs/a.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 75 s
-      - there are too few arrivals to determine their process
-        Run for about 75 s at this rate.
+    runs/a.jtl: Arrivals: 212: no verdict below 500
       CSV, 212 of 400 samples, from 1 s to 9 s after the first start
-    runs/b.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 75 s
-      - there are too few arrivals to determine their process
-        Run for about 75 s at this rate.
+    runs/b.jtl: Arrivals: 212: no verdict below 500
       CSV, 212 of 300 samples, from 1 s to 9 s after the first start
 
     Inter-arrival time, ms
