@@ -169,7 +169,7 @@ impl Aggregator {
         let (errors, errors_other) = self.errors.finish(name);
         let late = self.seconds.late;
         let series = self.seconds.into_done();
-        let over_time = series.over_time;
+        let mut over_time = series.over_time;
         let mut rows: Vec<_> = self.row_parts.into_iter().enumerate().collect();
         // By the first start, in whole milliseconds as in a result file, so that a run directory and its result file
         // list labels in the same order, whatever the order of their rows. A transaction precedes its first request.
@@ -204,10 +204,17 @@ impl Aggregator {
                     group.total.merge(&part);
                 }
                 part.finish(&self.settings);
-                group.labels.push(LabelTotals { name: name.clone(), kind, totals: part, series: None });
+                group.labels.push(LabelTotals {
+                    name: name.clone(),
+                    kind,
+                    totals: part,
+                    series: None,
+                    slices: None,
+                });
             }
             totals.finish(&self.settings);
-            labels.push(LabelTotals { name, kind, totals, series: over_time.row(row) });
+            let (series, slices) = over_time.take_row(row).unzip();
+            labels.push(LabelTotals { name, kind, totals, series, slices });
         }
         total.finish(&self.settings);
         let active_groups = groups.keys().copied().collect();

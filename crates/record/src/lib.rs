@@ -123,7 +123,7 @@ pub use manifest::{
     AbandonedCore, CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome,
     PlanFile, PlanNote, RequestDeadline, RunEnd, Stall, plan_hash,
 };
-pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, SlicePoint};
+pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, LabelSlice, LabelSlices, SlicePoint};
 pub use pipe::PipeRelease;
 pub use recorder::Recorder;
 pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};

@@ -9,7 +9,10 @@ use crate::bands::{self, BANDS, PER_DECADE};
 const HEAT_SLICES_MAX: u64 = 480;
 
 /// Most slices of a row.
-const ROW_SLICES_MAX: u64 = 120;
+const ROW_SLICES_MAX: u64 = 240;
+
+/// Most slices of a row's series, which are pairs of its slices if there are more.
+const SERIES_SLICES_MAX: u64 = 120;
 
 /// Bands of the heat map per decade.
 pub const HEAT_BANDS_PER_DECADE: usize = 16;
@@ -51,6 +54,41 @@ pub struct SlicePoint {
     pub response_ms: Option<(f64, f64)>,
 }
 
+/// The times of one row in slices of equal length.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelSlices {
+    /// The second in which the first slice starts.
+    pub from_second: u64,
+    /// Length of a slice in seconds.
+    pub step_s: u64,
+    /// The slices, up to the last one in which a sample ended.
+    pub slices: Vec<LabelSlice>,
+}
+
+/// Counts and times of one slice of a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelSlice {
+    /// Samples that ended.
+    pub samples: u64,
+    /// Failed samples.
+    pub errors: u64,
+    /// Sum of the response times in µs.
+    pub response_us: u64,
+    /// Sum of the service times in µs.
+    pub service_us: u64,
+    /// Bands of response times in ascending order, and the number of times in each; [`LabelSlices::band_edge_us`] has
+    /// their edges.
+    pub bands: Vec<(u16, u32)>,
+}
+
+impl LabelSlices {
+    /// The start of band `band`, which is the end of the band below it, in µs.
+    #[must_use]
+    pub fn band_edge_us(band: u16) -> f64 {
+        bands::edge_us(usize::from(band))
+    }
+}
+
 /// The slice of a row that is being filled.
 #[derive(Debug, Default)]
 struct Slice {
@@ -59,6 +97,7 @@ struct Slice {
     samples: u64,
     errors: u64,
     response_us: u64,
+    service_us: u64,
     /// Bands in ascending order, and the number of times in each.
     bands: Vec<(u16, u32)>,
 }
@@ -67,7 +106,8 @@ impl Slice {
     fn merge(&mut self, other: &Slice) {
         self.samples += other.samples;
         self.errors += other.errors;
-        self.response_us += other.response_us;
+        self.response_us = self.response_us.saturating_add(other.response_us);
+        self.service_us = self.service_us.saturating_add(other.service_us);
         merge(&mut self.bands, &other.bands, |a, b| *a = a.saturating_add(b));
     }
 
@@ -121,6 +161,8 @@ pub(crate) struct OverTime {
     heat_step: u64,
     rows: Vec<Vec<Slice>>,
     row_step: u64,
+    /// Seconds from the first to the last.
+    length: u64,
     /// Counts by band, cleared after use.
     counts: Vec<u32>,
     heat_counts: Vec<u32>,
@@ -136,6 +178,7 @@ impl OverTime {
             heat_step: 1,
             rows: Vec::new(),
             row_step: 1,
+            length: 0,
             counts: vec![0; BANDS],
             heat_counts: vec![0; BANDS / FINE],
             found: Vec::new(),
@@ -146,6 +189,7 @@ impl OverTime {
     /// Adds the second `number`, not before the first that was added.
     pub(crate) fn add(&mut self, number: u64, rows: &[RowSecond]) {
         let since = number.saturating_sub(*self.from.get_or_insert(number));
+        self.length = self.length.max(since);
         while since / self.row_step >= ROW_SLICES_MAX {
             self.row_step *= 2;
             self.rows.iter_mut().for_each(double);
@@ -184,14 +228,15 @@ impl OverTime {
     }
 
     fn add_row(&mut self, number: usize, at: u64, row: &RowSecond, heat_bands: &mut (usize, usize)) {
-        let (mut least, mut most, mut sum) = (usize::MAX, 0, 0u64);
+        let (mut least, mut most, mut sum, mut service_sum) = (usize::MAX, 0, 0u64, 0u64);
         let bands = bands::bands();
-        for (_, response_us) in &row.times {
+        for (service_us, response_us) in &row.times {
             let band = bands.of(*response_us);
             self.counts[band] += 1;
             least = least.min(band);
             most = most.max(band);
             sum = sum.saturating_add(*response_us);
+            service_sum = service_sum.saturating_add(*service_us);
         }
         if least > most {
             return;
@@ -221,6 +266,7 @@ impl OverTime {
         slice.samples += row.samples;
         slice.errors += row.errors;
         slice.response_us = slice.response_us.saturating_add(sum);
+        slice.service_us = slice.service_us.saturating_add(service_sum);
         merge(&mut slice.bands, &self.found, |a, b| *a = a.saturating_add(b));
     }
 
@@ -230,15 +276,29 @@ impl OverTime {
         Some(Heat { from_second, step_s: self.heat_step, columns: self.heat.clone() })
     }
 
-    /// The series of row number `row`; `None` if none of its samples ended.
-    pub(crate) fn row(&self, row: usize) -> Option<LabelSeries> {
-        let slices = self.rows.get(row).filter(|slices| !slices.is_empty())?;
-        let last = slices.last()?.at;
-        let mut points = vec![SlicePoint::default(); last as usize + 1];
-        for slice in slices {
-            points[slice.at as usize] = slice.point();
+    /// The series and the slices of row number `row`; `None` if none of its samples ended.
+    pub(crate) fn take_row(&mut self, row: usize) -> Option<(LabelSeries, LabelSlices)> {
+        let rows = std::mem::take(self.rows.get_mut(row)?);
+        let last = usize::try_from(rows.last()?.at).ok()?;
+        let (from_second, step_s) = (self.from?, self.row_step);
+        let is_paired = self.length / step_s >= SERIES_SLICES_MAX;
+        let by = if is_paired { 2 } else { 1 };
+        let mut points = vec![SlicePoint::default(); last / by + 1];
+        let mut pair = Slice::default();
+        for slice in &rows {
+            let at = slice.at / by as u64;
+            if pair.at != at {
+                pair = Slice { at, ..Slice::default() };
+            }
+            pair.merge(slice);
+            points[at as usize] = pair.point();
         }
-        Some(LabelSeries { from_second: self.from?, step_s: self.row_step, slices: points })
+        let mut slices = vec![LabelSlice::default(); last + 1];
+        for Slice { at, samples, errors, response_us, service_us, bands } in rows {
+            slices[at as usize] = LabelSlice { samples, errors, response_us, service_us, bands };
+        }
+        let series = LabelSeries { from_second, step_s: step_s * by as u64, slices: points };
+        Some((series, LabelSlices { from_second, step_s, slices }))
     }
 }
 
@@ -277,14 +337,18 @@ mod tests {
         assert_eq!((heat.from_second, heat.step_s, heat.columns.len()), (1_000, 4, 250));
         let count: u64 = heat.columns.iter().flatten().map(|(_, count)| count).sum();
         assert_eq!(count, 100_000);
-        let series = over.row(0).unwrap();
+        let (series, slices) = over.take_row(0).unwrap();
         assert_eq!((series.step_s, series.slices.len()), (16, 63));
+        assert_eq!((slices.step_s, slices.slices.len()), (8, 125));
+        assert_eq!(slices.slices.iter().map(|slice| slice.errors).sum::<u64>(), 50_000);
+        let in_bands = slices.slices.iter().flat_map(|slice| &slice.bands).map(|(_, count)| count);
+        assert_eq!(in_bands.sum::<u32>(), 100_000);
         assert_eq!(series.slices.iter().map(|slice| slice.errors).sum::<u64>(), 50_000);
         for slice in &series.slices {
             let (mean, p95) = slice.response_ms.unwrap();
             assert!((mean - 50.5).abs() < 1e-9 && (p95 / 95.0 - 1.0).abs() < 0.02, "{mean} {p95}");
         }
-        assert_eq!(over.row(1), None);
+        assert_eq!(over.take_row(1), None);
     }
 
     #[test]
@@ -293,7 +357,7 @@ mod tests {
         for number in [5, 9] {
             over.add(number, &second(&[(1, 7)]));
         }
-        let series = over.row(0).unwrap();
+        let (series, _) = over.take_row(0).unwrap();
         assert_eq!(series.slices.iter().map(|slice| slice.samples).collect::<Vec<_>>(), [1, 0, 0, 0, 1]);
         assert_eq!(series.slices[1].response_ms, None);
         assert_eq!(over.heat().unwrap().columns[2], []);
@@ -309,7 +373,7 @@ mod tests {
                 number += gap;
             }
             let heat = over.heat().unwrap();
-            let series = over.row(0).unwrap();
+            let (series, _) = over.take_row(0).unwrap();
             prop_assert!(heat.columns.len() <= HEAT_SLICES_MAX as usize);
             prop_assert!(series.slices.len() <= ROW_SLICES_MAX as usize);
             let counted: u64 = heat.columns.iter().flatten().map(|(_, count)| count).sum();

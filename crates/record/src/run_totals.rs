@@ -107,6 +107,9 @@ impl RunTotals {
         for series in self.labels.iter_mut().filter_map(|label| label.series.as_mut()) {
             series.from_second = series.from_second.saturating_sub(seconds);
         }
+        for slices in self.labels.iter_mut().filter_map(|label| label.slices.as_mut()) {
+            slices.from_second = slices.from_second.saturating_sub(seconds);
+        }
         for error in &mut self.errors {
             (error.first, error.last) = (error.first - ns, error.last - ns);
         }

@@ -1,7 +1,7 @@
 //! Counts and times of samples: of one label, of one thread group or of the whole run.
 
 use crate::apdex_limits::ApdexLimits;
-use crate::over_time::LabelSeries;
+use crate::over_time::{LabelSeries, LabelSlices};
 use crate::sample::{Nanos, Sample, SampleKind};
 use crate::time_distribution::{ElapsedMs, TimeDistribution};
 
@@ -126,6 +126,8 @@ pub struct LabelTotals {
     pub totals: Totals,
     /// The time series of the label; `None` for sub-results, and if no sample ended.
     pub series: Option<LabelSeries>,
+    /// Its times in slices, from which the search for incidents starts; like `series`.
+    pub slices: Option<LabelSlices>,
 }
 
 /// The requests outside the window.
