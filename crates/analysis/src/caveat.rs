@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::ArrivalCaveat;
 use crate::facts::LaterRows;
 use crate::groups::{GroupPhase, describe_phases, join_names, shorten_name};
+use crate::incidents::Unsteady;
 use crate::stalls;
 
 /// A reason to doubt a result.
@@ -141,6 +142,9 @@ pub enum Caveat {
     LateStarts {
         /// Mean lateness in ms.
         mean_ms: f64,
+        /// Arrivals that waited for a free user.
+        #[serde(default)]
+        waited: u64,
     },
     /// Many requests failed, and their times are mixed with those of successful requests.
     ManyErrors {
@@ -183,6 +187,8 @@ pub enum Caveat {
         /// The advice.
         hint: Option<String>,
     },
+    /// The run was not steady.
+    Unsteady(Unsteady),
     /// A caveat about the arrivals.
     Arrivals(ArrivalCaveat),
 }
@@ -343,9 +349,14 @@ impl Caveat {
                  run directory",
                 "if the run was made with busyhour, report its run directory instead of the result file",
             ),
-            Caveat::LateStarts { mean_ms } => Description::new(
+            Caveat::LateStarts { mean_ms, waited } => Description::new(
                 format!("requests started {mean_ms:.3} ms after their intended start, on average"),
-                "use response times, not service times; look for a busy generator or too few users",
+                match waited {
+                    0 => "use response times, not service times; look for a busy generator or machine",
+                    _ => {
+                        "use response times, not service times: they contain the time that arrivals waited for a free user"
+                    }
+                },
             ),
             Caveat::ManyErrors { percent } => Description::new(
                 format!(
@@ -390,6 +401,7 @@ impl Caveat {
             Caveat::Plan { note, hint, .. } => {
                 Description::new(note.clone(), hint.as_deref().unwrap_or("check what it means for this plan"))
             }
+            Caveat::Unsteady(unsteady) => Description::new(unsteady.to_string(), unsteady.advice()),
             Caveat::Arrivals(caveat) => Description::new(caveat.to_string(), caveat.advice()),
         }
     }

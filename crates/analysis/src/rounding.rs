@@ -4,3 +4,14 @@
 pub(crate) fn round(ms: f64) -> f64 {
     (ms * 1e3).round() / 1e3
 }
+
+/// Three digits or so, for texts.
+pub(crate) fn digits(value: f64) -> String {
+    if value < 9.995 {
+        format!("{value:.2}")
+    } else if value < 99.95 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
+}

@@ -39,7 +39,7 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     find_in_generator(facts, &mut found);
     find_in_arrivals(facts, totals, &mut found);
     find_in_record(facts, totals, &mut found);
-    find_in_times(totals, &mut found);
+    find_in_times(facts, totals, &mut found);
     find_in_labels(totals, &mut found);
     found.extend(facts.notes.iter().map(|note| Caveat::Plan {
         kind: note.code.clone(),
@@ -151,11 +151,12 @@ fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>)
 }
 
 /// Caveats about whether the times can be trusted.
-fn find_in_times(totals: &RunTotals, found: &mut Vec<Caveat>) {
+fn find_in_times(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>) {
     let total = &totals.total;
+    let waited = facts.arrivals.map_or(0, |counts| counts.waited);
     found.extend(
         late_ms(total.response.mean_ms(), total.service.mean_ms())
-            .map(|mean_ms| Caveat::LateStarts { mean_ms }),
+            .map(|mean_ms| Caveat::LateStarts { mean_ms, waited }),
     );
     if total.samples > 0 && total.errors * 20 >= total.samples {
         found.push(Caveat::ManyErrors { percent: total.errors as f64 * 100.0 / total.samples as f64 });

@@ -13,9 +13,15 @@
 //! MSER truncates too much by chance. Truncated batches next to the steady part are therefore restored as long as they differ
 //! from it by less than 5 %, or by less than three standard deviations of a batch: to exclude them would change no conclusion.
 //! A series whose remaining part still rises or falls by more than that between its first and its last third never settled.
+//!
+//! Both rules are about ramps and warm-ups. Damage is neither: a beginning that is faster than the rest under the same load is
+//! never truncated, and neither is an incident ([`crate::incidents`]). Incidents do not take part in the search for ramps, and
+//! a run with an incident is never called steady.
 
 use std::ops::Range;
 
+use crate::incidents::Incident;
+use crate::rounding::digits;
 use crate::series::Series;
 
 /// Seconds in a batch.
@@ -36,6 +42,9 @@ const IMMATERIAL: f64 = 0.05;
 /// A batch belongs to a ramp when it deviates from the mean by more than this many standard deviations: for two adjacent
 /// batches, and for a single batch at either end of the run.
 const DEVIATIONS: (f64, f64) = (3.0, 5.0);
+
+/// A beginning or an end with less load has at most this share of the rate of the rest.
+const LESS_LOAD: f64 = 0.9;
 
 /// Maximum number of times that both ends are truncated.
 const ROUNDS_MAX: usize = 8;
@@ -58,11 +67,54 @@ struct Seconds {
     users: Vec<Option<f64>>,
 }
 
-/// Finds the steady part of the run with this time series.
+/// Finds the steady part of the run with this time series and these incidents.
 #[must_use]
-pub fn steady_part(series: &Series) -> SteadyPart {
+pub fn steady_part(series: &Series, incidents: &[Incident]) -> SteadyPart {
+    let mut part = without_ramps(series, incidents);
+    let (from_s, to_s) = part.window_s.unwrap_or((0.0, f64::INFINITY));
+    let mut inside = incidents
+        .iter()
+        .filter(|incident| incident.from_s < to_s && incident.to_s.is_none_or(|end_s| end_s > from_s));
+    if let Some(first) = inside.next() {
+        let more = match inside.count() {
+            0 => String::new(),
+            1 => ", and there is one more incident".to_owned(),
+            count => format!(", and there are {count} more incidents"),
+        };
+        part.reason = format!("{}; it is not steady: {}{more}", part.reason, describe(first));
+    }
+    part
+}
+
+/// `from 120 s to the end p95 was 151 ms instead of 50.6 ms`
+fn describe(incident: &Incident) -> String {
+    let when = match incident.to_s {
+        Some(to_s) => format!("from {:.0} s to {to_s:.0} s", incident.from_s),
+        None => format!("from {:.0} s to the end", incident.from_s),
+    };
+    let times = incident.p95_ms.zip(incident.usual_p95_ms);
+    let rates = incident.rate_per_s.zip(incident.usual_rate_per_s);
+    let mut parts = Vec::new();
+    parts.extend(
+        times.map(|(p95, usual)| format!("p95 was {} ms instead of {} ms", digits(p95), digits(usual))),
+    );
+    parts.extend(
+        incident.error_percent.map(|percent| format!("{} % of the requests failed", digits(percent))),
+    );
+    parts.extend(rates.map(|(rate, usual)| {
+        format!("{} instead of {} requests per second ended", digits(rate), digits(usual))
+    }));
+    parts.extend(incident.pause_s.map(|pause_s| format!("no request ended for {pause_s:.0} s")));
+    format!("{when} {}", parts.join(" and "))
+}
+
+/// The part without ramps and warm-ups.
+fn without_ramps(series: &Series, incidents: &[Incident]) -> SteadyPart {
     let whole = |reason: &str| SteadyPart { window_s: None, reason: reason.to_owned() };
-    let Some(seconds) = Seconds::of(series) else { return whole("nothing is left out: no request started") };
+    let Some(mut seconds) = Seconds::of(series) else {
+        return whole("nothing is left out: no request started");
+    };
+    let is_damaged = seconds.replace_incidents(incidents);
     let all = 0..seconds.rate.len();
     if all.len() < BATCHES_MIN * BATCH {
         return whole("nothing is left out: the run is too short to see ramps in it (30 s are needed)");
@@ -70,7 +122,9 @@ pub fn steady_part(series: &Series) -> SteadyPart {
     let level = seconds.level();
     let within = level.clone().unwrap_or_else(|| all.clone());
     let rate: Vec<Option<f64>> = seconds.rate[within.clone()].iter().copied().map(Some).collect();
-    let parts = [settled(&rate, mean_of), settled(&seconds.response[within.clone()], median_of)];
+    let ramps = [settled(&rate, mean_of), settled(&seconds.response[within.clone()], median_of)];
+    let parts = ramps.clone().map(|part| part.map(|part| seconds.without_damage(part, &within)));
+    let has_changed = parts != ramps;
     let found = match parts {
         [Some(rate), Some(response)] => {
             let from = within.start + rate.start.max(response.start);
@@ -95,7 +149,13 @@ pub fn steady_part(series: &Series) -> SteadyPart {
         Err(why) => return whole(&format!("nothing is left out, although the run was never steady: {why}")),
     };
     if (from, to) == (all.start, all.end) {
-        return whole("nothing is left out: the run was steady from its beginning to its end");
+        return whole(if has_changed {
+            "nothing is left out, although the run was not steady: its response times rose under the same load"
+        } else if is_damaged {
+            "nothing is left out: there is no ramp or warm-up"
+        } else {
+            "nothing is left out: the run was steady from its beginning to its end"
+        });
     }
     let (from_s, to_s) = (seconds.first + from as u64, seconds.first + to as u64);
     let by = match (level, (from, to) == (within.start, within.end)) {
@@ -127,6 +187,47 @@ impl Seconds {
             seconds.users[to] = series.users[at].map(f64::from);
         }
         Some(seconds)
+    }
+
+    /// Replaces the seconds of incidents by others, so that what remains can be compared; returns whether there are any.
+    fn replace_incidents(&mut self, incidents: &[Incident]) -> bool {
+        let is_inside = |at: usize| {
+            let second = (self.first + at as u64) as f64;
+            incidents
+                .iter()
+                .any(|incident| incident.from_s <= second && incident.to_s.is_none_or(|to_s| second < to_s))
+        };
+        let inside: Vec<usize> = (0..self.rate.len()).filter(|at| is_inside(*at)).collect();
+        let rest: Vec<usize> = (0..self.rate.len()).filter(|at| !is_inside(*at)).collect();
+        // A ramp or warm-up is in the first half of the others.
+        let typical = &rest[rest.len() / 2..];
+        if !typical.is_empty() {
+            for (&at, &other) in inside.iter().zip(typical.iter().cycle()) {
+                self.rate[at] = self.rate[other];
+                self.response[at] = self.response[other];
+            }
+        }
+        !inside.is_empty()
+    }
+
+    /// The part of `within`, extended by the beginning if that was faster under the same load, and by the end if that was
+    /// slower: these are no ramps.
+    fn without_damage(&self, mut part: Range<usize>, within: &Range<usize>) -> Range<usize> {
+        let middles = |of: Range<usize>| {
+            let range = within.start + of.start..within.start + of.end;
+            let mut response: Vec<f64> = self.response[range.clone()].iter().copied().flatten().collect();
+            let mut rate = self.rate[range].to_vec();
+            (!response.is_empty()).then(|| (median_of(&mut response), median_of(&mut rate)))
+        };
+        let (before, after) = (0..part.start, part.end..within.len());
+        let Some((response, rate)) = middles(part.clone()) else { return part };
+        if middles(before).is_some_and(|(first, load)| first < response && load > LESS_LOAD * rate) {
+            part.start = 0;
+        }
+        if middles(after).is_some_and(|(last, load)| last > response && load > LESS_LOAD * rate) {
+            part.end = within.len();
+        }
+        part
     }
 
     /// The longest range in which the number of users was at its level; `None` when it is unknown or the range is too short.

@@ -7,7 +7,7 @@ use crate::arrivals::ArrivalVerdict;
 use crate::caveat::{Caveat, ReportedCaveat};
 use crate::facts::RunFacts;
 use crate::groups::GroupRows;
-use crate::incidents::{Incident, incidents};
+use crate::incidents::{Incident, NotSearched, search};
 use crate::over_time::HeatMap;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
@@ -64,6 +64,9 @@ pub struct Summary {
     /// Times at which the run became slower, failed more or completed less, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
+    /// What was not searched for incidents, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_searched: Vec<NotSearched>,
     /// The quantile function of all requests.
     pub distribution: Vec<DistributionPoint>,
     /// The time series in seconds.
@@ -136,7 +139,10 @@ impl Summary {
         });
         let labels = of_kind(false);
         let series = Series::of(totals);
-        let caveats = run_caveats::find(&run, totals).into_iter().map(ReportedCaveat::from).collect();
+        let measured_s = window.as_ref().map(|window| (window.from_s, window.to_s));
+        let findings = search(&run, totals, &series, measured_s);
+        let unsteady = findings.unsteady.into_iter().map(Caveat::Unsteady);
+        let caveats = run_caveats::find(&run, totals).into_iter().chain(unsteady);
         Summary {
             version: SUMMARY_VERSION,
             span_s,
@@ -144,14 +150,15 @@ impl Summary {
                 .offered_per_s(window.as_ref().map(|window| (window.from_s, window.to_s)), span_s),
             users_max: totals.users.max,
             total: Row::of("Total", SampleKind::Request, &totals.total, span_s, apdex),
-            incidents: incidents(&series, &labels),
+            incidents: findings.incidents,
+            not_searched: findings.not_searched,
             labels,
             sub_results,
             total_with_sub_results,
             groups: GroupRows::of(totals, window.as_ref().map(|_| span_s)),
             errors: totals.errors.iter().map(|kind| ErrorRow::of(kind, totals.total.errors)).collect(),
             errors_other: totals.errors_other,
-            caveats,
+            caveats: caveats.map(ReportedCaveat::from).collect(),
             arrivals: Vec::new(),
             thresholds: Vec::new(),
             distribution: distribution(&totals.total.response, &totals.total.service),

@@ -4,7 +4,13 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use busyhour_analysis::{Series, steady_part};
+use busyhour_analysis::incidents::Incident;
+use busyhour_analysis::{Series, SteadyPart};
+
+/// The steady part of a run without incidents.
+fn steady_part(series: &Series) -> SteadyPart {
+    busyhour_analysis::steady_part(series, &[])
+}
 
 /// The time series of a run with the given rate, response time and users per second, plus noise.
 fn series(length: u64, at: impl Fn(f64) -> (f64, f64, Option<f64>)) -> Series {
@@ -118,4 +124,43 @@ fn a_run_that_never_settles_is_not_truncated() {
     assert!(part.reason.contains("never steady"), "{}", part.reason);
     assert!(steady_part(&series(20, |_| (5.0, 1.0, None))).reason.contains("too short"));
     assert_eq!(steady_part(&Series::default()).window_s, None);
+}
+
+#[test]
+fn a_faster_beginning_under_the_same_load_is_not_a_warm_up() {
+    for users in [None, Some(50.0)] {
+        let run = series(300, |s| (200.0, if s < 120.0 { 50.0 } else { 150.0 }, users));
+        let part = steady_part(&run);
+        assert_eq!(part.window_s, None, "{}", part.reason);
+        assert!(!part.reason.contains("steady from its beginning"), "{}", part.reason);
+    }
+}
+
+#[test]
+fn damage_is_named_and_not_excluded() {
+    let damage = Incident {
+        from_s: 180.0,
+        error_percent: Some(100.0),
+        p95_ms: Some(60.0),
+        usual_p95_ms: Some(20.0),
+        ..Incident::default()
+    };
+    let steady = busyhour_analysis::steady_part;
+    let run = series(300, |s| (200.0, if s < 180.0 { 20.0 } else { 60.0 }, Some(50.0)));
+    let part = steady(&run, std::slice::from_ref(&damage));
+    assert_eq!(part.window_s, None, "{}", part.reason);
+    assert_eq!(
+        part.reason,
+        "nothing is left out: there is no ramp or warm-up; it is not steady: from 180 s to the end p95 was 60.0 ms \
+         instead of 20.0 ms and 100 % of the requests failed"
+    );
+    // The ramp before it is excluded nevertheless.
+    let ramp = |s: f64| (s / 60.0).min(1.0);
+    let run = series(300, |s| {
+        (200.0 * ramp(s), if s < 180.0 { 20.0 } else { 60.0 }, Some((50.0 * ramp(s)).ceil()))
+    });
+    let part = steady(&run, &[damage]);
+    let (from, to) = part.window_s.unwrap();
+    assert!((50.0..=65.0).contains(&from) && to == 300.0, "{from} {to} {}", part.reason);
+    assert!(part.reason.contains("it is not steady: from 180 s to the end"), "{}", part.reason);
 }

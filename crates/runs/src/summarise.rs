@@ -147,7 +147,8 @@ fn summarised(
     let first = Reading::of(inputs, options, asked, None, progress)?;
     let steady = match options.part {
         ResultsPart::Steady => {
-            Some(steady_part(&Summary::new(facts(&first.replay), &first.replay.totals).series))
+            let whole = Summary::new(facts(&first.replay), &first.replay.totals);
+            Some(steady_part(&whole.series, &whole.incidents))
         }
         ResultsPart::Whole | ResultsPart::Window(..) => None,
     };
@@ -216,7 +217,7 @@ pub(crate) fn find_steady(
 ) -> Result<(SteadyPart, i64), ResultsError> {
     let (replay, ()) = add_up_inputs(inputs, read, &AddUpSettings::default(), &mut |_| (), &mut |_| {})?;
     let summary = Summary::new(RunFacts::from_results(&replay), &replay.totals);
-    Ok((steady_part(&summary.series), replay.wall_anchor_ms))
+    Ok((steady_part(&summary.series, &summary.incidents), replay.wall_anchor_ms))
 }
 
 impl SampleObserver for StartOrder {

@@ -1,0 +1,166 @@
+//! Whether the generator can be trusted, decided by what its problems cost.
+
+use busyhour_record::CoreFacts;
+
+use crate::caveat::Caveat;
+use crate::incidents::IncidentCause;
+use crate::rounding::digits;
+use crate::row::Times;
+use crate::summary::Summary;
+
+/// Response times that exceed service times by this share, and by this many ms, are those of the generator, not of the system.
+const LATE_SHARE_MIN: f64 = 0.1;
+const LATE_MIN_MS: f64 = 0.5;
+
+/// Fewest requests beyond a percentile that is compared.
+const BEYOND_MIN: f64 = 10.0;
+
+/// Waiting for free users explains a late percentile if so many of the requests beyond it waited.
+const WAITED_SHARE_MIN: f64 = 0.5;
+
+/// The verdict on the generator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GeneratorState {
+    /// Samples are missing.
+    Unusable,
+    /// It may have been the bottleneck, or started requests late.
+    Doubtful,
+    /// Arrivals waited for free users; whether the generator was late is unknown.
+    WaitedForUsers,
+    /// It was not the bottleneck.
+    Fine,
+    /// Nothing is known about it.
+    Unknown,
+}
+
+/// The verdict on the generator, in a few words, and its reasons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneratorMark {
+    /// The verdict.
+    pub state: GeneratorState,
+    /// The verdict in a few words, such as `not the bottleneck`.
+    pub words: String,
+    /// The reasons, as clauses.
+    pub reasons: Vec<String>,
+}
+
+/// A percentile of both times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Late {
+    percentile: f64,
+    response_ms: f64,
+    service_ms: f64,
+}
+
+impl Late {
+    fn describe(&self) -> String {
+        format!(
+            "p{} of response times is {} ms, of service times {} ms",
+            self.percentile,
+            digits(self.response_ms),
+            digits(self.service_ms)
+        )
+    }
+}
+
+/// The percentile of response times that exceeds that of service times most, if it does so by more than a tenth.
+fn late(summary: &Summary) -> Option<Late> {
+    let total = &summary.total;
+    let compared: [(f64, fn(&Times) -> f64); 3] =
+        [(50.0, |times| times.p50), (95.0, |times| times.p95), (99.0, |times| times.p99)];
+    compared
+        .into_iter()
+        .filter(|(percentile, _)| total.samples as f64 * (1.0 - percentile / 100.0) >= BEYOND_MIN)
+        .map(|(percentile, of)| Late {
+            percentile,
+            response_ms: of(&total.response),
+            service_ms: of(&total.service),
+        })
+        .filter(|late| {
+            let more_ms = late.response_ms - late.service_ms;
+            more_ms > LATE_MIN_MS && more_ms > LATE_SHARE_MIN * late.service_ms
+        })
+        .max_by(|a, b| (a.response_ms / a.service_ms).total_cmp(&(b.response_ms / b.service_ms)))
+}
+
+/// Whether so many arrivals waited for a free user that it explains the late percentile.
+fn has_waited(summary: &Summary, late: &Late) -> bool {
+    summary.run.arrivals.is_some_and(|counts| {
+        let share = counts.waited as f64 / counts.begun.max(1) as f64;
+        share >= WAITED_SHARE_MIN * (1.0 - late.percentile / 100.0)
+    })
+}
+
+/// Decides whether the generator was the bottleneck: all reports use this verdict.
+#[must_use]
+pub fn generator_mark(summary: &Summary) -> GeneratorMark {
+    let mut state = GeneratorState::Fine;
+    let mut words = "may have been the bottleneck".to_owned();
+    let mut reasons: Vec<String> = Vec::new();
+    for reported in &summary.caveats {
+        match reported.caveat {
+            Caveat::SamplesLost { .. } | Caveat::CoresAbandoned { .. } => state = GeneratorState::Unusable,
+            Caveat::GeneratorBusy { .. }
+            | Caveat::GeneratorStalled { .. }
+            | Caveat::CpuStolen { .. }
+            | Caveat::RecorderStalled { .. } => {
+                if state == GeneratorState::Fine {
+                    state = GeneratorState::Doubtful;
+                }
+            }
+            _ => continue,
+        }
+        reasons.push(reported.message.clone());
+    }
+    let late = late(summary);
+    let is_late_for_a_time = summary
+        .incidents
+        .iter()
+        .any(|incident| matches!(incident.cause, Some(IncidentCause::GeneratorLate { .. })));
+    match late {
+        Some(late) if has_waited(summary, &late) => {
+            reasons.push(format!("arrivals waited for free users: {}; allow more users", late.describe()));
+            if state == GeneratorState::Fine {
+                state = GeneratorState::WaitedForUsers;
+                words = format!("arrivals waited for free users ({})", late.describe());
+            }
+        }
+        Some(late) => {
+            reasons.push(format!("it started requests late: {}", late.describe()));
+            if state != GeneratorState::Unusable {
+                state = GeneratorState::Doubtful;
+                words = format!("started requests late ({})", late.describe());
+            }
+        }
+        None if is_late_for_a_time => {
+            reasons
+                .push("it started requests late for a time, which is listed with the incidents".to_owned());
+            if state == GeneratorState::Fine {
+                state = GeneratorState::Doubtful;
+                words = "started requests late for a time".to_owned();
+            }
+        }
+        None => {}
+    }
+    if state != GeneratorState::Fine {
+        return GeneratorMark { state, words, reasons };
+    }
+    let cores = &summary.run.generator.cores;
+    let most = |of: fn(&CoreFacts) -> Option<f64>| cores.iter().filter_map(of).reduce(f64::max);
+    match most(|core| core.busy) {
+        Some(busy) => {
+            let second = most(|core| core.busy_second_max)
+                .map_or_else(String::new, |busy| format!(", {:.0} % in its busiest second", busy * 100.0));
+            let reasons = vec![
+                format!("its busiest core was busy for {:.0} % of the time{second}", busy * 100.0),
+                "response and service times have about the same percentiles".to_owned(),
+            ];
+            GeneratorMark { state, words: "not the bottleneck".to_owned(), reasons }
+        }
+        None => GeneratorMark {
+            state: GeneratorState::Unknown,
+            words: "unknown".to_owned(),
+            reasons: vec!["its utilization is not recorded".to_owned()],
+        },
+    }
+}

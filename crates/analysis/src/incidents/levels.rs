@@ -1,0 +1,348 @@
+//! Divides a sequence of correlated values into segments of constant level.
+//!
+//! The values are levels plus noise, where each value of the noise is correlated with the one before it (autoregression of
+//! order 1). Correlated noise wanders and looks like changes of the level to a method that assumes independent values. The
+//! number of changes and the correlation are therefore chosen together: the pair with the largest likelihood, less a penalty
+//! for each change. A straight line competes with the levels, so that a slow drift does not appear as a staircase.
+
+use std::ops::Range;
+
+/// Correlations of neighbouring values that are tried.
+const CORRELATIONS: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.87, 0.94, 0.98];
+
+/// Largest correlation that is supposed.
+const CORRELATION_MAX: f64 = 0.985;
+
+/// Most segments of a sequence.
+pub(super) const SEGMENTS_MAX: usize = 8;
+
+/// Fewest values of a segment.
+const LENGTH_MIN: usize = 2;
+
+/// Lengths of the blocks whose means show correlations over many values, and fewest degrees of freedom of their variance.
+const BLOCKS: [usize; 4] = [2, 4, 8, 16];
+const FREEDOM_MIN: usize = 5;
+
+/// A value that differs from both neighbours by more than this many standard deviations counts as one that differs by so many.
+const PEAK: f64 = 3.0;
+
+/// A part of a sequence with a constant level.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Segment {
+    pub(super) range: Range<usize>,
+    pub(super) level: f64,
+}
+
+/// Levels, the correlation of the noise, and the sum of the squares of what its values add to those predicted.
+#[derive(Default)]
+struct Fit {
+    segments: Vec<Segment>,
+    correlation: f64,
+    squares: f64,
+}
+
+/// The levels of a sequence, and the noise around them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Levels {
+    pub(super) segments: Vec<Segment>,
+    /// The first and last value of the straight line that describes the sequence better than levels.
+    pub(super) drift: Option<(f64, f64)>,
+    correlation: f64,
+    /// Variance of what a value adds to that predicted from the one before it.
+    innovation: f64,
+    /// The variance of the mean of many values, times their number: larger than that of the model if the noise is correlated
+    /// over more values than neighbours.
+    long_run: f64,
+}
+
+impl Levels {
+    /// Finds the levels of at least one value. `penalty` is that of each change, in units of twice the logarithm of the
+    /// likelihood; differences below `resolution` are no differences.
+    pub(super) fn of(values: &[f64], penalty: f64, resolution: f64) -> Levels {
+        let values = without_peaks(values, resolution);
+        let count = values.len() as f64;
+        let floor = resolution * resolution;
+        let score = |squares: f64, correlation: f64, segments: usize| {
+            let variance = (squares / count).max(0.0) + floor;
+            count * variance.ln() - segments as f64 * (1.0 - correlation * correlation).ln()
+                + penalty * (segments as f64 - 1.0)
+        };
+        let mut best: Option<(f64, Fit)> = None;
+        let mut best_line = (f64::INFINITY, (0.0, 0.0));
+        for correlation in CORRELATIONS {
+            let costs = Costs::of(&values, correlation);
+            let partition = Partition::of(values.len(), LENGTH_MIN, |range| costs.of_range(range));
+            for segments in 1..=partition.segments_max() {
+                let squares = partition.cost(segments);
+                let total = score(squares, correlation, segments);
+                if best.as_ref().is_none_or(|(least, _)| total < *least) {
+                    let ranges = partition.ranges(segments).into_iter();
+                    let segments =
+                        ranges.map(|range| Segment { level: costs.level(&range), range }).collect();
+                    best = Some((total, Fit { segments, correlation, squares }));
+                }
+            }
+            if let Some((squares, line)) = line(&values, correlation) {
+                let total = score(squares, correlation, 1) + penalty;
+                if total < best_line.0 {
+                    best_line = (total, line);
+                }
+            }
+        }
+        let (least, Fit { segments, correlation, squares }) = best.unwrap_or_default();
+        Levels {
+            long_run: long_run_variance(&values, &segments),
+            segments,
+            drift: (best_line.0 < least).then_some(best_line.1),
+            correlation,
+            innovation: squares.max(0.0) / count + floor,
+        }
+    }
+
+    /// The standard deviation of the mean of so many values.
+    pub(super) fn deviation_of_mean(&self, values: usize) -> f64 {
+        let (count, r) = (values.max(1) as f64, self.correlation_of_noise());
+        let variance = self.innovation / (1.0 - r * r);
+        // Σ (1 − k/n) r^k over the lags k below n.
+        let lags = r / (1.0 - r) - r * (1.0 - r.powf(count)) / (count * (1.0 - r) * (1.0 - r));
+        (variance / count * (1.0 + 2.0 * lags)).max(self.long_run / count).sqrt()
+    }
+
+    /// The correlation without the bias of its estimate, which is too small by (1 + 3 r) / n (Kendall, Biometrika 41, 1954).
+    fn correlation_of_noise(&self) -> f64 {
+        let count = self.segments.last().map_or(1, |segment| segment.range.end) as f64;
+        let r = self.correlation;
+        if r > 0.0 { (r + (1.0 + 3.0 * r) / count).min(CORRELATION_MAX) } else { 0.0 }
+    }
+}
+
+/// The variance of the means of blocks around their level, times the length of the blocks: the largest over the lengths.
+fn long_run_variance(values: &[f64], segments: &[Segment]) -> f64 {
+    let of_blocks = |length: usize| {
+        let (mut squares, mut blocks, mut levels) = (0.0, 0_usize, 0);
+        for segment in segments.iter().filter(|segment| segment.range.len() >= 2 * length) {
+            levels += 1;
+            for block in values[segment.range.clone()].chunks_exact(length) {
+                squares += (block.iter().sum::<f64>() / length as f64 - segment.level).powi(2);
+                blocks += 1;
+            }
+        }
+        let freedom = blocks.saturating_sub(levels);
+        (freedom >= FREEDOM_MIN).then(|| squares / freedom as f64 * length as f64)
+    };
+    BLOCKS.into_iter().filter_map(of_blocks).fold(0.0, f64::max)
+}
+
+/// The least squares of ranges around their level, with sums over the sequence, so that each takes constant time.
+struct Costs<'v> {
+    values: &'v [f64],
+    correlation: f64,
+    /// Sums of the innovations before each value, and of their squares.
+    sums: Vec<(f64, f64)>,
+}
+
+impl Costs<'_> {
+    fn of(values: &[f64], correlation: f64) -> Costs<'_> {
+        let mut sums = Vec::with_capacity(values.len() + 1);
+        sums.extend([(0.0, 0.0); 2]);
+        for pair in values.windows(2) {
+            let innovation = pair[1] - correlation * pair[0];
+            let (sum, squares) = sums[sums.len() - 1];
+            sums.push((sum + innovation, squares + innovation * innovation));
+        }
+        Costs { values, correlation, sums }
+    }
+
+    /// The coefficients a, b and c of the squares a·level² − 2·b·level + c.
+    fn parabola(&self, range: &Range<usize>) -> (f64, f64, f64) {
+        let r = self.correlation;
+        let (first, step) = (self.values[range.start], 1.0 - r);
+        let of_first = 1.0 - r * r;
+        let (to, from) = (self.sums[range.end], self.sums[range.start + 1]);
+        let rest = (range.len() - 1) as f64;
+        (
+            of_first + rest * step * step,
+            of_first * first + step * (to.0 - from.0),
+            of_first * first * first + to.1 - from.1,
+        )
+    }
+
+    fn of_range(&self, range: &Range<usize>) -> f64 {
+        let (a, b, c) = self.parabola(range);
+        (c - b * b / a).max(0.0)
+    }
+
+    fn level(&self, range: &Range<usize>) -> f64 {
+        let (a, b, _) = self.parabola(range);
+        b / a
+    }
+}
+
+/// The partitions of a sequence with the least sum of costs, for each number of segments up to [`SEGMENTS_MAX`].
+pub(super) struct Partition {
+    /// For each end, by number of segments less one.
+    costs: Vec<[f64; SEGMENTS_MAX]>,
+    begins: Vec<[usize; SEGMENTS_MAX]>,
+}
+
+impl Partition {
+    /// The partitions of so many values into segments of at least `length_min`.
+    pub(super) fn of(count: usize, length_min: usize, cost: impl Fn(&Range<usize>) -> f64) -> Partition {
+        let mut costs = vec![[f64::INFINITY; SEGMENTS_MAX]; count + 1];
+        let mut begins = vec![[0; SEGMENTS_MAX]; count + 1];
+        for to in 1..=count {
+            let (before, rest) = costs.split_at_mut(to);
+            let (totals, begins) = (&mut rest[0], &mut begins[to]);
+            totals[0] = cost(&(0..to));
+            for from in length_min..(to + 1).saturating_sub(length_min) {
+                let of_range = cost(&(from..to));
+                for more in 1..SEGMENTS_MAX {
+                    let total = before[from][more - 1] + of_range;
+                    if total < totals[more] {
+                        totals[more] = total;
+                        begins[more] = from;
+                    }
+                }
+            }
+        }
+        Partition { costs, begins }
+    }
+
+    /// The largest number of segments that is possible, at least 1.
+    pub(super) fn segments_max(&self) -> usize {
+        let of_all = self.costs[self.costs.len() - 1];
+        of_all.iter().take_while(|cost| cost.is_finite()).count().max(1)
+    }
+
+    /// The cost of the best partition into so many segments.
+    pub(super) fn cost(&self, segments: usize) -> f64 {
+        self.costs[self.costs.len() - 1][segments - 1]
+    }
+
+    /// The best partition into so many segments.
+    pub(super) fn ranges(&self, segments: usize) -> Vec<Range<usize>> {
+        let mut to = self.begins.len() - 1;
+        let mut found = Vec::with_capacity(segments);
+        for more in (0..segments).rev() {
+            let from = self.begins[to][more];
+            found.push(from..to);
+            to = from;
+        }
+        found.reverse();
+        found
+    }
+}
+
+/// The squares around the best straight line, and its first and last value.
+fn line(values: &[f64], correlation: f64) -> Option<(f64, (f64, f64))> {
+    let of_first = (1.0 - correlation * correlation).sqrt();
+    let (mut ones, mut mixed, mut times) = (0.0, 0.0, 0.0);
+    let (mut with_one, mut with_time, mut squares) = (0.0, 0.0, 0.0);
+    for (at, &value) in values.iter().enumerate() {
+        let (one, time, value) = match at {
+            0 => (of_first, 0.0, of_first * value),
+            _ => (
+                1.0 - correlation,
+                at as f64 - correlation * (at as f64 - 1.0),
+                value - correlation * values[at - 1],
+            ),
+        };
+        ones += one * one;
+        mixed += one * time;
+        times += time * time;
+        with_one += one * value;
+        with_time += time * value;
+        squares += value * value;
+    }
+    let determinant = ones * times - mixed * mixed;
+    if values.len() < 3 || determinant <= 0.0 {
+        return None;
+    }
+    let start = (with_one * times - with_time * mixed) / determinant;
+    let slope = (with_time * ones - with_one * mixed) / determinant;
+    let rest = squares - start * with_one - slope * with_time;
+    Some((rest.max(0.0), (start, start + slope * (values.len() as f64 - 1.0))))
+}
+
+/// The values, with those limited that differ from both neighbours far more than neighbours usually do.
+fn without_peaks(values: &[f64], resolution: f64) -> Vec<f64> {
+    let count = values.len();
+    if count < 3 {
+        return values.to_vec();
+    }
+    let differences: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    let noise = (median(&differences) * 1.4826 / std::f64::consts::SQRT_2).max(resolution);
+    (0..count)
+        .map(|at| {
+            let from = at.saturating_sub(1).min(count - 3);
+            let middle = median(&values[from..from + 3]);
+            values[at].clamp(middle - PEAK * noise, middle + PEAK * noise)
+        })
+        .collect()
+}
+
+/// The median of at least one value.
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{Rng as _, SeedableRng as _};
+
+    use super::*;
+
+    fn ranges(values: &[f64]) -> Vec<Range<usize>> {
+        Levels::of(values, 20.0, 0.03).segments.into_iter().map(|segment| segment.range).collect()
+    }
+
+    /// Noise with this correlation and a standard deviation of about 0.29.
+    fn noise(count: usize, correlation: f64, seed: u64) -> Vec<f64> {
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut value = 0.0;
+        let scale = (1.0 - correlation * correlation).sqrt();
+        (0..count)
+            .map(|_| {
+                value = correlation * value + scale * (random.random::<f64>() - 0.5);
+                value
+            })
+            .collect()
+    }
+
+    #[test]
+    fn levels_are_separated_at_their_edges() {
+        let level = |at: usize| if (40..55).contains(&at) { 2.0 } else { 1.0 };
+        let values: Vec<f64> =
+            noise(100, 0.0, 1).iter().enumerate().map(|(at, noise)| noise / 3.0 + level(at)).collect();
+        assert_eq!(ranges(&values), [0..40, 40..55, 55..100]);
+        let to_the_end: Vec<f64> = values[..50].to_vec();
+        assert_eq!(ranges(&to_the_end), [0..40, 40..50]);
+    }
+
+    #[test]
+    fn correlated_noise_has_one_level() {
+        for correlation in [0.0, 0.5, 0.9, 0.97] {
+            let several = (0..50).filter(|seed| ranges(&noise(150, correlation, *seed)).len() > 1).count();
+            assert!(several <= 1, "{several} of 50 with a correlation of {correlation}");
+        }
+    }
+
+    #[test]
+    fn a_drift_is_a_line_and_a_step_is_not() {
+        let drift: Vec<f64> =
+            noise(100, 0.0, 1).iter().enumerate().map(|(at, noise)| noise + at as f64 / 50.0).collect();
+        let line = Levels::of(&drift, 20.0, 0.03).drift.unwrap();
+        assert!((line.0.abs() < 0.2) && (line.1 - 2.0).abs() < 0.2, "{line:?}");
+        let step: Vec<f64> = (0..100).map(|at| if at < 30 { 1.0 } else { 2.0 }).collect();
+        assert_eq!(Levels::of(&step, 20.0, 0.03).drift, None);
+    }
+
+    #[test]
+    fn short_sequences_are_one_segment() {
+        assert_eq!(ranges(&[3.0]), [Range { start: 0, end: 1 }]);
+        assert_eq!(ranges(&[3.0, 3.0]), [Range { start: 0, end: 2 }]);
+    }
+}

@@ -1,0 +1,109 @@
+//! Parts of a run with another level than the usual one.
+
+use std::ops::Range;
+
+use super::levels::{Levels, Segment};
+
+/// The usual level is the best one that holds for at least this share of the run, so that damage that lasts for most of the run
+/// is not taken for the usual state.
+const USUAL_SHARE_MIN: f64 = 0.07;
+
+/// A level between two worse ones that lasts for less than this share of the run is not the usual one.
+const DIP_SHARE_MAX: f64 = 0.5;
+
+/// Levels within this distance (of logarithms) of the usual one belong to it.
+const SAME: f64 = 0.1;
+
+/// Least deviation of a part in standard deviations of its mean and of the usual level.
+const DEVIATIONS_MIN: f64 = 5.0;
+
+/// At an edge of a part, the values change by at least this share of its deviation. What changes more slowly is a drift.
+const EDGE_MIN: f64 = 0.5;
+
+/// Most values at each side of an edge.
+const EDGE_VALUES: usize = 5;
+
+/// Parts with at most so many slices between them are one.
+const APART_MAX: usize = 2;
+
+/// A part of a sequence with a worse level than the usual one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Worse {
+    pub(super) range: Range<usize>,
+    /// Difference of its mean level and the usual one.
+    pub(super) difference: f64,
+    /// The largest difference of a segment.
+    pub(super) most: f64,
+    /// Whether it begins or ends abruptly.
+    pub(super) is_abrupt: bool,
+}
+
+/// The parts whose level is at least `difference_min` above the usual one. Higher is worse.
+pub(super) fn worse_parts(values: &[f64], levels: &Levels, difference_min: f64) -> Vec<Worse> {
+    let count = values.len();
+    let Some((usual, usual_length)) = usual_level(&levels.segments, count) else { return Vec::new() };
+    let mut found: Vec<Worse> = Vec::new();
+    for segment in levels.segments.iter().filter(|segment| segment.level - usual >= difference_min) {
+        let difference = segment.level - usual;
+        match found.last_mut() {
+            Some(last) if segment.range.start <= last.range.end + APART_MAX => {
+                let (before, more) = (last.range.len() as f64, segment.range.len() as f64);
+                last.difference = (last.difference * before + difference * more) / (before + more);
+                last.most = last.most.max(difference);
+                last.range.end = segment.range.end;
+            }
+            _ => found.push(Worse {
+                range: segment.range.clone(),
+                difference,
+                most: difference,
+                is_abrupt: false,
+            }),
+        }
+    }
+    let deviation = |length: usize| levels.deviation_of_mean(length);
+    found.retain(|part| {
+        part.difference >= DEVIATIONS_MIN * deviation(part.range.len()).hypot(deviation(usual_length))
+    });
+    for part in &mut found {
+        part.is_abrupt =
+            [(part.range.start, true), (part.range.end, false)].into_iter().any(|(edge, begins)| {
+                0 < edge && edge < count && {
+                    let length = EDGE_VALUES.min(part.range.len());
+                    let before = &values[edge.saturating_sub(length)..edge];
+                    let after = &values[edge..(edge + length).min(count)];
+                    let rise = if begins { mean(after) - mean(before) } else { mean(before) - mean(after) };
+                    rise >= EDGE_MIN * part.difference
+                }
+            });
+    }
+    found
+}
+
+/// The usual level, and for how many values it holds.
+pub(super) fn usual_level(segments: &[Segment], count: usize) -> Option<(f64, usize)> {
+    let is_dip = |at: usize| {
+        at > 0
+            && at + 1 < segments.len()
+            && segments[at].level < segments[at - 1].level
+            && segments[at].level < segments[at + 1].level
+            && (segments[at].range.len() as f64) < DIP_SHARE_MAX * count as f64
+    };
+    let mut sorted: Vec<&Segment> =
+        segments.iter().enumerate().filter(|(at, _)| !is_dip(*at)).map(|(_, segment)| segment).collect();
+    sorted.sort_by(|a, b| a.level.total_cmp(&b.level));
+    let least = (USUAL_SHARE_MIN * count as f64).max(2.0);
+    let mut seen = 0;
+    let usual = sorted.iter().find(|segment| {
+        seen += segment.range.len();
+        seen as f64 >= least
+    })?;
+    let same: Vec<&&Segment> =
+        sorted.iter().filter(|segment| (segment.level - usual.level).abs() <= SAME).collect();
+    let length: usize = same.iter().map(|segment| segment.range.len()).sum();
+    let level = same.iter().map(|segment| segment.level * segment.range.len() as f64).sum::<f64>();
+    Some((level / length as f64, length))
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}

@@ -1,0 +1,122 @@
+//! The searched part of a run second by second: what ended, started and was offered, and the number of users.
+
+use std::ops::Range;
+
+use super::levels::median;
+
+/// Changes of the load by this factor explain changes of times and rates in the same direction.
+const LOAD_FACTOR: f64 = 1.15;
+
+/// The number of users is set by the plan if it changes less than this from second to second; otherwise users come and go with
+/// the arrivals, and are more when the system is slow.
+const USERS_CHANGE_MAX: f64 = 0.02;
+
+/// Of fewer users, one that waits changes the rate of all.
+const FEW_USERS: f64 = 5.0;
+
+/// Counts per second.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seconds {
+    /// The first second.
+    pub(super) from_s: u64,
+    pub(super) ended: Vec<u64>,
+    /// Empty if unknown.
+    pub(super) started: Vec<u64>,
+    /// Arrivals of open workloads; empty without any.
+    pub(super) offered: Vec<u64>,
+    /// Active users; `None` where unknown.
+    pub(super) users: Vec<Option<f64>>,
+    /// Longest response time in ms; `None` where nothing ended.
+    pub(super) longest_ms: Vec<Option<f64>>,
+}
+
+impl Seconds {
+    fn inside(&self, range: &Range<u64>) -> Range<usize> {
+        let at = |second: u64| (second.saturating_sub(self.from_s) as usize).min(self.ended.len());
+        at(range.start)..at(range.end)
+    }
+
+    /// The mean of `values` in the range in relation to that outside; 1 if unknown.
+    fn factor(&self, values: &[f64], range: &Range<u64>) -> f64 {
+        let inside = self.inside(range);
+        if values.len() < inside.end || inside.is_empty() {
+            return 1.0;
+        }
+        let outside: Vec<f64> = values[..inside.start].iter().chain(&values[inside.end..]).copied().collect();
+        if outside.is_empty() {
+            return 1.0;
+        }
+        let usual = median(&outside);
+        if usual > 0.0 { median(&values[inside]) / usual } else { 1.0 }
+    }
+
+    fn known_users(&self) -> Vec<f64> {
+        let mut last = self.users.iter().copied().flatten().next().unwrap_or(0.0);
+        self.users
+            .iter()
+            .map(|users| {
+                last = users.unwrap_or(last);
+                last
+            })
+            .collect()
+    }
+
+    /// Whether the plan sets the number of users.
+    fn has_set_users(&self) -> bool {
+        let users = self.known_users();
+        if !self.offered.is_empty() || users.len() < 2 {
+            return false;
+        }
+        let changes: Vec<f64> = users.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+        let middle = median(&users);
+        middle > 0.0 && median(&changes) <= USERS_CHANGE_MAX * middle
+    }
+
+    /// Whether so few users wait for responses that one slow response changes the rate of all.
+    pub(super) fn has_few_users(&self) -> bool {
+        self.has_set_users() && median(&self.known_users()) < FEW_USERS
+    }
+
+    /// Whether the load that was requested is known: arrivals, or users that the plan sets.
+    pub(super) fn has_load(&self) -> bool {
+        !self.offered.is_empty() || self.known_users().iter().any(|users| *users > 0.0)
+    }
+
+    /// Whether the load was higher in the range than outside of it.
+    pub(super) fn has_more_load(&self, range: &Range<u64>) -> bool {
+        let counts = |values: &[u64]| values.iter().map(|count| *count as f64).collect::<Vec<_>>();
+        let more = |values: &[f64]| self.factor(values, range) >= LOAD_FACTOR;
+        if !self.offered.is_empty() {
+            return more(&counts(&self.offered));
+        }
+        more(&counts(&self.started)) || (self.has_set_users() && more(&self.known_users()))
+    }
+
+    /// Whether the load was lower in the range than outside of it, or is unknown.
+    pub(super) fn has_less_load(&self, range: &Range<u64>) -> bool {
+        let less = |values: &[f64]| self.factor(values, range) <= 1.0 / LOAD_FACTOR;
+        if !self.offered.is_empty() {
+            let offered: Vec<f64> = self.offered.iter().map(|count| *count as f64).collect();
+            return less(&offered);
+        }
+        !self.has_load() || less(&self.known_users())
+    }
+
+    /// The longest response time in the range, in ms.
+    pub(super) fn longest_ms(&self, range: &Range<u64>) -> Option<f64> {
+        self.longest_ms.get(self.inside(range))?.iter().copied().flatten().reduce(f64::max)
+    }
+
+    /// Requests per second that ended in the ranges (`inside`), or outside of them.
+    pub(super) fn rate(&self, ranges: &[Range<u64>], inside: bool) -> Option<f64> {
+        let (mut count, mut seconds) = (0, 0_u32);
+        for (at, ended) in self.ended.iter().enumerate() {
+            let second = self.from_s + at as u64;
+            if ranges.iter().any(|range| range.contains(&second)) == inside {
+                count += ended;
+                seconds += 1;
+            }
+        }
+        (seconds > 0).then(|| count as f64 / f64::from(seconds))
+    }
+}

@@ -1,0 +1,104 @@
+//! Ways in which a whole run is not steady.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A way in which a whole run was not steady, so that its averages describe no state of the system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "pattern", rename_all = "snake_case")]
+pub enum Unsteady {
+    /// The 95th percentile rose or fell over the whole run.
+    Drift {
+        /// At the beginning, in ms.
+        from_ms: f64,
+        /// At the end, in ms.
+        to_ms: f64,
+    },
+    /// The 95th percentile repeats a pattern.
+    Recurs {
+        /// Time until the pattern repeats, in seconds.
+        period_s: f64,
+        /// The lower values, in ms.
+        low_ms: f64,
+        /// The higher values, in ms.
+        high_ms: f64,
+    },
+    /// Several times without a completed request.
+    Pauses {
+        /// Their number.
+        pauses: usize,
+        /// Length of the longest in seconds.
+        longest_s: u64,
+    },
+    /// The beginning was slower than the rest.
+    WarmUp {
+        /// End of the beginning, in seconds from the start of the run.
+        until_s: u64,
+        /// 95th percentile of the beginning, in ms.
+        p95_ms: f64,
+        /// 95th percentile later, in ms.
+        later_ms: f64,
+    },
+}
+
+impl fmt::Display for Unsteady {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsteady::Drift { from_ms, to_ms } => {
+                let verb = if to_ms > from_ms { "rose" } else { "fell" };
+                let (from, to) = (Ms(*from_ms), Ms(*to_ms));
+                write!(f, "not steady: response times {verb} over the run, p95 from {from} to {to}")
+            }
+            Unsteady::Recurs { period_s, low_ms, high_ms } => {
+                let (low, high) = (Ms(*low_ms), Ms(*high_ms));
+                write!(
+                    f,
+                    "not steady: response times rise and fall every {period_s:.0} s, p95 between {low} and {high}"
+                )
+            }
+            Unsteady::Pauses { pauses, longest_s } => {
+                write!(
+                    f,
+                    "not steady: there were {pauses} pauses of up to {longest_s} s without a completed request"
+                )
+            }
+            Unsteady::WarmUp { until_s, p95_ms, later_ms } => {
+                let (p95, later) = (Ms(*p95_ms), Ms(*later_ms));
+                write!(f, "the first {until_s} s were slower: p95 {p95}, later {later}")
+            }
+        }
+    }
+}
+
+impl Unsteady {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Unsteady::Drift { .. } => {
+                "look for a queue, cache or table that grows; percentiles of the whole run depend on its length"
+            }
+            Unsteady::Recurs { .. } | Unsteady::Pauses { .. } => {
+                "look for work that recurs in the system: garbage collections, flushes, scheduled jobs"
+            }
+            Unsteady::WarmUp { .. } => "exclude the warm-up: --steady auto, or --window FROM,TO",
+        }
+    }
+}
+
+/// A time with three digits: `0.412 ms`, `13.1 ms`, `2.31 s`.
+struct Ms(f64);
+
+impl fmt::Display for Ms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ms(ms) = *self;
+        match ms {
+            _ if ms >= 999.5 => write!(f, "{:.2} s", ms / 1e3),
+            _ if ms >= 99.95 => write!(f, "{ms:.0} ms"),
+            _ if ms >= 9.995 => write!(f, "{ms:.1} ms"),
+            _ if ms >= 0.9995 => write!(f, "{ms:.2} ms"),
+            _ => write!(f, "{ms:.3} ms"),
+        }
+    }
+}

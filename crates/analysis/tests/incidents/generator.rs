@@ -1,0 +1,97 @@
+//! Delays of the generator are named as such: in incidents, and in the verdict on the generator.
+
+use busyhour_analysis::incidents::IncidentCause;
+use busyhour_analysis::{GeneratorState, RunFacts, Summary, generator_mark};
+use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, Stall};
+
+use crate::recorded::{Request, summary};
+use crate::simulate::Random;
+
+/// Requests of a fast system for 40 s, started late by what `late_s` returns for an intended start.
+fn requests(late_s: impl Fn(f64) -> f64) -> Vec<Request> {
+    let mut random = Random::new(7);
+    let mut at_s = 0.0;
+    let mut found = Vec::new();
+    while at_s < 40.0 {
+        at_s += random.exponential(1.0 / 200.0);
+        let start_s = at_s + late_s(at_s);
+        let end_s = start_s + 0.002 * random.lognormal(0.4);
+        found.push(Request { intended_s: at_s, start_s, end_s, label: 0, success: true, users: 50 });
+    }
+    found
+}
+
+/// The facts of a generator that was hardly busy.
+fn idle() -> RunFacts {
+    let core = CoreFacts { busy: Some(0.02), busy_second_max: Some(0.1), ..CoreFacts::default() };
+    RunFacts {
+        generator: GeneratorFacts { cores: vec![core], ..GeneratorFacts::default() },
+        ..RunFacts::default()
+    }
+}
+
+fn state(summary: &Summary) -> (GeneratorState, String) {
+    let mark = generator_mark(summary);
+    (mark.state, mark.words)
+}
+
+#[test]
+fn a_stall_of_the_generator_is_no_incident_of_the_system() {
+    let late = requests(|at_s| if (18.0..22.6).contains(&at_s) { 22.6 - at_s } else { 0.0 });
+    let mut facts = idle();
+    let stall = Stall { core: None, at_ns: 18_000_000_000, length_ns: 4_600_000_000 };
+    facts.generator.stalls = vec![stall];
+    let summary = summary(&late, 1, true, facts);
+    assert!(!summary.incidents.is_empty(), "the pause is named");
+    for incident in &summary.incidents {
+        let cause = incident.cause;
+        assert!(
+            matches!(cause, Some(IncidentCause::GeneratorStalled { seconds }) if (seconds - 4.6).abs() < 0.01),
+            "{incident:?}"
+        );
+        // Requests ended in seconds 18 and 22.
+        assert_eq!((incident.pause_s, incident.rate_per_s), (Some(3.0), None), "{incident:?}");
+        assert!(incident.longest_ms.is_some_and(|ms| (4_500.0..4_620.0).contains(&ms)), "{incident:?}");
+    }
+    assert_eq!(state(&summary).0, GeneratorState::Doubtful);
+}
+
+#[test]
+fn late_starts_are_those_of_the_generator() {
+    let late = requests(|at_s| if (12.0..22.0).contains(&at_s) { 0.03 } else { 0.0 });
+    let summary = summary(&late, 1, true, idle());
+    assert_eq!(summary.incidents.len(), 1, "{:?}", summary.incidents);
+    let incident = &summary.incidents[0];
+    assert!(
+        matches!(incident.cause, Some(IncidentCause::GeneratorLate { service_ms, .. }) if service_ms < 3.0),
+        "{incident:?}"
+    );
+    assert_eq!(state(&summary).0, GeneratorState::Doubtful);
+}
+
+#[test]
+fn arrivals_that_wait_for_users_do_not_accuse_the_generator() {
+    let late = requests(|at_s| if (12.0..22.0).contains(&at_s) { 0.03 } else { 0.0 });
+    let arrivals =
+        ArrivalCounts { scheduled: 8_000, begun: 8_000, waited: 2_000, ..ArrivalCounts::default() };
+    let facts = RunFacts { arrivals: Some(arrivals), ..idle() };
+    let summary = summary(&late, 1, true, facts);
+    let cause = summary.incidents[0].cause;
+    assert!(matches!(cause, Some(IncidentCause::WaitedForUsers { .. })), "{cause:?}");
+    assert_eq!(state(&summary).0, GeneratorState::WaitedForUsers);
+}
+
+#[test]
+fn the_mark_depends_on_the_percentiles_of_both_times() {
+    let mark = |late_s: f64| {
+        // Every tenth request is late.
+        let late = requests(|at_s| if (at_s * 1e6) as u64 % 10 == 0 { late_s } else { 0.0 });
+        state(&summary(&late, 1, true, idle()))
+    };
+    assert_eq!(mark(0.0), (GeneratorState::Fine, "not the bottleneck".to_owned()));
+    // A tenth of the requests 0.1 ms later changes no conclusion.
+    assert_eq!(mark(0.000_1).0, GeneratorState::Fine);
+    let (state, words) = mark(0.012);
+    assert_eq!(state, GeneratorState::Doubtful);
+    assert!(words.starts_with("started requests late (p9") && words.contains("of service times"), "{words}");
+}

@@ -1,0 +1,8 @@
+//! Incidents are found in simulated runs with faults, and not in runs without.
+
+mod cases;
+mod generator;
+mod kinds;
+mod recorded;
+mod simulate;
+mod study;
