@@ -51,6 +51,9 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Lo
     for incident in &summary.incidents {
         out += &format!("{} {}\n", look.paint(YELLOW, "Incident:"), incident_line(incident));
     }
+    if let Some(reason) = summary.not_searched.iter().find(|reason| reason.is_general()) {
+        out += &format!("{} {reason}\n", look.paint(DIM, "Incidents:"));
+    }
     arrivals(summary, &mut out);
     out.push('\n');
     out += &if show.by_group { group_tables(summary, look) } else { times_tables(summary, look) };

@@ -129,9 +129,9 @@ fn stalls_of_the_generator_are_marked_in_plots_over_time() {
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     run(&dir);
     let mut summary = summarise(&dir).unwrap();
-    assert!(html_report(&summary).contains("Dashed vertical lines mark incidents."));
+    assert!(html_report(&summary).contains("Incidents are shaded red."));
     summary.incidents.clear();
-    assert!(!html_report(&summary).contains("Dashed vertical lines"));
+    assert!(!html_report(&summary).contains("vertical lines"));
     summary.run.generator.stalls = vec![
         Stall { core: Some(1), at_ns: 7_000_000_000, length_ns: 300_000_000 },
         Stall { core: None, at_ns: 12_000_000_000, length_ns: 1_500_000_000 },
@@ -140,12 +140,12 @@ fn stalls_of_the_generator_are_marked_in_plots_over_time() {
     let page = html_report(&summary);
     let text = written(&page);
     // Once for each section with plots over time.
-    assert_eq!(text.matches("Dashed vertical lines mark stalls of the generator.").count(), 3);
+    assert_eq!(text.matches("Dotted vertical lines mark stalls of the generator.").count(), 3);
     let marks = page.split_once("\"marks\":[").unwrap().1.split_once(']').unwrap().0;
     let words = ["core 1 was blocked for 0.3 s at 00:07", "this process did not run for 1.5 s at 00:12"];
     let expected = format!(
-        "{{\"at_s\":7.0,\"words\":\"{0}\"}},{{\"at_s\":12.0,\"words\":\"{1}\"}},\
-         {{\"at_s\":13.5,\"words\":\"end of: {1}\"}}",
+        "{{\"at_s\":7.0,\"stall\":true,\"words\":\"{0}\"}},{{\"at_s\":12.0,\"stall\":true,\"words\":\"{1}\"}},\
+         {{\"at_s\":13.5,\"stall\":true,\"words\":\"end of: {1}\"}}",
         words[0], words[1]
     );
     assert_eq!(marks, expected);

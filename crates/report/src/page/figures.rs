@@ -47,15 +47,14 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
     if summary.window.is_some() {
         words += " Shaded: excluded from the tables.";
     }
-    let marked = [
-        (!summary.run.events.is_empty(), "changes of the load"),
-        (reported_stalls(&summary.run.generator.stalls).next().is_some(), "stalls of the generator"),
-        (!summary.incidents.is_empty(), "incidents"),
-    ];
-    let marked: Vec<&str> =
-        marked.into_iter().filter(|(is_marked, _)| *is_marked).map(|(_, name)| name).collect();
-    if !marked.is_empty() {
-        words += &format!(" Dashed vertical lines mark {}.", marked.join(" and "));
+    if !summary.run.events.is_empty() {
+        words += " Dashed vertical lines mark changes of the load.";
+    }
+    if reported_stalls(&summary.run.generator.stalls).next().is_some() {
+        words += " Dotted vertical lines mark stalls of the generator.";
+    }
+    if !summary.incidents.is_empty() {
+        words += " Incidents are shaded red.";
     }
     words
 }

@@ -66,9 +66,9 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "incident",
         "incident",
-        "A part of the run whose 95th percentile is at least 1.5 times the usual one, in which at least four times as many \
-      requests failed as usual, or in which fewer than half as many requests ended although the load was the same. A \
-      change that lasts to the end of the run counts from a factor of 1.3. Marks in the plots show where it is.",
+        "A part of the run whose 95th percentile is at least 1.5 times the usual one (1.3 times if it is long), in which at \
+      least three times as many requests failed as usual, or in which at most two thirds as many requests ended although \
+      the load was the same. The usual state is the best one that held for a while. Shaded in the plots.",
     ),
     ("max", "longest", "The largest time, exact."),
     ("mean", "mean", "The sum of all times divided by their number, exact."),

@@ -29,39 +29,50 @@ pub(super) struct PageModel<'s> {
     labels: Vec<LabelModel<'s>>,
 }
 
-/// A time at which the run was changed, the generator stalled, or an incident began or ended.
+/// A time at which the run was changed or the generator stalled, or the time of an incident.
 #[derive(Serialize)]
 pub(super) struct Mark {
     at_s: f64,
+    /// End of an incident, which is shaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_s: Option<f64>,
+    /// Whether the generator stalled.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stall: bool,
     words: String,
 }
 
 impl Mark {
     pub(super) fn of(event: &ControlEvent) -> Mark {
-        Mark { at_s: event.at_ns.as_secs_f64(), words: event.description() }
+        Mark { at_s: event.at_ns.as_secs_f64(), to_s: None, stall: false, words: event.description() }
     }
 
     /// Where a stall begins, and where one ends that is long enough to be seen as a time.
     fn of_stall(stall: &Stall) -> impl Iterator<Item = Mark> {
         const SEEN_NS: u64 = 1_000_000_000;
-        let begin = Mark { at_s: stall.at_ns as f64 / 1e9, words: describe_stall(stall) };
+        let mark = |at_s: f64, words: String| Mark { at_s, to_s: None, stall: true, words };
+        let begin = mark(stall.at_ns as f64 / 1e9, describe_stall(stall));
         let end_s = stall.at_ns.saturating_add(stall.length_ns) as f64 / 1e9;
-        let end = (stall.length_ns >= SEEN_NS)
-            .then(|| Mark { at_s: end_s, words: format!("end of: {}", describe_stall(stall)) });
+        let end =
+            (stall.length_ns >= SEEN_NS).then(|| mark(end_s, format!("end of: {}", describe_stall(stall))));
         std::iter::once(begin).chain(end)
     }
 
-    /// Where an incident begins, and where it ends.
-    fn of_incident(incident: &Incident) -> impl Iterator<Item = Mark> {
-        let begin = Mark { at_s: incident.from_s, words: format!("incident: {}", what(incident)) };
-        let end = incident.to_s.map(|at_s| Mark { at_s, words: "end of the incident".to_owned() });
-        std::iter::once(begin).chain(end)
+    fn of_incident(incident: &Incident, run_end_s: f64) -> Mark {
+        let to_s = incident.to_s.unwrap_or(run_end_s).max(incident.from_s);
+        Mark {
+            at_s: incident.from_s,
+            to_s: Some(to_s),
+            stall: false,
+            words: format!("incident: {}", what(incident)),
+        }
     }
 
     fn all(summary: &Summary) -> Vec<Mark> {
         let run = &summary.run;
+        let end_s = summary.series.second.last().map_or(0.0, |last| (last + 1) as f64);
         let stalls = reported_stalls(&run.generator.stalls).flat_map(Mark::of_stall);
-        let incidents = summary.incidents.iter().flat_map(Mark::of_incident);
+        let incidents = summary.incidents.iter().map(|incident| Mark::of_incident(incident, end_s));
         run.events.iter().map(Mark::of).chain(stalls).chain(incidents).collect()
     }
 }

@@ -1,8 +1,10 @@
 //! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
 
 use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
-use busyhour_analysis::{Caveat, ReportedCaveat, Summary, Times};
-use busyhour_record::{ArrivalCounts, CoreFacts, RunEnd};
+use busyhour_analysis::{
+    Caveat, GeneratorMark, GeneratorState, ReportedCaveat, Summary, Times, generator_mark,
+};
+use busyhour_record::{ArrivalCounts, RunEnd};
 use maud::{Markup, Render, html};
 
 use super::closed_load::Cycle;
@@ -11,7 +13,7 @@ use super::steps::Steps;
 use super::thresholds::thresholds;
 use super::tiles::tiles;
 use crate::delivery::{delivery, who};
-use crate::incident_lines::{what, when};
+use crate::incident_lines::{not_searched, what, when};
 use crate::load_changes::changes;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::terminal_text::printable;
@@ -326,14 +328,18 @@ fn cycle(summary: &Summary) -> Markup {
     }
 }
 
-/// The incidents of the run; nothing without any.
+/// The incidents of the run, and what was not searched.
 fn incidents(summary: &Summary) -> Markup {
+    let not_searched = not_searched(summary);
     html! {
         @if !summary.incidents.is_empty() {
             h2 { (def("incident", "What happened")) }
             ul.incidents {
                 @for incident in &summary.incidents { li { b { (when(incident)) } ": " (what(incident)) } }
             }
+        }
+        @if !not_searched.is_empty() {
+            p.note { (def("incident", "Incidents")) ": " (not_searched) "." }
         }
     }
 }
@@ -381,51 +387,17 @@ fn plain_line(verdict: &ArrivalVerdict) -> &str {
 
 /// Whether the generator itself was the bottleneck.
 fn generator(summary: &Summary) -> Markup {
-    let generator = &summary.run.generator;
-    let share = |of: fn(&CoreFacts) -> Option<f64>| generator.cores.iter().filter_map(of).reduce(f64::max);
-    let problems: Vec<&str> = summary
-        .caveats
-        .iter()
-        .filter(|reported| {
-            matches!(
-                reported.caveat,
-                Caveat::GeneratorBusy { .. }
-                    | Caveat::GeneratorStalled { .. }
-                    | Caveat::CoresAbandoned { .. }
-                    | Caveat::CpuStolen { .. }
-                    | Caveat::RecorderStalled { .. }
-                    | Caveat::SamplesLost { .. }
-            )
-        })
-        .map(|reported| reported.message.as_str())
-        .collect();
-    let is_unusable = summary.caveats.iter().any(|reported| {
-        matches!(reported.caveat, Caveat::SamplesLost { .. } | Caveat::CoresAbandoned { .. })
-    });
-    let about = html! { " " (def("generator", "What is the generator?")) };
-    if !problems.is_empty() {
-        let class = if is_unusable { "bad" } else { "warn" };
-        let reasons = html! { p { (printable(&capital(&problems.join("; ")))) "." (about) } };
-        return chip(class, "Generator: may have been the bottleneck", reasons);
-    }
-    match share(|core| core.busy) {
-        Some(busy) => chip(
-            "good",
-            "Generator: not the bottleneck",
-            html! {
-                p {
-                    "Its busiest core was busy for " (format!("{:.0}", busy * 100.0)) " % of the time"
-                    @if let Some(busy) = share(|core| core.busy_second_max) {
-                        ", " (format!("{:.0}", busy * 100.0)) " % in its busiest second"
-                    }
-                    "." (about)
-                }
-            },
-        ),
-        None => {
-            chip("open", "Generator: unknown", html! { p { "Its utilization is not recorded." (about) } })
-        }
-    }
+    let GeneratorMark { state, words, reasons } = generator_mark(summary);
+    let class = match state {
+        GeneratorState::Unusable => "bad",
+        GeneratorState::Doubtful | GeneratorState::WaitedForUsers => "warn",
+        GeneratorState::Fine => "good",
+        GeneratorState::Unknown => "open",
+    };
+    let reasons = html! {
+        p { (printable(&capital(&reasons.join("; ")))) ". " (def("generator", "What is the generator?")) }
+    };
+    chip(class, &printable(&format!("Generator: {words}")), reasons)
 }
 
 /// The key figures: both clocks, from the shortest to the longest.

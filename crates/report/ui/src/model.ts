@@ -79,6 +79,10 @@ export interface Part {
 /** A time at which the user changed the run. */
 export interface Mark {
   readonly at_s: number;
+  /** End of an incident, which is shaded; absent for a line. */
+  readonly to_s?: number;
+  /** Whether it is a stall of the generator, whose line is dotted. */
+  readonly stall?: boolean;
   readonly words: string;
 }
 

@@ -86,18 +86,28 @@ export function shadeOutside(part: () => Part | undefined): (plot: uPlot) => voi
   };
 }
 
-/** Draws a line where the user changed the run or the generator stalled; the page's first part describes it. */
+/** Shades incidents, and draws a line where the user changed the run (dashed) or the generator stalled (dotted); the page's
+ *  first part describes them. */
 export function drawMarks(marks: () => readonly Mark[] | undefined): (plot: uPlot) => void {
   return (plot) => {
     const { left, top, width, height } = plot.bbox;
     const { ctx } = plot;
+    const at = (seconds: number): number => plot.valToPos(seconds, "x", true);
+    const inside = (x: number): number => Math.min(Math.max(x, left), left + width);
     ctx.save();
     ctx.strokeStyle = colour("ink");
+    ctx.fillStyle = faded("red", 12);
     ctx.lineWidth = devicePixelRatio;
-    ctx.setLineDash([2 * devicePixelRatio, 2 * devicePixelRatio]);
-    for (const { at_s } of marks() ?? []) {
-      const x = Math.round(plot.valToPos(at_s, "x", true)) + 0.5;
+    for (const { at_s, to_s, stall } of marks() ?? []) {
+      if (to_s !== undefined) {
+        const from = inside(at(at_s));
+        ctx.fillRect(from, top, Math.max(inside(at(to_s)) - from, devicePixelRatio), height);
+        continue;
+      }
+      const x = Math.round(at(at_s)) + 0.5;
       if (x < left || x > left + width) continue;
+      const dash = stall ? [1, 4] : [2, 2];
+      ctx.setLineDash(dash.map((part) => part * devicePixelRatio));
       ctx.beginPath();
       ctx.moveTo(x, top);
       ctx.lineTo(x, top + height);
