@@ -152,6 +152,55 @@ fn references_are_followed() {
     assert_eq!(rows(&again), rows(&plan));
 }
 
+/// A sampler with headers of its own, one behind it that has a manager, and a way from a further manager.
+fn referring(way: &str) -> String {
+    format!(
+        "<jmeterTestPlan><hashTree><S guiclass=\"\"><elementProp name=\"a\" elementType=\"A\"/><elementProp name=\"h\" \
+         elementType=\"H\"><collectionProp name=\"list\"><stringProp name=\"x\">ten</stringProp></collectionProp></elementProp></S>\
+         <hashTree><M guiclass=\"\"><collectionProp name=\"own\"><stringProp name=\"y\">20</stringProp></collectionProp></M><hashTree/>\
+         </hashTree><S guiclass=\"\"/><hashTree><M guiclass=\"\"><collectionProp reference=\"{way}\"/></M><hashTree/></hashTree>\
+         </hashTree></jmeterTestPlan>"
+    )
+}
+
+#[test]
+fn references_lead_to_other_elements() {
+    for (way, name, text) in [
+        ("../../../S/elementProp[2]/collectionProp", "list", "ten"),
+        ("../../../S[1]/elementProp[2]/collectionProp", "list", "ten"),
+        ("../../../hashTree/M/collectionProp", "own", "20"),
+        ("../../../hashTree[1]/M[1]/collectionProp[1]", "own", "20"),
+    ] {
+        let (mut plan, diagnostics) = parse(referring(way).as_bytes(), "plan.jmx");
+        assert!(diagnostics.is_empty(), "{way}: {diagnostics:?}");
+        let list = |plan: &TestPlan| {
+            let last = plan.elements().last().unwrap();
+            let list = last.collection(name).unwrap().items().next().unwrap();
+            (list.text().unwrap().to_owned(), list.id())
+        };
+        let (value, id) = list(&plan);
+        assert_eq!(value, text, "{way}");
+        plan.set_value(id, "other").unwrap();
+        let (again, _) = parse(&plan.write(), "again.jmx");
+        assert_eq!(list(&again).0, "other", "{way}");
+    }
+    for way in [
+        "../../../S[3]/elementProp",
+        "../../../T/x",
+        "../../../S",
+        "../../../hashTree",
+        "../../../hashTree[4]/M",
+        "../../../../../x",
+    ] {
+        let (_, diagnostics) = parse(referring(way).as_bytes(), "plan.jmx");
+        assert_eq!(
+            diagnostics.iter().map(|found| found.code).collect::<Vec<_>>(),
+            ["jmx-reference"],
+            "{way}"
+        );
+    }
+}
+
 #[test]
 fn references_cannot_be_piled_up() {
     // Each level would hold the one before twice: 2^40 texts.
