@@ -1,10 +1,12 @@
 //! HTTP samplers with the defaults and managers of their scope.
 
+use busyhour_diagnostic::Diagnostic;
 use busyhour_http::embedded::Embedded;
 use busyhour_http::modify::{Modifier, UrlRewriting};
 use busyhour_http::source::{Source, SourceKind};
 use busyhour_http::{
-    Argument, Charset, Client, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects,
+    Argument, Charset, Client, ContentEncoding, FileArgument, Header, HeaderManagers, HttpSampler, Proxy,
+    Redirects,
 };
 use busyhour_plan::{Element, Property};
 use busyhour_program::result::Retention;
@@ -92,7 +94,7 @@ fn request<'p>(
         .map(|item| argument(context, item))
         .collect();
     let files = files(context, merged);
-    let charset = charset(context, merged);
+    let encoding = content_encoding(context, merged);
     let redirects = redirects(context, merged);
     let proxy = proxy(context, merged);
     // An empty method is one that JMeter refuses to send.
@@ -118,7 +120,7 @@ fn request<'p>(
         files,
         multipart: merged.flag(context, "HTTPSampler.DO_MULTIPART_POST", false),
         browser_compatible: merged.flag(context, "HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", false),
-        charset,
+        encoding,
         redirects,
         keep_alive: merged.flag(context, "HTTPSampler.use_keepalive", false),
         connect_timeout: merged.text(context, "HTTPSampler.connect_timeout"),
@@ -192,27 +194,28 @@ fn files<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Box<[FileArgumen
     files.into()
 }
 
-fn charset<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Charset {
+/// The content encoding: known now if it is the same for all samples.
+fn content_encoding<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> ContentEncoding {
     const PROPERTY: &str = "HTTPSampler.contentEncoding";
-    let text = match merged.property(PROPERTY).and_then(Property::text) {
-        Some(text) => context.now(text),
-        None => String::new(),
-    };
-    match Charset::named(&text) {
-        Some(charset) => charset,
-        None => {
-            let owner = merged.property(PROPERTY).map_or(merged.sampler, Property::owner);
-            context.findings.unsupported_setting(
-                owner,
-                PROPERTY,
-                &format!(
-                    "the content encoding {text:?} is not supported: it is none of those that Java and the web know by \
-                     the same name"
-                ),
-            );
-            Charset::Utf8
-        }
+    let template = merged.text(context, PROPERTY);
+    let Some(name) = template.as_literal() else { return ContentEncoding::Text(template) };
+    if let Some(charset) = Charset::named(name) {
+        return ContentEncoding::Known(charset);
     }
+    let owner = merged.property(PROPERTY).map_or(merged.sampler, Property::owner);
+    if Charset::may_be_name(name) {
+        let what = format!(
+            "the content encoding {name:?} is not supported: it is none of those that Java and the web know by the same name"
+        );
+        context.findings.unsupported_setting(owner, PROPERTY, &what);
+        return ContentEncoding::Known(Charset::Utf8);
+    }
+    let message = format!(
+        "{name:?} cannot be the name of a charset: JMeter fails each request with a body, and sends no values"
+    );
+    let finding = Diagnostic::warning("invalid-charset", message);
+    context.findings.add_at(owner, PROPERTY, finding.with_hint("write the name alone, for example UTF-8"));
+    ContentEncoding::Text(template)
 }
 
 fn header_managers(scope: &[Element<'_>]) -> HeaderManagers {

@@ -10,7 +10,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::RequestAccess;
 use busyhour_program::user::{StateId, UserState};
 
-use crate::charset::Charset;
+use crate::charset::{Charset, ContentEncoding};
 use crate::cookies::Jar;
 use crate::encode;
 use crate::session::HttpSession;
@@ -225,7 +225,7 @@ impl RequestAccess for Access {
                 let text = template.text(user).into_owned();
                 if which == RequestText::Protocol && text.is_empty() { "http".to_owned() } else { text }
             }
-            None => self.sampler.charset.name().to_owned(),
+            None => self.sampler.encoding.name(user),
         }
     }
 
@@ -238,7 +238,7 @@ impl RequestAccess for Access {
             }
             RequestText::Path => self.set_path(user, text),
             RequestText::ContentEncoding => match Charset::named(text) {
-                Some(charset) => self.own().charset = charset,
+                Some(charset) => self.own().encoding = ContentEncoding::Known(charset),
                 None => return false,
             },
             RequestText::Method => self.own().method = literal,

@@ -1,8 +1,55 @@
 //! How texts become bytes.
 
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use encoding_rs::{EncoderResult, Encoding};
 
-/// How texts become bytes (`HTTPSampler.contentEncoding`).
+use crate::failure::Failure;
+
+/// The content encoding of a sampler (`HTTPSampler.contentEncoding`).
+#[derive(Debug, Clone)]
+pub enum ContentEncoding {
+    /// Known before the run.
+    Known(Charset),
+    /// Evaluated for each sample.
+    Text(Template),
+}
+
+impl ContentEncoding {
+    /// The charset of the next sample.
+    ///
+    /// # Errors
+    /// As in Java for a name that is not one of a known charset.
+    pub(crate) fn charset(&self, user: &mut UserState) -> Result<Charset, Failure> {
+        match self {
+            Self::Known(charset) => Ok(*charset),
+            Self::Text(template) => {
+                let name = template.text(user);
+                Charset::named(&name).ok_or_else(|| unknown(&name))
+            }
+        }
+    }
+
+    /// Its name as the next sample has it.
+    pub(crate) fn name(&self, user: &mut UserState) -> String {
+        match self {
+            Self::Known(charset) => charset.name().to_owned(),
+            Self::Text(template) => template.text(user).into_owned(),
+        }
+    }
+}
+
+/// What Java throws for the name of no charset.
+fn unknown(name: &str) -> Failure {
+    let class = if Charset::may_be_name(name) {
+        "java.nio.charset.UnsupportedCharsetException"
+    } else {
+        "java.nio.charset.IllegalCharsetNameException"
+    };
+    Failure::new(class, name)
+}
+
+/// How texts become bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Charset {
     /// UTF-8, JMeter's default.
@@ -41,6 +88,14 @@ impl Charset {
         let encoding = Encoding::for_label(label.as_bytes())?;
         let same = encoding.name().eq_ignore_ascii_case(&label);
         (same && encoding.output_encoding() == encoding).then_some(Self::Other(encoding))
+    }
+
+    /// Whether Java accepts `name` as the name of a charset, known or not.
+    pub fn may_be_name(name: &str) -> bool {
+        !name.is_empty()
+            && name.bytes().enumerate().all(|(at, byte)| {
+                byte.is_ascii_alphanumeric() || (at > 0 && matches!(byte, b'-' | b'+' | b':' | b'_' | b'.'))
+            })
     }
 
     /// Java's name of it.
@@ -120,6 +175,10 @@ mod tests {
         // The web takes the first two for others, and writes no UTF-16.
         for name in ["iso-8859-9", "tis-620", "UTF-16", "nonsense"] {
             assert_eq!(Charset::named(name), None, "{name}");
+            assert!(Charset::may_be_name(name));
+        }
+        for name in ["", "${ENC}", "-x", "a b"] {
+            assert!(!Charset::may_be_name(name), "{name}");
         }
     }
 }

@@ -325,7 +325,8 @@ impl Visit for Download<'_, '_> {
         let Self { all, lane, result, .. } = self;
         let sampler = all.sampler;
         if origin.is_file {
-            file_page::read(sampler, request, result, &all.clock, keep).await;
+            let encoding = all.with(lane, result, |user, _| sampler.encoding.name(user));
+            file_page::read(sampler, (request, &encoding), result, &all.clock, keep).await;
             return None;
         }
         if let Some(source) = &sampler.source {

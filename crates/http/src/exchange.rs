@@ -35,7 +35,8 @@ pub(crate) async fn one(
 ) -> Option<String> {
     let clock = user.run.clock.clone();
     if origin.is_file {
-        Box::pin(file_page::read(sampler, request, &mut user.result, &clock, keep)).await;
+        let encoding = sampler.encoding.name(user);
+        Box::pin(file_page::read(sampler, (request, &encoding), &mut user.result, &clock, keep)).await;
         return None;
     }
     if let Some(source) = &sampler.source {

@@ -16,10 +16,11 @@ use crate::wire_request::WireRequest;
 /// Default number of retained bytes of a file, as in JMeter.
 const KEPT_MAX: usize = 10 * 1024 * 1024;
 
-/// Reads the file that the URL of the request names; a relative one is looked for in the working directory.
+/// Reads the file that the URL of the request names; a relative one is looked for in the working directory. The content has
+/// the encoding of the sampler.
 pub(crate) async fn read(
     sampler: &HttpSampler,
-    request: &WireRequest,
+    (request, encoding): (&WireRequest, &str),
     result: &mut SampleResult,
     clock: &Clock,
     keep: Retention,
@@ -63,8 +64,8 @@ pub(crate) async fn read(
             result.success = true;
             result.body_bytes = bytes;
             result.data_type = DataType::Text;
-            result.encoding.push_str(sampler.charset.name());
-            result.content_type = format!("text/html; charset={}", sampler.charset.name());
+            result.encoding.push_str(encoding);
+            result.content_type = format!("text/html; charset={encoding}");
             if keep.body {
                 result.body.extend_from_slice(&content);
             }

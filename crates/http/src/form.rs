@@ -5,14 +5,15 @@ use busyhour_program::user::UserState;
 use crate::charset::Charset;
 use crate::encode;
 use crate::failure::Failure;
-use crate::settings::{Argument, HttpSampler};
+use crate::settings::HttpSampler;
 use crate::wire_request::WireRequest;
 
-/// Appends the query that a sampler's arguments make (`getQueryString`).
-pub(crate) fn query(arguments: &[Argument], user: &mut UserState, out: &mut String) {
+/// Appends the query that a sampler's arguments make (`getQueryString`). Of a value in an unknown charset nothing is sent.
+pub(crate) fn query(sampler: &HttpSampler, user: &mut UserState, out: &mut String) {
+    let charset = sampler.encoding.charset(user).ok();
     let mut first = true;
     let mut text = user.take_buffer();
-    for argument in arguments {
+    for argument in &sampler.arguments {
         text.clear();
         argument.name.render(user, &mut text);
         if text.is_empty() {
@@ -28,9 +29,23 @@ pub(crate) fn query(arguments: &[Argument], user: &mut UserState, out: &mut Stri
         if argument.use_equals {
             out.push('=');
         }
-        append(&text, argument.encode, out);
+        append_value(&text, argument.encode.then_some(charset), out);
     }
     user.give_back(text);
+}
+
+/// Appends a value as it is, or encoded in the charset, if it is known.
+fn append_value(text: &str, encoded_in: Option<Option<Charset>>, out: &mut String) {
+    match encoded_in {
+        None => out.push_str(text),
+        Some(None) => {}
+        Some(Some(Charset::Utf8)) => encode::form(text, out),
+        Some(Some(charset)) => {
+            let mut bytes = Vec::new();
+            charset.encode(text, &mut bytes);
+            encode::form_bytes(&bytes, out);
+        }
+    }
 }
 
 fn append(text: &str, encoded: bool, out: &mut String) {
@@ -44,6 +59,7 @@ pub(crate) async fn body(
     request: &mut WireRequest,
 ) -> Result<(), Failure> {
     request.has_body = true;
+    let charset = sampler.encoding.charset(user)?;
     let mut files = Vec::new();
     for file in &sampler.files {
         let path = file.path.text(user).into_owned();
@@ -52,7 +68,7 @@ pub(crate) async fn body(
     let as_body = files.len() == 1 && !files[0].0.is_empty() && files[0].1.is_empty();
     let complete = !files.is_empty() && files.iter().all(|(path, ..)| !path.is_empty());
     if sampler.multipart || (complete && !as_body) {
-        return multipart(sampler, user, request, &files).await;
+        return multipart(sampler, charset, user, request, &files).await;
     }
     let file_type = files.first().map(|(.., mime)| mime.as_str()).filter(|mime| !mime.is_empty());
     if sampler.arguments.is_empty() && as_body {
@@ -74,14 +90,14 @@ pub(crate) async fn body(
             argument.value.render(user, &mut text);
             append(&text, argument.encode, &mut encoded);
         }
-        sampler.charset.encode(&encoded, &mut request.body);
+        charset.encode(&encoded, &mut request.body);
         request.entity_type.push_str("text/plain; charset=");
-        request.entity_type.push_str(sampler.charset.name());
+        request.entity_type.push_str(charset.name());
         user.give_back(text);
         user.give_back(encoded);
         return Ok(());
     }
-    form(sampler, user, request);
+    form(sampler, charset, user, request);
     Ok(())
 }
 
@@ -95,7 +111,7 @@ pub(crate) fn sends_values_as_body(sampler: &HttpSampler, user: &mut UserState) 
             }))
 }
 
-fn form(sampler: &HttpSampler, user: &mut UserState, request: &mut WireRequest) {
+fn form(sampler: &HttpSampler, charset: Charset, user: &mut UserState, request: &mut WireRequest) {
     let mut first = true;
     let mut out = user.take_buffer();
     for argument in &sampler.arguments {
@@ -116,13 +132,13 @@ fn form(sampler: &HttpSampler, user: &mut UserState, request: &mut WireRequest) 
         for (text, before) in [(&name, ""), (&value, "=")] {
             out.push_str(before);
             let mut bytes = Vec::new();
-            sampler.charset.encode(text, &mut bytes);
+            charset.encode(text, &mut bytes);
             encode::form_bytes(&bytes, &mut out);
         }
     }
     request.body.extend_from_slice(out.as_bytes());
     request.entity_type.push_str("application/x-www-form-urlencoded; charset=");
-    request.entity_type.push_str(sampler.charset.name());
+    request.entity_type.push_str(charset.name());
     user.give_back(out);
 }
 
@@ -140,12 +156,14 @@ async fn load(sampler: &HttpSampler, path: &str) -> Result<std::sync::Arc<[u8]>,
 
 async fn multipart(
     sampler: &HttpSampler,
+    charset: Charset,
     user: &mut UserState,
     request: &mut WireRequest,
     files: &[(String, String, String)],
 ) -> Result<(), Failure> {
     drop_content_type(request);
-    let charset = sampler.charset;
+    // Names of parts are UTF-8 unless the request imitates a browser's.
+    let charset_of_names = if sampler.browser_compatible { charset } else { Charset::Utf8 };
     let boundary = boundary(user);
     let mut body = Vec::new();
     for argument in &sampler.arguments {
@@ -154,7 +172,7 @@ async fn multipart(
             continue;
         }
         let value = argument.value.text(user).into_owned();
-        part_head(&mut body, &boundary, charset, &name, None);
+        part_head(&mut body, &boundary, charset_of_names, &name, None);
         if !sampler.browser_compatible {
             let mime = argument.content_type.text(user);
             let mime = if mime.is_empty() { "text/plain" } else { &*mime };
@@ -175,7 +193,7 @@ async fn multipart(
             return Err(Failure::new("org.apache.http.ParseException", "Invalid content type: "));
         }
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        part_head(&mut body, &boundary, charset, parameter, Some(name));
+        part_head(&mut body, &boundary, charset_of_names, parameter, Some(name));
         body.extend_from_slice(b"Content-Type: ");
         body.extend_from_slice(mime.as_bytes());
         body.extend_from_slice(b"\r\n");

@@ -52,7 +52,7 @@ mod visit;
 mod whole;
 mod wire_request;
 
-pub use charset::Charset;
+pub use charset::{Charset, ContentEncoding};
 pub use client::Client;
 pub use failure::Failure;
 pub use files::FileStore;

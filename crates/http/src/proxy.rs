@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use busyhour_program::user::UserState;
 
+use crate::client::Client;
 use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
 use crate::settings::{HttpSampler, Proxy};
@@ -21,11 +22,21 @@ pub(crate) fn proxy_for(
     }
     let proxy = sampler.shared.proxy.as_ref()?;
     let host = origin.bare_host();
+    if sampler.client == Client::Java && is_this_machine(host) {
+        return None;
+    }
     let excluded = sampler.shared.no_proxy.iter().any(|pattern| match pattern.strip_prefix('*') {
         Some(suffix) => host.ends_with(suffix),
         None => host.eq_ignore_ascii_case(pattern),
     });
     if excluded { None } else { address(proxy, user) }
+}
+
+/// Whether a host is one for which Java's own client never uses the proxy of the command line.
+fn is_this_machine(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.starts_with("127.")
+        || matches!(host, "::1" | "::0" | "0.0.0.0")
 }
 
 fn address(proxy: &Proxy, user: &mut UserState) -> Option<Arc<ProxyAddress>> {

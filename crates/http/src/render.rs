@@ -149,7 +149,7 @@ fn render_url(
     user.give_back(path);
     if !sampler.arguments.is_empty() && matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS") {
         let mut query = user.take_buffer();
-        form::query(&sampler.arguments, user, &mut query);
+        form::query(sampler, user, &mut query);
         if !query.is_empty() {
             request.url.push(if had_query { '&' } else { '?' });
             request.url.push_str(&query);

@@ -9,7 +9,7 @@ use busyhour_program::template::Template;
 
 use crate::auth::AuthManager;
 use crate::cache::CacheManager;
-use crate::charset::Charset;
+use crate::charset::ContentEncoding;
 use crate::client::Client;
 use crate::cookies::CookieManager;
 use crate::dns::DnsManager;
@@ -193,7 +193,7 @@ pub struct HttpSampler {
     /// `HTTPSampler.BROWSER_COMPATIBLE_MULTIPART`
     pub browser_compatible: bool,
     /// `HTTPSampler.contentEncoding`
-    pub charset: Charset,
+    pub encoding: ContentEncoding,
     /// `HTTPSampler.follow_redirects`, `HTTPSampler.auto_redirects`
     pub redirects: Redirects,
     /// `HTTPSampler.use_keepalive`

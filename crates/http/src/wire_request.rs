@@ -193,7 +193,13 @@ impl WireRequest {
         wire.push(b' ');
         let plain_proxy = proxy.filter(|_| !origin.secure);
         if plain_proxy.is_some() {
-            wire.extend_from_slice(origin.prefix.as_bytes());
+            match self.client {
+                // HttpClient writes the host in lower case here, and as it is into `Host`.
+                Client::HttpClient4 => {
+                    wire.extend(origin.prefix.bytes().map(|byte| byte.to_ascii_lowercase()))
+                }
+                Client::Java => wire.extend_from_slice(origin.prefix.as_bytes()),
+            }
         }
         // HttpClient normalises the path of what it sends to the server itself, and leaves it alone on the way to a proxy.
         self.write_target(&mut wire, plain_proxy.is_some());

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_http::auth::{AuthManager, Authorization};
-use busyhour_http::{Charset, Client, HeaderManagers, HttpSampler, HttpSession, Redirects, SharedHttp};
+use busyhour_http::{
+    Charset, Client, ContentEncoding, HeaderManagers, HttpSampler, HttpSession, Redirects, SharedHttp,
+};
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::{GroupShared, Properties, RunShared};
@@ -43,7 +45,7 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
         files: Box::default(),
         multipart: false,
         browser_compatible: false,
-        charset: Charset::Utf8,
+        encoding: ContentEncoding::Known(Charset::Utf8),
         redirects: Redirects::None,
         keep_alive: true,
         connect_timeout: Template::default(),
