@@ -27,7 +27,7 @@ pub(crate) fn regex_extractor<'p>(
         match_number: context.text(element, "RegexExtractor.match_number"),
         default: context.text(element, "RegexExtractor.default"),
         default_is_empty: context.flag(element, "RegexExtractor.default_empty_value", false),
-        field: Field::of_extractor(element.text_or("RegexExtractor.useHeaders", ""))?,
+        field: Field::of_extractor(element.text_or("RegexExtractor.useHeaders", "")),
         scope: scope(context, element, "Sample.scope")?,
     };
     Ok(Arc::new(RegexExtractor::new(settings, &mut context.symbols)?))
@@ -69,7 +69,7 @@ pub(crate) fn boundary_extractor<'p>(
         match_number: context.text(element, "BoundaryExtractor.match_number"),
         default: context.text(element, "BoundaryExtractor.default"),
         default_is_empty: context.flag(element, "BoundaryExtractor.default_empty_value", false),
-        field: Field::of_extractor(element.text_or("BoundaryExtractor.useHeaders", ""))?,
+        field: Field::of_extractor(element.text_or("BoundaryExtractor.useHeaders", "")),
         scope: scope(context, element, "Sample.scope")?,
     };
     Ok(Arc::new(BoundaryExtractor::new(settings)?))

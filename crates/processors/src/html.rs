@@ -10,7 +10,7 @@ pub(crate) use limit::SelectLimit;
 pub(crate) use select::{Selector, SelectorError};
 pub(crate) use text::TextBudget;
 pub(crate) use tidy::tolerant;
-pub(crate) use tree::{PageLimit, parse};
+pub(crate) use tree::{Kind, PageLimit, ROOT, parse};
 
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,7 @@ mod css_extractor;
 mod csv;
 mod debug;
 mod debug_post;
+mod document_text;
 mod html;
 #[cfg(test)]
 mod interleaved_tests;

@@ -116,6 +116,7 @@ impl ResponseAssertion {
         let subject = match (&self.settings.scope, self.settings.field) {
             (Scope::Variable(name), _) => Cow::Owned(format!("variable({})", name.text(user))),
             (_, Field::Body | Field::Unescaped) => "text".into(),
+            (_, Field::Document) => "document".into(),
             (_, Field::Code) => "code".into(),
             (_, Field::Message) => "message".into(),
             (_, Field::RequestHeaders) => "request headers".into(),
@@ -160,7 +161,10 @@ impl Assertion for ResponseAssertion {
                 let name = name.text(user);
                 user.variables.get(&name).unwrap_or_default().to_owned().into()
             }
-            _ => self.settings.field.text(result).unwrap_or_default(),
+            _ => match self.settings.field.text(result) {
+                Ok(text) => text,
+                Err(error) => return AssertionResult { error: true, message: error.to_string(), ..outcome },
+            },
         };
         if text.is_empty() {
             if !self.is(NOT) {

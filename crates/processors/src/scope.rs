@@ -7,6 +7,7 @@ use busyhour_program::element::AssertionScope;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 
+use crate::document_text::document_text;
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
@@ -100,6 +101,8 @@ pub enum Field {
     Body,
     /// The response body as text without HTML entities (extractors only).
     Unescaped,
+    /// The text of the response body as a document.
+    Document,
     /// The headers of the response, status line included.
     ResponseHeaders,
     /// The headers of the request.
@@ -116,12 +119,9 @@ pub enum Field {
 
 impl Field {
     /// The field that `RegexExtractor.useHeaders` or `BoundaryExtractor.useHeaders` names.
-    ///
-    /// # Errors
-    /// For the body as a document.
-    pub fn of_extractor(text: &str) -> Result<Self, Refusal> {
+    pub fn of_extractor(text: &str) -> Self {
         let is = |word: &str| text.eq_ignore_ascii_case(word);
-        Ok(if is("true") {
+        if is("true") {
             Self::ResponseHeaders
         } else if is("request_headers") {
             Self::RequestHeaders
@@ -134,39 +134,31 @@ impl Field {
         } else if is("unescaped") {
             Self::Unescaped
         } else if is("as_document") {
-            return Err(Refusal::unsupported(
-                "looks at the body as a document (text of PDF or office files)",
-            ));
+            Self::Document
         } else {
             Self::Body
-        })
+        }
     }
 
     /// The field that a response assertion's `Assertion.test_field` names; any other value means the URL.
-    ///
-    /// # Errors
-    /// For the body as a document.
-    pub fn of_assertion(text: &str) -> Result<Self, Refusal> {
-        Ok(match text {
+    pub fn of_assertion(text: &str) -> Self {
+        match text {
             "Assertion.response_data" => Self::Body,
-            "Assertion.response_data_as_document" => {
-                return Err(Refusal::unsupported(
-                    "looks at the body as a document (text of PDF or office files)",
-                ));
-            }
+            "Assertion.response_data_as_document" => Self::Document,
             "Assertion.response_code" => Self::Code,
             "Assertion.response_message" => Self::Message,
             "Assertion.response_headers" => Self::ResponseHeaders,
             "Assertion.request_headers" => Self::RequestHeaders,
             "Assertion.request_data" => Self::RequestData,
             _ => Self::Url,
-        })
+        }
     }
 
     /// The field's text.
     ///
     /// # Errors
-    /// In the body is an entity for what is no character, in Java's words.
+    /// In the body is an entity for what is no character, in Java's words, or the body is a document of a kind whose text is
+    /// not extracted.
     pub(crate) fn text<'r>(&self, result: &'r SampleResult) -> Result<Cow<'r, str>, ElementError> {
         Ok(match self {
             Self::Body => result.body_text(),
@@ -174,6 +166,7 @@ impl Field {
                 Cow::Borrowed(text) => busyhour_functions::unescape_html(text)?,
                 Cow::Owned(text) => Cow::Owned(busyhour_functions::unescape_html(&text)?.into_owned()),
             },
+            Self::Document => document_text(&result.body)?,
             Self::ResponseHeaders => Cow::Borrowed(&result.response_headers),
             Self::RequestHeaders => Cow::Borrowed(&result.request_headers),
             Self::RequestData => Cow::Borrowed(&result.request_data),
@@ -186,7 +179,7 @@ impl Field {
     /// What must be kept of the response for it.
     pub(crate) fn keep(self) -> Retention {
         Retention {
-            body: matches!(self, Self::Body | Self::Unescaped),
+            body: matches!(self, Self::Body | Self::Unescaped | Self::Document),
             response_headers: self == Self::ResponseHeaders,
             request: matches!(self, Self::RequestHeaders | Self::RequestData),
             http: false,
