@@ -14,7 +14,6 @@ mod export;
 mod forecast;
 mod inputs;
 mod io_hints;
-mod java_properties;
 mod jmeter_args;
 mod judge;
 mod live;

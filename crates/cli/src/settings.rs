@@ -7,7 +7,6 @@ use busyhour_program::run::Properties;
 
 use crate::command_error::CommandError;
 use crate::exit::say;
-use crate::java_properties;
 
 /// Properties from the command line, in the order in which they override one another.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +99,7 @@ fn read(file: &Path) -> Result<Vec<(String, String)>, CommandError> {
             // Java reads these files as ISO-8859-1; most are ASCII, and many that are not are UTF-8.
             let text = String::from_utf8(bytes)
                 .unwrap_or_else(|error| error.into_bytes().iter().map(|byte| char::from(*byte)).collect());
-            Ok(java_properties::parse(&text))
+            Ok(busyhour_java::parse_properties(&text))
         }
         Err(error) => {
             let why = crate::io_hints::with_hint(&error);

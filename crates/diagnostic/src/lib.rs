@@ -16,6 +16,7 @@
 //! ```
 
 mod message_error;
+mod names;
 mod span;
 
 use std::borrow::Cow;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub use names::{edit_distance, nearest_name};
 pub use span::{LineCursor, Span};
 
 /// How much a finding matters.

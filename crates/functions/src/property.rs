@@ -1,14 +1,17 @@
 //! `__P`, `__property`, `__setProperty`, `__isPropDefined`.
 
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use busyhour_java::parse_boolean;
+use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target, with_text};
+use crate::text::environment_variable;
 
 #[derive(Debug)]
 struct Read {
@@ -86,6 +89,43 @@ pub(crate) fn property(arguments: &mut Arguments<'_, '_>) -> Made {
     let otherwise = arguments.optional(2).map_or(Otherwise::Name, Otherwise::Text);
     let target = arguments.target_untrimmed(1);
     Ok(Arc::new(Read { name: arguments.take(0), otherwise, target, place: next_place() }))
+}
+
+/// A secret of a load testing service, which has them outside of the plan.
+#[derive(Debug)]
+struct Secret {
+    name: Template,
+}
+
+/// `${__GetSecret(name)}` of Azure Load Testing
+pub(crate) fn secret(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Secret { name: arguments.take(0) }))
+}
+
+impl Function for Secret {
+    fn depends_on_properties_only(&self) -> bool {
+        self.name.as_literal().is_some()
+    }
+
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        with_text(&self.name, user, |user, name| {
+            let is_property =
+                user.run.properties.with(name, |value| value.map(|value| out.push_str(value)).is_some());
+            if is_property {
+                return;
+            }
+            match environment_variable(name) {
+                Some(value) => out.push_str(&value),
+                // Without the service's extension JMeter knows no such function and sends the call.
+                None => {
+                    let line =
+                        format!("__GetSecret: {name} is neither a property nor an environment variable");
+                    user.log(Level::Warn, &line);
+                    let _ = write!(out, "${{__GetSecret({name})}}");
+                }
+            }
+        });
+    }
 }
 
 fn next_place() -> usize {

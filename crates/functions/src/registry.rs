@@ -1,5 +1,6 @@
 //! The supported functions.
 
+use busyhour_diagnostic::nearest_name;
 use busyhour_program::template::Template;
 
 use crate::arguments::{Arguments, Made};
@@ -145,6 +146,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__fifoPop", (1, 2), "queue[, variable]", queue::pop, "first text of a queue, which is removed").noting("of jmeter-plugins; does not wait for a text"),
     function("__fifoPut", (2, 2), "queue, value", queue::put, "the value; it is also added to a queue").noting(PLUGIN),
     function("__fifoSize", (1, 2), "queue[, variable]", queue::size, "number of texts in a queue").noting(PLUGIN),
+    function("__GetSecret", (1, 1), "name", property::secret, "value of a property or environment variable of this name").noting("of Azure Load Testing; the call stays as it is if neither is set"),
     function("__if", (4, ANY), "actual, expected, then, otherwise[, variable]", plugins::if_equal, "one of two texts, depending on whether two values are equal").noting(PLUGIN),
     function("__isDefined", (1, ANY), "variable", plugins::is_defined, "1 if a variable is set, else 0").noting(PLUGIN),
     function("__iterationNum", (0, 0), "", thread::iteration, "number of the iteration, from 1").noting(PLUGIN),
@@ -192,11 +194,14 @@ pub(crate) fn is_function(name: &str) -> bool {
 pub(crate) fn refusal(name: &str, offset: usize) -> Problem {
     let message = format!("the function {name} is not known");
     let similar = FUNCTIONS.iter().find(|info| info.name.eq_ignore_ascii_case(name));
+    let left = format!("JMeter without that plugin sends the text ${{{name}(…)}} as it is");
+    let nearest = || nearest_name(name, FUNCTIONS.iter().map(|info| info.name));
     let hint = match similar {
         Some(info) => format!("did you mean {}? Function names are case-sensitive", info.name),
-        None => format!(
-            "it may come from a plugin; JMeter without that plugin sends the text ${{{name}(…)}} as it is"
-        ),
+        None => match nearest() {
+            Some(near) => format!("did you mean {near}? If it comes from a plugin: {left}"),
+            None => format!("it may come from a plugin; {left}"),
+        },
     };
     Problem { kind: ProblemKind::Unsupported, message, hint, offset }
 }

@@ -39,6 +39,22 @@ fn refusals_give_a_reason() {
 }
 
 #[test]
+fn a_function_with_a_similar_name_is_suggested() {
+    insta::assert_snapshot!(refused("${__Radnom(1,2)}"), @"Unsupported at 0: the function __Radnom is not known (did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} as it is)");
+}
+
+#[test]
+fn secrets_are_properties_or_environment_variables() {
+    let (mut world, templates) =
+        World::compiled(&["${__GetSecret(key)}", "${__GetSecret(PATH)}", "a${__GetSecret(none of these)}"]);
+    world.user.run.properties.set("key", "s3cret");
+    assert_eq!(world.render(&templates[0]), "s3cret");
+    assert_eq!(world.render(&templates[1]), std::env::var("PATH").unwrap());
+    assert_eq!(world.render(&templates[2]), "a${__GetSecret(none of these)}", "as without the extension");
+    assert!(world.log().join("").contains("neither a property nor"));
+}
+
+#[test]
 fn a_function_name_that_is_not_called_is_a_variable() {
     let (mut world, templates) = World::compiled(&["${__jm__Loop__idx}", "${__nope}"]);
     world.user.variables.set("__jm__Loop__idx", "3");

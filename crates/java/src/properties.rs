@@ -2,7 +2,8 @@
 
 /// The properties in a file: `key=value`, `key: value` or `key value`, comments with `#` or `!`, lines joined by a
 /// backslash at their end, `\uXXXX` and the usual escapes (`java.util.Properties.load`).
-pub(crate) fn parse(text: &str) -> Vec<(String, String)> {
+#[must_use]
+pub fn parse_properties(text: &str) -> Vec<(String, String)> {
     let mut properties = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -96,6 +97,6 @@ mod tests {
             ("j", "C:\\x"),
         ];
         let expected: Vec<_> = expected.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        assert_eq!(parse(text), expected);
+        assert_eq!(parse_properties(text), expected);
     }
 }

@@ -23,9 +23,9 @@ mod validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use busyhour_diagnostic::nearest_name as nearest;
 pub use class::{ClassLoad, CustomerClass};
 pub use law::TimeLaw;
-pub use law_notation::nearest;
 pub use per_class::PerClass;
 pub use routing::{LoadRange, OUTSIDE, Place, Route, Strategy};
 pub use station::{Capacity, Queue, Scheduling, Station, StationKind, WhenFull};

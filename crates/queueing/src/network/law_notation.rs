@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use busyhour_diagnostic::nearest_name as nearest;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -273,32 +274,6 @@ impl JsonSchema for TimeLaw {
             forms.join(", ")
         ))
     }
-}
-
-/// The nearest of the known names, when it is near enough to be meant.
-pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.to_lowercase();
-    known
-        .map(|candidate| (edits(&name, &candidate.to_lowercase()), candidate))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
-        .map(|(_, candidate)| candidate)
-}
-
-/// How many letters must be put in, taken out or changed (Levenshtein) to make one text of the other.
-fn edits(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]

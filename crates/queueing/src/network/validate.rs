@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::law_notation::nearest;
 use super::routing::{OUTSIDE, Place, Strategy};
 use super::station::{Queue, Scheduling, StationKind};
 use super::{ClassLoad, PerClass, QueueingNetwork, TimeLaw, VERSION};
+use busyhour_diagnostic::nearest_name as nearest;
 
 /// Probabilities are summed in binary: three thirds may be off in the last digits.
 const SUM_TOLERANCE: f64 = 1e-6;

@@ -1,0 +1,60 @@
+//! The nearest of known names, for hints.
+
+/// The nearest of the known names, if it is near enough to be meant: at most a third of its letters differ.
+pub fn nearest_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    known
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
+        .map(|(_, candidate)| candidate)
+}
+
+/// The number of letters to insert, remove, replace or exchange with their neighbour to make one name of the other (optimal
+/// string alignment); upper and lower case do not differ.
+#[must_use]
+pub fn edit_distance(one: &str, other: &str) -> usize {
+    let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<char>>();
+    let (one, other) = (letters(one), letters(other));
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for at in 1..=one.len() {
+        let mut next = Vec::with_capacity(row.len());
+        next.push(at);
+        for column in 1..=other.len() {
+            let replaced = row[column - 1] + usize::from(one[at - 1] != other[column - 1]);
+            let mut least = replaced.min(row[column] + 1).min(next[column - 1] + 1);
+            let is_exchanged =
+                at > 1 && column > 1 && one[at - 1] == other[column - 2] && one[at - 2] == other[column - 1];
+            if is_exchanged {
+                least = least.min(before[column - 2] + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_one_that_may_be_meant() {
+        for (one, other, distance) in [
+            ("", "abc", 3),
+            ("itmId", "itemId", 1),
+            ("__Radnom", "__Random", 1),
+            ("host", "HOST", 0),
+            ("ab", "xy", 2),
+        ] {
+            assert_eq!(edit_distance(one, other), distance, "{one} {other}");
+            assert_eq!(edit_distance(other, one), distance, "{other} {one}");
+        }
+        let known = ["__Random", "__RandomString", "__P"];
+        let nearest = |name| nearest_name(name, known.into_iter());
+        assert_eq!(nearest("__Radnom"), Some("__Random"));
+        assert_eq!(nearest("__RandomStrin"), Some("__RandomString"));
+        assert_eq!(nearest("__nothing"), None);
+    }
+}
