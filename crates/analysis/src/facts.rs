@@ -2,7 +2,7 @@
 
 use busyhour_record::{
     ArrivalCounts, ChangedFrom, ControlEvent, GeneratorFacts, InputFacts, LoadChange, LogForm, Manifest,
-    OpenFacts, PlanNote, RecorderEvent, Replay, RequestDeadline, RunEnd,
+    OpenFacts, PlanNote, RecorderEvent, Replay, RequestDeadline, RunEnd, UrlPlanFacts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,9 @@ pub struct RunFacts {
     pub plan_name: String,
     /// SHA-256 of the plan.
     pub plan_sha256: String,
+    /// What was requested, if the plan was made for a URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url_plan: Option<UrlPlanFacts>,
     /// The seed of all random choices; `None` when unknown.
     pub seed: Option<u64>,
     /// The command line of the run.
@@ -90,6 +93,7 @@ impl RunFacts {
             source: manifest.plan.path.clone(),
             plan_name: manifest.plan.name.clone(),
             plan_sha256: manifest.plan.sha256.clone(),
+            url_plan: manifest.plan.url.clone(),
             seed: Some(manifest.seed),
             command_line: manifest.command_line.clone(),
             request_deadline: manifest.request_deadline,

@@ -109,6 +109,7 @@ impl LoadArgs {
             think,
             closed,
         };
+        request.url_plan = Some(plan.facts()?);
         let (name, text) = plan.jmx()?;
         request.plan = PathBuf::from(name);
         request.plan_text = Some(text.into());

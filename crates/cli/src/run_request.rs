@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_compile::{OpenOptions, ProxyOption};
+use busyhour_record::UrlPlanFacts;
 use busyhour_report::RunShow;
 
 use crate::settings::FlagSettings;
@@ -17,6 +18,8 @@ pub(crate) struct RunRequest {
     pub(crate) plan: PathBuf,
     /// The plan's text if it is not a file (for the demo and for a URL).
     pub(crate) plan_text: Option<Cow<'static, str>>,
+    /// What the plan requests, if it was made for a URL.
+    pub(crate) url_plan: Option<UrlPlanFacts>,
     /// Main results file.
     pub(crate) results: Option<PathBuf>,
     /// Codes of warnings about the plan that are intended and not reported, for the demo.

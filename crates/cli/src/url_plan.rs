@@ -1,9 +1,13 @@
 //! Generates the test plan of `busyhour run URL`. The plan is stored in the run directory and can be opened in JMeter.
 
-use crate::command_error::CommandError;
 use std::fmt::Write as _;
 
+use busyhour_record::{UrlPlanFacts, plan_hash};
+
+use crate::command_error::CommandError;
+
 /// Users of a closed load.
+#[derive(Clone, Copy)]
 pub(crate) struct Closed {
     /// Number of users.
     pub(crate) users: u32,
@@ -91,6 +95,25 @@ impl UrlPlan<'_> {
             headers.push(("Content-Type", "application/x-www-form-urlencoded"));
         }
         Ok(headers)
+    }
+
+    /// The server, and the plan's identity without it.
+    pub(crate) fn facts(&self) -> Result<UrlPlanFacts, CommandError> {
+        let Pieces { scheme, host, port, path } = pieces(self.url)?;
+        let elsewhere = format!("http://server{path}");
+        let same = UrlPlan {
+            url: &elsewhere,
+            headers: self.headers,
+            data: self.data.clone(),
+            method: self.method.clone(),
+            think: self.think.clone(),
+            closed: self.closed,
+        };
+        let colon = if port.is_empty() { "" } else { ":" };
+        Ok(UrlPlanFacts {
+            server: format!("{scheme}://{host}{colon}{port}"),
+            sha256_without_server: plan_hash(same.jmx()?.1.as_bytes()),
+        })
     }
 
     /// The file name of the plan, and its text.
@@ -205,6 +228,34 @@ mod tests {
         assert_eq!(of("http://a?b"), Ok(("http".into(), "a", "", "?b")));
         assert!(of("http://a/b c").is_err() && of("http://a/${__time(yyyy MM)}").is_ok());
         assert!(of("http://a:b/").is_err() && of("http:///x").is_err() && of("http://me:pw@a/").is_err());
+    }
+
+    #[test]
+    fn plans_for_other_servers_have_the_same_identity() {
+        let facts = |url, method: Option<&str>| {
+            UrlPlan {
+                url,
+                headers: &[],
+                data: None,
+                method: method.map(str::to_owned),
+                think: None,
+                closed: None,
+            }
+            .facts()
+            .unwrap()
+        };
+        let one = facts("http://127.0.0.1:8971/a?b=1", None);
+        let other = facts("https://example.org/a?b=1", None);
+        assert_eq!(
+            (one.server.as_str(), other.server.as_str()),
+            ("http://127.0.0.1:8971", "https://example.org")
+        );
+        assert_eq!(one.sha256_without_server, other.sha256_without_server);
+        for different in
+            [facts("http://127.0.0.1:8971/a?b=2", None), facts("http://127.0.0.1:8971/a?b=1", Some("HEAD"))]
+        {
+            assert_ne!(one.sha256_without_server, different.sha256_without_server);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! let mut manifest = Manifest {
 //!     version: busyhour_record::MANIFEST_VERSION,
 //!     busyhour: "0.1.0".into(),
-//!     plan: PlanFile { path: "plan.jmx".into(), name: "Test Plan".into(), sha256: plan_hash(plan) },
+//!     plan: PlanFile { path: "plan.jmx".into(), name: "Test Plan".into(), sha256: plan_hash(plan), url: None },
 //!     seed: 1,
 //!     command_line: vec!["busyhour".into(), "run".into(), "plan.jmx".into()],
 //!     properties: Default::default(),
@@ -121,7 +121,7 @@ pub use live::{IntervalCounts, Live};
 pub use live_arrivals::LiveArrivals;
 pub use manifest::{
     AbandonedCore, CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome,
-    PlanFile, PlanNote, RequestDeadline, RunEnd, Stall, plan_hash,
+    PlanFile, PlanNote, RequestDeadline, RunEnd, Stall, UrlPlanFacts, plan_hash,
 };
 pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, LabelSlice, LabelSlices, SlicePoint};
 pub use pipe::PipeRelease;

@@ -91,6 +91,18 @@ pub struct PlanFile {
     pub name: String,
     /// SHA-256 of its bytes in hex; see [`plan_hash`].
     pub sha256: String,
+    /// What was requested, if the plan was made for a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<UrlPlanFacts>,
+}
+
+/// A plan that was made for a URL.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlPlanFacts {
+    /// Scheme, host and port.
+    pub server: String,
+    /// The [`plan_hash`] of the same plan for another server: equal for plans that differ in the server only.
+    pub sha256_without_server: String,
 }
 
 /// SHA-256 of a plan's bytes in lower-case hex.

@@ -19,7 +19,12 @@ fn run(dir: &RunDir) -> Manifest {
     let mut manifest = Manifest {
         version: MANIFEST_VERSION,
         busyhour: "0.1.0".into(),
-        plan: PlanFile { path: "shop.jmx".into(), name: "Shop <busy> hour".into(), sha256: "ab".repeat(32) },
+        plan: PlanFile {
+            path: "shop.jmx".into(),
+            name: "Shop <busy> hour".into(),
+            sha256: "ab".repeat(32),
+            url: None,
+        },
         seed: 7,
         command_line: ["busyhour", "run", "shop.jmx"].map(String::from).to_vec(),
         properties: [("USERS".to_owned(), "20".to_owned())].into(),

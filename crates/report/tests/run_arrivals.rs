@@ -120,7 +120,7 @@ fn verdicts_of(
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         busyhour: "0.1.0".into(),
-        plan: PlanFile { path: "plan.jmx".into(), name: "Plan".into(), sha256: String::new() },
+        plan: PlanFile { path: "plan.jmx".into(), name: "Plan".into(), sha256: String::new(), url: None },
         seed: 7,
         command_line: Vec::new(),
         properties: [].into(),

@@ -28,6 +28,11 @@ pub enum RunDifference {
         /// For each plan, the beginning of its SHA-256 and its runs.
         plans: Vec<(String, Vec<String>)>,
     },
+    /// The same requests went to different servers.
+    Servers {
+        /// The server of each run.
+        servers: Vec<(String, String)>,
+    },
     /// The labels differ.
     Labels {
         /// Labels that occur only before the change.
@@ -73,6 +78,11 @@ impl std::fmt::Display for RunDifference {
                     plans.iter().map(|(hash, runs)| format!("{} ran {hash}…", runs.join(", "))).collect();
                 write!(f, "the plans differ: {}", plans.join("; "))
             }
+            RunDifference::Servers { servers } => {
+                let servers: Vec<String> =
+                    servers.iter().map(|(run, server)| format!("{run} requested {server}")).collect();
+                write!(f, "the servers differ: {}", servers.join(", "))
+            }
             RunDifference::Labels { only_base, only_new } => {
                 f.write_str("the labels differ: ")?;
                 if !only_base.is_empty() {
@@ -117,7 +127,7 @@ impl RunDifference {
     /// raise a caveat.
     #[must_use]
     pub const fn prevents_comparison(&self) -> bool {
-        !matches!(self, RunDifference::Lengths { .. })
+        !matches!(self, RunDifference::Lengths { .. } | RunDifference::Servers { .. })
     }
 }
 
@@ -138,10 +148,24 @@ fn plans(all: &[&MeasuredRun]) -> Option<RunDifference> {
     for run in all.iter().filter(|run| !run.facts.plan_sha256.is_empty()) {
         plans.entry(&run.facts.plan_sha256).or_default().push(run.name.clone());
     }
+    if plans.len() > 1
+        && let Some(servers) = servers(all)
+    {
+        return Some(RunDifference::Servers { servers });
+    }
     let short = |hash: &str| hash.chars().take(12).collect::<String>();
     (plans.len() > 1).then(|| RunDifference::Plans {
         plans: plans.into_iter().map(|(hash, runs)| (short(hash), runs)).collect(),
     })
+}
+
+/// The server of each run, if all runs requested the same of a URL but for the server.
+fn servers(all: &[&MeasuredRun]) -> Option<Vec<(String, String)>> {
+    let plans: Vec<_> = all.iter().map(|run| run.facts.url_plan.as_ref()).collect::<Option<_>>()?;
+    let first = plans.first()?;
+    let is_same = plans.iter().all(|plan| plan.sha256_without_server == first.sha256_without_server);
+    is_same
+        .then(|| all.iter().zip(&plans).map(|(run, plan)| (run.name.clone(), plan.server.clone())).collect())
 }
 
 /// Labels that occur only in `these`, with their share of the samples.

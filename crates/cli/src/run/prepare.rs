@@ -87,6 +87,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
         path: stored_plan_name(request),
         name: compiled.plan_name().to_owned(),
         sha256: plan_hash(&bytes),
+        url: request.url_plan.clone(),
     };
     let rate_timers = compiled.rate_timers().map(str::to_owned).collect();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
