@@ -18,6 +18,8 @@ use crate::settings::FlagSettings;
 /// The result for one plan.
 struct Finding {
     path: PathBuf,
+    /// Whether the file could be read.
+    was_read: bool,
     outline: Vec<OutlineNode>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -54,18 +56,23 @@ fn properties(args: &CheckArgs) -> Result<HashMap<String, String>, CommandError>
 
 fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
     let name = path.display().to_string();
-    let failed =
-        |diagnostic| Finding { path: path.to_owned(), outline: Vec::new(), diagnostics: vec![diagnostic] };
+    let failed = |was_read, diagnostic| Finding {
+        path: path.to_owned(),
+        was_read,
+        outline: Vec::new(),
+        diagnostics: vec![diagnostic],
+    };
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
             let diagnostic =
                 Diagnostic::error("unreadable", "the file cannot be read").in_file(name).with_error(&error);
-            return failed(if path.is_dir() {
+            let hinted = if path.is_dir() {
                 diagnostic.with_hint("give the plans in it, e.g. with /*.jmx at the end")
             } else {
                 diagnostic.with_hint("give the path of a test plan (.jmx)")
-            });
+            };
+            return failed(false, hinted);
         }
     };
     let options = Options {
@@ -82,13 +89,14 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
         let (plan, _, mut diagnostics) = crate::plan_source::parse_and_compile(&bytes, &name, &options);
         // In a damaged plan, definitions that other parts use may be missing.
         if !busyhour_plan::parse(&bytes, &*name).1.iter().any(Diagnostic::is_error) {
-            diagnostics.extend(busyhour_compile::lint(&plan));
+            diagnostics.extend(busyhour_compile::lint(&plan, &options));
         }
         (busyhour_compile::outline(&plan), diagnostics)
     });
     match looked {
-        Ok((outline, diagnostics)) => Finding { path: path.to_owned(), outline, diagnostics },
+        Ok((outline, diagnostics)) => Finding { path: path.to_owned(), was_read: true, outline, diagnostics },
         Err(_) => failed(
+            true,
             Diagnostic::error("internal", "the program failed on this file")
                 .in_file(name)
                 .with_hint("this is a bug in busyhour; please report it with the file"),
@@ -100,7 +108,12 @@ fn text(findings: &[Finding], quiet: bool) -> String {
     use std::fmt::Write as _;
     let mut out = String::new();
     for finding in findings {
-        let verdict = if finding.is_supported() { "supported" } else { "NOT SUPPORTED" };
+        let verdict = match (finding.was_read, finding.is_supported()) {
+            (false, _) if !finding.path.exists() => "not found",
+            (false, _) => "cannot be read",
+            (true, true) => "supported",
+            (true, false) => "NOT SUPPORTED",
+        };
         let _ = writeln!(out, "{}: {verdict}", finding.path.display());
         if !quiet {
             for node in &finding.outline {

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use busyhour_program::group::Group;
 use busyhour_program::open::OpenWorkload;
+use busyhour_program::run::Properties;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_record::Labels;
 use busyhour_samplers::AnySampler;
 
+use crate::at_start::TextsAtStart;
 use crate::outputs::CompiledOutputs;
 use crate::variables::VariableSet;
 
@@ -37,6 +40,9 @@ pub struct Compiled {
     /// The plan's folder.
     pub(crate) base_dir: PathBuf,
     pub(crate) variables: Vec<VariableSet>,
+    /// The properties before files of the plan were read, if some were.
+    pub(crate) properties_before_files: Option<Arc<Properties>>,
+    pub(crate) at_start: TextsAtStart,
     pub(crate) plan_name: String,
     pub(crate) rate_timers: BTreeSet<&'static str>,
 }

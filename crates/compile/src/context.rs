@@ -14,6 +14,7 @@ use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
 use busyhour_record::Labels;
 
+use crate::at_start::TextsAtStart;
 use crate::findings::Findings;
 use crate::http_properties;
 use crate::options::Options;
@@ -39,6 +40,8 @@ pub(crate) struct Context<'p> {
     pub(crate) group: GroupContext,
     /// What elements may read besides their own sample, wherever they are in the plan.
     pub(crate) reads: Reads,
+    /// Texts of scripts that are evaluated when the test starts.
+    pub(crate) at_start: TextsAtStart,
     /// The plan's user defined variables, for what is needed before it runs.
     pub(crate) plan_variables: Vec<VariableSet>,
     /// The texts being parsed belong to a request: a function that throws fails its sample.
@@ -89,6 +92,7 @@ impl<'p> Context<'p> {
             parts: Parts::new(http, &options.base_dir, groups_max),
             group: GroupContext::default(),
             reads: Reads::default(),
+            at_start: TextsAtStart::default(),
             plan_variables: Vec::new(),
             in_request: false,
             user: detached_user(properties, Names::default(), 0),

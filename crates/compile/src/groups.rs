@@ -21,7 +21,7 @@ use crate::load_profiles::{self, LoadProfile};
 use crate::open::{self, Opened};
 use crate::scope::Stack;
 use crate::variables::VariableSet;
-use crate::{backends, known, listeners, plan_variables, save_settings};
+use crate::{backends, known, listeners, plan_variables, property_files, save_settings};
 
 /// The groups of a plan while it is being compiled.
 #[derive(Default)]
@@ -48,6 +48,7 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
     let benches: Vec<_> =
         context.plan.roots().filter(|other| other.kind() == WORK_BENCH && other.enabled()).collect();
     let variables = variables(&mut context, root, &benches);
+    let properties_before_files = property_files::read(&mut context);
     let mut groups = Groups::default();
     for place in std::iter::once(root).chain(benches) {
         add_groups(&mut context, place, &mut groups);
@@ -72,6 +73,8 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
         outputs: context.outputs.finish(),
         base_dir: context.options.base_dir.clone(),
         variables,
+        properties_before_files,
+        at_start: context.at_start,
         plan_name: root.name().to_owned(),
         rate_timers: context.parts.rate_timers,
     };

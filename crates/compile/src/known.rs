@@ -48,7 +48,7 @@ fn is_known(template: &Template, unknown: &[Slot]) -> bool {
     })
 }
 
-/// Refuses a thread group that JMeter would not start: without a main controller, or with a number of users that is
+/// Refuses a thread group without a main controller, which JMeter would not start, and warns of a number of users that is
 /// known to be no number, for which JMeter starts no user.
 pub(crate) fn check_group<'p>(
     context: &mut Context<'p>,
@@ -67,25 +67,28 @@ pub(crate) fn check_group<'p>(
         context.findings.add(element.locate(finding));
     }
     let Some(property) = element.property("ThreadGroup.num_threads") else { return };
-    // Literal texts are looked at with all other numbers.
-    if users.as_literal().is_some() {
-        return;
-    }
     let Some(value) = context.known_text(users) else { return };
-    if value.trim().parse::<f64>().is_ok_and(f64::is_finite) {
+    if value.trim().is_empty() || value.trim().parse::<f64>().is_ok_and(f64::is_finite) {
         return;
     }
     let shown: String = value.chars().take(40).collect();
-    let message = format!(
-        "the number of users {} is {shown:?} at the start of the run, which is no number",
-        users.source()
-    );
-    let hint = "define the variable, or set the property to a number: -J NAME=NUMBER";
-    let finding = if context.has_set_up_group() {
-        Diagnostic::warning("bad-number", message)
-            .with_hint(format!("{hint}; a setUp group may set it as well"))
-    } else {
-        Diagnostic::error("bad-number", message).with_cause("JMeter starts no user then").with_hint(hint)
+    let message = match users.as_literal() {
+        Some(_) => format!("the number of users is {shown:?}, which is no number"),
+        None => format!(
+            "the number of users {} is {shown:?} at the start of the run, which is no number",
+            users.source()
+        ),
     };
+    let hint = if shown.contains("${") {
+        "define the variable, or set a property: ${__P(users,10)} with -J users=10"
+    } else if context.has_set_up_group() && users.as_literal().is_none() {
+        "a setUp group may set it before this group starts; otherwise set the variable or property to a number"
+    } else {
+        "the word looks like a placeholder that a script replaces before the run: write a number, or a property: \
+         ${__P(users,10)} with -J users=10"
+    };
+    let finding = Diagnostic::warning("bad-number", message)
+        .with_cause("JMeter then starts no user of this group, and neither does this program")
+        .with_hint(hint);
     context.findings.add(property.locate(finding));
 }

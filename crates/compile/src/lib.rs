@@ -9,6 +9,7 @@
 
 mod arguments;
 mod assertions;
+mod at_start;
 mod backends;
 mod builder;
 mod compile;
@@ -40,6 +41,7 @@ mod plan_variables;
 mod plugin_arrivals;
 mod processor_settings;
 mod processors;
+mod property_files;
 mod rate_timers;
 mod samplers;
 mod save_settings;

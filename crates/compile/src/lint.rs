@@ -1,24 +1,28 @@
 //! Likely mistakes in a plan that JMeter accepts without a message: misspelt property names, values that are no booleans,
-//! variables that look like functions, variables that nothing defines.
+//! variables that look like functions, variables that nothing defines or reads.
 
 mod properties;
 mod reads;
 mod references;
+mod script_variables;
+mod variable_use;
 mod variables;
 
-use busyhour_diagnostic::Diagnostic;
+use busyhour_diagnostic::{Diagnostic, edit_distance};
 use busyhour_plan::{Property, PropertyKind, TestPlan};
 
 pub use reads::property_reads;
 
 use properties::each_property;
-use references::{Reference, distance, references};
+use references::{Reference, references};
 
-use crate::elements;
+use crate::options::Options;
+use crate::{elements, save_settings};
 
-/// The likely mistakes of a plan: warnings, because JMeter runs such a plan.
+/// The likely mistakes of a plan: warnings, because JMeter runs such a plan. `options` has the plan's folder, whose data files
+/// name variables, and the properties.
 #[must_use]
-pub fn lint(plan: &TestPlan) -> Vec<Diagnostic> {
+pub fn lint(plan: &TestPlan, options: &Options) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let active = || plan.elements().filter(|element| element.is_active());
     for element in active() {
@@ -28,7 +32,8 @@ pub fn lint(plan: &TestPlan) -> Vec<Diagnostic> {
             found.extend(calls_of_variables(property));
         });
     }
-    found.extend(variables::undefined(&active().collect::<Vec<_>>()));
+    let shown = save_settings::sample_variables(&options.properties);
+    found.extend(variables::mistakes(plan, &options.base_dir, &shown));
     found
 }
 
@@ -51,13 +56,13 @@ fn unknown_name(property: Property<'_>) -> Option<Diagnostic> {
         return None;
     }
     // `HTTPsampler.Arguments` is mostly misspelt as `HTTPSampler.Arguments`.
-    let nearest = names.iter().filter(of_family).min_by_key(|known| distance(known, name))?;
+    let nearest = names.iter().filter(of_family).min_by_key(|known| edit_distance(known, name))?;
     let diagnostic = Diagnostic::warning(
         "unknown-property",
         format!("no element of JMeter has a property `{name}`: its value is ignored"),
     );
     let diagnostic = property.locate(diagnostic);
-    let is_near = distance(nearest, name) * 4 <= name.len();
+    let is_near = edit_distance(nearest, name) * 4 <= name.len();
     Some(if is_near { diagnostic.with_hint(format!("did you mean `{nearest}`?")) } else { diagnostic })
 }
 

@@ -10,9 +10,12 @@ pub(crate) fn check(plan: &TestPlan) -> Vec<Diagnostic> {
     plan.elements().filter(|element| element.is_active()).flat_map(check_element).collect()
 }
 
+const USERS: &str = "ThreadGroup.num_threads";
+
 fn check_element(element: Element<'_>) -> Vec<Diagnostic> {
     let numbers = elements::descriptor(element).map_or(&[][..], |descriptor| descriptor.numbers);
-    let own = numbers.iter().filter_map(|name| element.property(name));
+    // The number of users is looked at with its group.
+    let own = numbers.iter().filter(|name| **name != USERS).filter_map(|name| element.property(name));
     // The loops of a thread group are in an element inside it.
     let main = element.element("ThreadGroup.main_controller");
     let loops = main.and_then(|main| main.property("LoopController.loops"));
@@ -48,14 +51,13 @@ mod tests {
 
     #[test]
     fn only_texts_that_cannot_become_numbers_are_reported() {
-        let users = |text: &str| {
-            messages(&format!("<stringProp name=\"ThreadGroup.num_threads\">{text}</stringProp>"))
-        };
+        let seconds =
+            |text: &str| messages(&format!("<stringProp name=\"ThreadGroup.ramp_time\">{text}</stringProp>"));
         for good in ["5", " 5 ", "-1", "", "1.5", "${users}", "${__P(users,x)}"] {
-            assert!(users(good).is_empty(), "{good:?}");
+            assert!(seconds(good).is_empty(), "{good:?}");
         }
-        for bad in ["ten", "5 users", "1,000", "NaN", "$users"] {
-            assert_eq!(users(bad), [format!("ThreadGroup.num_threads is {bad:?}, which is no number")]);
+        for bad in ["ten", "5 seconds", "1,000", "NaN", "$users"] {
+            assert_eq!(seconds(bad), [format!("ThreadGroup.ramp_time is {bad:?}, which is no number")]);
         }
         let loops = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">\
              <stringProp name=\"LoopController.loops\">often</stringProp></elementProp>";

@@ -136,12 +136,12 @@ fn literal((from, to, seconds): shape_notation::Row) -> ShapeRow {
     }
 }
 
-/// The table of the element: rows of three cells each; the names of the cells do not matter.
+/// The table of the element: the first three cells of each row; the names of the cells do not matter.
 fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<ShapeRow>> {
     let mut rows = Vec::new();
     for row in element.property(LOAD_PROFILE).into_iter().flat_map(Property::items) {
         let cells: Vec<Property<'p>> = row.items().collect();
-        let [from, to, seconds] = cells.as_slice() else {
+        let [from, to, seconds, ..] = cells.as_slice() else {
             let text = format!("a row of the Throughput Shaping Timer has {} cells", cells.len());
             let finding = row.locate(Diagnostic::error("invalid-value", text));
             context

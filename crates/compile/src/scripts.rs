@@ -101,13 +101,21 @@ fn settings<'p>(
     source: &ScriptSource,
 ) -> Result<ScriptSettings, Refusal> {
     let family = source.family;
+    let (script, parameters, filename) = (
+        context.text(element, source.script),
+        context.text(element, source.parameters),
+        context.text(element, source.filename),
+    );
+    if source.is_evaluated_at_start() {
+        context.at_start.add(element.id(), [&filename, &parameters, &script]);
+    }
     Ok(ScriptSettings {
         name: element.name().to_owned(),
         family,
         language: busyhour_processors::language_of(element.text_or("scriptLanguage", ""), family)?,
-        script: context.text(element, source.script),
-        parameters: context.text(element, source.parameters),
-        filename: context.text(element, source.filename),
+        script,
+        parameters,
+        filename,
         forgets: context.flag(element, source.resets, false),
         caches: family == Family::Jsr223 && element.text_or("cacheKey", "") != "false",
         base_dir: context.options.base_dir.clone(),

@@ -13,6 +13,7 @@ use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;
 use crate::outputs::{BackendListener, ListenerFile};
+use crate::property_files;
 use crate::save_settings::base_prefix;
 
 /// A program ready to run.
@@ -52,7 +53,7 @@ pub fn start(
     let states = compiled.symbols.state_count();
     let names = Arc::new(std::mem::take(&mut compiled.symbols).names);
     let log: Arc<LogSink> = Arc::new(log);
-    let run = |groups: Vec<GroupShared>| {
+    let run = |groups: Vec<GroupShared>, properties: &Arc<Properties>| {
         let log = Arc::clone(&log);
         RunShared::new(
             seed,
@@ -64,14 +65,24 @@ pub fn start(
             Box::new(move |level, line| log(level, line)),
         )
     };
-    let early = run(vec![GroupShared::new(String::new(), 1, Vec::new())]);
-    let mut user = UserState::new(Arc::new(early), None, 0, 0);
-    let initial = initial_variables(&compiled, &preloaded, properties, &mut user);
+    let of_variables = compiled.properties_before_files.as_ref().unwrap_or(properties);
+    let early = |properties: &Arc<Properties>| {
+        let group = GroupShared::new(String::new(), 1, Vec::new());
+        UserState::new(Arc::new(run(vec![group], properties)), None, 0, 0)
+    };
+    let mut user = early(of_variables);
+    let mut initial = initial_variables(&compiled, &preloaded, of_variables, &mut user);
+    if !Arc::ptr_eq(of_variables, properties) {
+        user = early(properties);
+        initial.iter().for_each(|(slot, value)| user.variables.set_slot(*slot, value));
+        property_files::take_over_reads(of_variables, properties);
+    }
+    compiled.at_start.evaluate(&mut user, &mut initial);
     let groups = groups(&compiled, &initial, &mut user);
     let listeners = result_files(&compiled, properties, &mut user);
     let backends = compiled.outputs.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
     let names = run_names(&mut compiled, &groups);
-    let shared = run(groups);
+    let shared = run(groups, properties);
     Started {
         program: Arc::new(Program {
             groups: compiled.groups,

@@ -74,7 +74,9 @@ fn unreadable_files_are_reported() {
     let room = Room::new();
     std::fs::create_dir(room.path().join("folder.jmx")).unwrap();
     room.type_in("check folder.jmx").expect(3).prints(&["folder.jmx", "directory"]);
-    room.type_in("check missing.jmx").expect(3).prints(&["missing.jmx", "No such file"]);
+    let missing =
+        room.type_in("check missing.jmx").expect(3).prints(&["missing.jmx: not found", "No such file"]);
+    assert!(!missing.stdout.contains("SUPPORTED"), "{}", missing.stdout);
     room.type_in("run folder.jmx").expect(3).reports(&["folder.jmx", "directory"]);
     room.type_in("run missing.jmx").expect(3).reports(&["missing.jmx", "No such file"]);
     assert!(!room.has_run_dir());
@@ -84,7 +86,7 @@ fn unsupported() -> String {
     let below =
         element("HTMLAssertion", "Page", "", "") + &element("com.example.NewPostProcessor", "New", "", "");
     let steps = [
-        get_with("first", "/${__nonsense(1)}", "", &below),
+        get_with("first", "/${__nonsense(1)}${__Radnom(1,2)}", "", &below),
         element("FTPSampler", "Files", "", ""),
         element("GenericController", "Steps", "", &get("second", "/${__groovy(new java.net.Socket(vars))}")),
     ];
@@ -111,6 +113,11 @@ fn all_unsupported_elements_are_listed_with_their_position() {
       --> plan.jmx:21:1
       in: Plan > Group > first
       hint: it may come from a plugin; JMeter without that plugin sends the text ${__nonsense(…)} as it is
+
+    error[unsupported-function]: the function __Radnom is not known
+      --> plan.jmx:21:1
+      in: Plan > Group > first
+      hint: did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} as it is
 
     error[unsupported-element]: the element HTMLAssertion is not supported
       --> plan.jmx:27:1

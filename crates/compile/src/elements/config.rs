@@ -30,6 +30,8 @@ pub(crate) enum ConfigClass {
     LoginDefaults,
     /// Arguments of Java requests.
     JavaDefaults,
+    /// JMeter properties from a file.
+    PropertyReader,
     /// Keeps WebSocket frames from samplers.
     FrameFilter(FrameFilterClass),
 }
@@ -140,6 +142,12 @@ pub(crate) const ELEMENTS: &[Descriptor<ConfigClass>] = &[
         "Variables From CSV File (jmeter-plugins)",
         ConfigClass::VariablesFromCsv,
     ),
+    Descriptor::new(
+        "com.tag.jmeter.ext.config.PropertyReader",
+        "Property File Reader (Tag extension)",
+        ConfigClass::PropertyReader,
+    )
+    .note("the file is read when the plan is compiled; user defined variables do not see its properties, as with the plugin"),
     Descriptor::new("ConfigTestElement", "HTTP Request Defaults", ConfigClass::HttpDefaults)
         .gui("HttpDefaultsGui")
         .unlisted()

@@ -17,6 +17,18 @@ pub(crate) struct ScriptSource {
     pub(crate) resets: &'static str,
 }
 
+impl ScriptSource {
+    /// Whether JMeter evaluates the properties once when the test starts: it prepares test beans that listen to the start.
+    pub(crate) fn is_evaluated_at_start(&self) -> bool {
+        match self.family {
+            Family::Jsr223 => true,
+            // The sampler and the assertion are no test beans.
+            Family::BeanShell => self.script == BEANSHELL.script,
+            Family::Bsf => false,
+        }
+    }
+}
+
 const fn plain(family: Family) -> ScriptSource {
     ScriptSource {
         family,

@@ -1,4 +1,4 @@
-//! References to variables and functions in texts, and how much two names differ.
+//! References to variables and functions in texts.
 
 /// A reference in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,19 +33,21 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The number of characters to insert, leave out or replace to make one name of the other; upper and lower case differ by
-/// nothing.
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, left) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, right) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+/// The calls of functions in a text, those inside of others among them: names, and all arguments as they are written.
+pub(super) fn calls(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.match_indices("${__").filter_map(|(at, _)| {
+        let call = &text[at + 2..];
+        let (name, rest) = call.split_at(call.find(|c| !is_word(c)).unwrap_or(call.len()));
+        let arguments = rest.strip_prefix('(')?;
+        let mut depth = 1_usize;
+        let end = arguments.char_indices().find(|(_, c)| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        Some((name, end.map_or(arguments, |(end, _)| &arguments[..end])))
+    })
 }

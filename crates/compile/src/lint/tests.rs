@@ -12,6 +12,18 @@ fn plan(properties: &str, elements: &str) -> String {
     )
 }
 
+fn options() -> Options {
+    Options {
+        properties: std::sync::Arc::default(),
+        base_dir: std::path::PathBuf::from("no-such-folder"),
+        allow_unsupported: false,
+        tls: busyhour_http::TlsPolicy::AcceptAny,
+        proxy: None,
+        request_deadline: None,
+        open: None,
+    }
+}
+
 fn warnings(properties: &str, elements: &str) -> Vec<String> {
     let (plan, findings) = busyhour_plan::parse(plan(properties, elements).as_bytes(), "plan.jmx");
     assert!(findings.iter().all(|found| !found.is_error()), "{findings:?}");
@@ -19,7 +31,7 @@ fn warnings(properties: &str, elements: &str) -> Vec<String> {
         assert!(found.span.is_some(), "{found}");
         format!("{} {}; {}", found.code, found.message, found.hint.clone().unwrap_or_default())
     };
-    lint(&plan).iter().map(words).collect()
+    lint(&plan, &options()).iter().map(words).collect()
 }
 
 fn string(name: &str, value: &str) -> String {
@@ -101,30 +113,53 @@ fn variables_that_look_like_functions_are_reported() {
     assert_eq!(warnings(&string("HTTPSampler.path", &script.replace("${f", "\\${f")), ""), [""; 0]);
 }
 
+/// The names in the warnings with this code.
+fn variables(code: &str, properties: &str, elements: &str) -> String {
+    let found = warnings(properties, elements).into_iter().filter(|warning| warning.starts_with(code));
+    let name = |warning: String| warning.split('`').nth(1).unwrap_or_default().to_owned();
+    found.map(name).collect::<Vec<_>>().join(" ")
+}
+
+fn path(text: &str) -> String {
+    string("HTTPSampler.path", text)
+}
+
+fn element(class: &str, properties: &str) -> String {
+    format!("<{class} testclass=\"{class}\" testname=\"e\">{properties}</{class}><hashTree/>")
+}
+
+fn regex(name: &str) -> String {
+    element("RegexExtractor", &string("RegexExtractor.refname", name))
+}
+
+fn script(text: &str) -> String {
+    element("JSR223PreProcessor", &string("script", &text.replace('<', "&lt;")))
+}
+
 #[test]
 fn undefined_variables_are_reported_once() {
     let argument = "<Arguments testclass=\"Arguments\" testname=\"v\"><collectionProp name=\"Arguments.arguments\">\
         <elementProp name=\"host\" elementType=\"Argument\"><stringProp name=\"Argument.name\">host</stringProp>\
         </elementProp></collectionProp></Arguments><hashTree/>";
-    let uses = string("HTTPSampler.domain", "${hots}") + &string("HTTPSampler.path", "/${hots}/${host}");
+    let uses = string("HTTPSampler.domain", "${nobody}") + &path("/${nobody}/${host}");
     assert_eq!(
         warnings(&uses, argument),
         [
-            "undefined-variable nothing in the plan defines the variable `hots`: JMeter leaves `${hots}` as it is; define it \
-          (User Defined Variables, CSV Data Set, an extractor), or use a property: `${__P(hots)}`"
+            "undefined-variable nothing in the plan defines the variable `nobody`: JMeter leaves `${nobody}` as it is; define it \
+          (User Defined Variables, CSV Data Set, an extractor), or use a property: `${__P(nobody)}`"
         ]
     );
-    let near = warnings(&string("HTTPSampler.domain", "${hosts}"), argument);
-    assert!(near[0].ends_with("did you mean `${host}`?"), "{near:?}");
+    for wrong in ["hosts", "hots"] {
+        let near = warnings(&string("HTTPSampler.domain", &format!("${{{wrong}}}")), argument);
+        assert!(near[0].ends_with("did you mean `${host}`?"), "{near:?}");
+    }
 }
 
 #[test]
 fn everything_that_can_define_a_variable_is_considered() {
-    let uses = |name: &str| string("HTTPSampler.path", &format!("/${{{name}}}"));
-    let element = |class: &str, properties: &str| {
-        format!("<{class} testclass=\"{class}\" testname=\"e\">{properties}</{class}><hashTree/>")
-    };
-    let extractor = element("RegexExtractor", &string("RegexExtractor.refname", "id"));
+    let undefined =
+        |name: &str, elements: &str| variables("undefined", &path(&format!("/${{{name}}}")), elements);
+    let extractor = regex("id");
     for name in [
         "id",
         "id_1",
@@ -134,28 +169,109 @@ fn everything_that_can_define_a_variable_is_considered() {
         "id_#",
         "JMeterThread.last_sample_ok",
         "__jm__g__idx",
+        "COOKIE_sid",
     ] {
-        assert_eq!(warnings(&uses(name), &extractor), [""; 0], "{name}");
+        assert_eq!(undefined(name, &extractor), "", "{name}");
     }
-    assert_eq!(warnings(&uses("other"), &extractor).len(), 1);
+    assert_eq!(undefined("ids", &extractor), "ids");
     let csv = |names: &str| {
         element("CSVDataSet", &(string("filename", "users.csv") + &string("variableNames", names)))
     };
-    assert_eq!(warnings(&uses("user"), &csv("user,password")), [""; 0]);
-    assert_eq!(warnings(&uses("user"), &csv("")), [""; 0], "the file names them");
-    assert_eq!(warnings(&uses("user"), &csv("name")).len(), 1);
-    let function = element("DebugSampler", &string("x", "${__Random(1,9,dice)}"));
-    assert_eq!(warnings(&uses("dice"), &function), [""; 0]);
-    let script = |text: &str| element("JSR223PreProcessor", &string("script", text));
-    assert_eq!(warnings(&uses("token"), &script("vars.put(\"token\", x)")), [""; 0]);
-    assert_eq!(warnings(&uses("token"), &script("vars.put(\"other\", x)")).len(), 1);
+    assert_eq!(undefined("user", &csv("user,password")), "");
+    assert_eq!(undefined("user", &csv("")), "", "the file names them");
+    assert_eq!(undefined("user", &csv("name")), "user");
+    for definer in [
+        element("CounterConfig", &string("CounterConfig.name", "x")),
+        element("RandomVariableConfig", &string("variableName", "x")),
+        element("JSONPostProcessor", &string("JSONPostProcessor.referenceNames", "w;x")),
+        element("BoundaryExtractor", &string("BoundaryExtractor.refname", "x")),
+        element("XPath2Extractor", &string("XPathExtractor2.refname", "x")),
+        element("HtmlExtractor", &string("HtmlExtractor.refname", "x")),
+        element("ForeachController", &string("ForeachController.returnVal", "x")),
+        element("JDBCSampler", &string("variableNames", "a, x")),
+        element("DebugSampler", &string("y", "${__Random(1,9,x)}")),
+        element("DebugSampler", &string("y", "${__groovy(vars.put(\"x\"\\, \"1\"))}")),
+        element(
+            "UserParameters",
+            "<collectionProp name=\"UserParameters.names\"><stringProp name=\"1\">x</stringProp></collectionProp>",
+        ),
+        script("vars.put(\"x\", 1)"),
+        // These may define anything.
+        script("vars.put(\"tok\" + \"en\", x)"),
+        script("fill(vars)"),
+        element("JSR223PreProcessor", &string("filename", "setup.groovy")),
+        element("DebugSampler", &string("y", "${__eval(${z})}${z}")),
+        element("com.example.Own", ""),
+        element("IncludeController", ""),
+    ] {
+        assert!(!undefined("x", &definer).contains('x'), "{definer}");
+    }
+    for other in [script("vars.put(\"other\", x)"), element("ResultCollector", &string("filename", "x"))] {
+        assert_eq!(undefined("x", &other), "x", "{other}");
+    }
+}
+
+#[test]
+fn what_scripts_call_by_the_same_name_is_their_own() {
     assert_eq!(
-        warnings(&uses("token"), &script("vars.put(\"tok\" + \"en\", x)")),
-        [""; 0],
-        "a name put together"
+        variables("undefined", "", &script("def n = 1; log.info(\"${n} ${n.x} ${vars} ${prev.label}\")")),
+        ""
     );
-    let file = element("JSR223PreProcessor", &string("filename", "setup.groovy"));
-    assert_eq!(warnings(&uses("token"), &file), [""; 0], "a script outside of the plan");
-    let listener = element("ResultCollector", &string("filename", "out.jtl"));
-    assert_eq!(warnings(&uses("token"), &listener).len(), 1, "its file defines nothing");
+    assert_eq!(variables("undefined", "", &script("log.info(\"${itmId}\")")), "itmId");
+}
+
+#[test]
+fn extracted_variables_that_nothing_reads_are_reported() {
+    let unused = |text: &str, elements: &str| variables("unused", &path(text), elements);
+    assert_eq!(unused("/", &regex("id")), "id");
+    assert_eq!(
+        unused(
+            "/${ids}",
+            &element("JSONPostProcessor", &string("JSONPostProcessor.referenceNames", "a;ids;b"))
+        ),
+        "a b"
+    );
+    for text in ["/${id}", "/${id_1}", "/${id_matchNr}", "/${id_g2}", "/${__V(id)}", "/${__isVarDefined(id)}"]
+    {
+        assert_eq!(unused(text, &regex("id")), "", "{text}");
+    }
+    for reader in [
+        script("vars.get('id')"),
+        script("vars.entrySet().each {}"),
+        element("ForeachController", &string("ForeachController.inputVal", "id")),
+        element("ResponseAssertion", &string("Scope.variable", "id")),
+        element("DebugSampler", ""),
+        element("IfController", &string("IfController.condition", "vars.get(\"id\") != null")),
+        element("CookieManager", &string("x", "${__V(${y})}${y}")),
+    ] {
+        assert_eq!(unused("/", &(regex("id") + &reader)), "", "{reader}");
+    }
+}
+
+#[test]
+fn variables_of_another_group_are_not_seen() {
+    let plan = |first: &str, second: &str, around: &str| {
+        let group = |elements: &str| {
+            format!("<ThreadGroup testclass=\"ThreadGroup\" testname=\"g\"/><hashTree>{elements}</hashTree>")
+        };
+        format!(
+            "<jmeterTestPlan version=\"1.2\"><hashTree><TestPlan testclass=\"TestPlan\" testname=\"p\"/><hashTree>{}{}{around}</hashTree>\
+             </hashTree></jmeterTestPlan>",
+            group(first),
+            group(second)
+        )
+    };
+    let found = |first: &str, second: &str, around: &str| {
+        let (plan, _) = busyhour_plan::parse(plan(first, second, around).as_bytes(), "plan.jmx");
+        let codes = lint(&plan, &options()).iter().map(|found| found.code).collect::<Vec<_>>();
+        codes.join(" ")
+    };
+    let (reads, sets) = (element("HTTPSamplerProxy", &path("/${id}")), regex("id"));
+    assert_eq!(found(&reads, &sets, ""), "undefined-variable unused-variable");
+    assert_eq!(found(&(sets.clone() + &reads), "", ""), "");
+    assert_eq!(found(&reads, "", &sets), "");
+    // A module may run anything.
+    assert_eq!(found(&(reads.clone() + &element("ModuleController", "")), &sets, ""), "unused-variable");
+    let composes = script("vars.put(n, 1)");
+    assert_eq!(found(&reads, &composes, ""), "undefined-variable", "another user's");
 }

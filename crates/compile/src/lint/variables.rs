@@ -1,81 +1,141 @@
-//! Variables that nothing in a plan can define.
+//! Variables that nothing defines, and extracted variables that nothing reads.
 //!
-//! Every definition of a variable has the name as a separate text: a user defined variable, an extractor, a CSV Data Set, the
-//! last argument of a function, `vars.put` in a script. So a name that is in no text outside of `${…}` is defined by
-//! nothing, unless names come from outside of the plan or a script composes them; then there are no warnings.
+//! Variables belong to users, so each thread group is looked at with what is around all groups, and with the parts of the plan
+//! that its modules may run. Where names come from outside of the plan or are composed by a script, nothing is reported.
 
 use std::collections::HashSet;
+use std::path::Path;
 
-use busyhour_diagnostic::Diagnostic;
-use busyhour_plan::{Element, Property};
+use busyhour_diagnostic::{Diagnostic, nearest_name};
+use busyhour_plan::{Element, Property, TestPlan};
 
-use super::properties::each_property;
-use super::references::{Reference, distance, is_word, references};
-use crate::elements::config::StepClass;
-use crate::elements::controllers::ControllerClass;
+use super::references::is_word;
+use super::variable_use::{Place, VariableUse};
 use crate::elements::{Role, role};
 
-/// Variables that JMeter itself defines, and beginnings of such names.
-const OF_JMETER: [&str; 7] = ["JMeterThread.", "START.", "TESTSTART.", "COOKIE_", "__jm", "DEBUG", "Sync"];
+/// Beginnings of the names of variables that JMeter itself and the WebSocket plugin define.
+const OF_JMETER: [&str; 6] = ["JMeterThread.", "START.", "TESTSTART.", "COOKIE_", "__jm", "websocket."];
 
-/// What extractors add to the name that a plan gives them.
-const SUFFIXES: [&str; 4] = ["_matchNr", "_ALL", "_g", "_#"];
+/// What extractors and loops add to the name that a plan gives them.
+const SUFFIXES: [&str; 5] = ["_matchNr", "_ALL", "_g", "_#", "_n"];
 
-/// Variables that `elements` refer to and nothing among them can define; each once, where it is first used.
-pub(super) fn undefined(elements: &[Element<'_>]) -> Vec<Diagnostic> {
-    if elements.iter().any(|element| can_define_anything(*element)) {
-        return Vec::new();
-    }
-    let mut words: HashSet<String> = HashSet::new();
-    let mut used: Vec<(&str, Property<'_>)> = Vec::new();
-    let mut known: HashSet<&str> = HashSet::new();
-    for element in elements {
-        each_property(*element, &mut |property| {
-            // What a person wrote about an element defines nothing.
-            if matches!(property.written_name(), "TestPlan.comments" | "Argument.desc" | "Argument.metadata")
-            {
-                return;
-            }
-            // Names with a point are JMeter's own.
-            if !property.written_name().contains('.') {
-                words.extend(words_of(property.written_name()));
-            }
-            let Some(text) = property.text() else { return };
-            words.extend(words_of(&without_references(text)));
-            for reference in references(text) {
-                if let Reference::Variable(name) = reference
-                    && is_plain(name)
-                    && known.insert(name)
-                {
-                    used.push((name, property));
-                }
-            }
-        });
-    }
-    let is_defined = |name: &str| {
-        OF_JMETER.iter().any(|begin| name.starts_with(begin))
-            || words.contains(name)
-            || stems(name).any(|stem| words.contains(stem))
-    };
-    used.iter()
-        .filter(|(name, _)| !is_defined(name))
-        .map(|(name, property)| warning(name, *property, &words))
-        .collect()
+/// The variables of a part of a plan: a thread group, a fragment, or what is around them.
+struct Part<'p> {
+    kind: PartKind,
+    own: VariableUse<'p>,
 }
 
-fn warning(name: &str, property: Property<'_>, words: &HashSet<String>) -> Diagnostic {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    Group,
+    /// It runs wherever a module refers to it.
+    Fragment,
+    Around,
+}
+
+/// Mistakes with variables: those that are undefined, each once, and those that nothing reads. `sample_variables` are the
+/// names that the result file shows.
+pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[String]) -> Vec<Diagnostic> {
+    let parts = parts(plan, base_dir);
+    // A file of fragments is a part of other plans.
+    if !parts.iter().any(|part| part.kind == PartKind::Group) {
+        return Vec::new();
+    }
+    let mut reported = HashSet::new();
+    let mut found = Vec::new();
+    for part in &parts {
+        let seen: Vec<&VariableUse<'_>> =
+            parts.iter().filter(|other| part.sees(other)).map(|other| &other.own).collect();
+        let for_all = parts.iter().flat_map(|other| &other.own.sets_for_all).map(String::as_str);
+        let sets: HashSet<&str> =
+            seen.iter().flat_map(|seen| &seen.sets).map(String::as_str).chain(for_all).collect();
+        if !seen.iter().any(|seen| seen.sets_any) {
+            for (name, place) in &part.own.refers {
+                if is_plain(name) && !is_set(name, &sets) && reported.insert(name.clone()) {
+                    found.push(undefined(name, *place, &sets));
+                }
+            }
+        }
+        if !seen.iter().any(|seen| seen.reads_any) {
+            let is_read = |name: &str| {
+                sample_variables.iter().any(|shown| shown == name)
+                    || seen
+                        .iter()
+                        .flat_map(|seen| &seen.reads)
+                        .any(|read| read == name || read.strip_prefix(name).is_some_and(is_suffix))
+            };
+            let unread = part.own.extracts.iter().filter(|(name, _)| !is_read(name));
+            found.extend(unread.map(|(name, property)| unused(name, *property)));
+        }
+    }
+    found
+}
+
+impl Part<'_> {
+    /// Whether a user of this part may have variables of the other.
+    fn sees(&self, other: &Part<'_>) -> bool {
+        let sees_all = self.kind != PartKind::Group || self.own.runs_others;
+        sees_all || std::ptr::eq(self, other) || other.kind == PartKind::Around
+    }
+}
+
+/// The parts of a plan, with the active elements of each.
+fn parts<'p>(plan: &'p TestPlan, base_dir: &Path) -> Vec<Part<'p>> {
+    let mut parts = vec![Part { kind: PartKind::Around, own: VariableUse::default() }];
+    for root in plan.roots().filter(|root| root.is_active()) {
+        parts[0].own.add(root, base_dir);
+        for child in root.children().filter(|child| child.enabled()) {
+            let kind = match role(child) {
+                Role::Group(_) => PartKind::Group,
+                Role::Fragment => PartKind::Fragment,
+                _ => PartKind::Around,
+            };
+            let elements =
+                std::iter::once(child).chain(child.descendants()).filter(|element| element.is_active());
+            match kind {
+                PartKind::Around => elements.for_each(|element| parts[0].own.add(element, base_dir)),
+                PartKind::Group | PartKind::Fragment => {
+                    let mut own = VariableUse::default();
+                    elements.for_each(|element| own.add(element, base_dir));
+                    parts.push(Part { kind, own });
+                }
+            }
+        }
+    }
+    parts
+}
+
+fn undefined(name: &str, place: Place<'_>, sets: &HashSet<&str>) -> Diagnostic {
     let message =
         format!("nothing in the plan defines the variable `{name}`: JMeter leaves `${{{name}}}` as it is");
-    let diagnostic = property.locate(Diagnostic::warning("undefined-variable", message));
-    let mut near: Vec<&String> =
-        words.iter().filter(|word| word.len() > 2 && distance(word, name) == 1).collect();
-    near.sort();
-    match near.first() {
-        Some(word) => diagnostic.with_hint(format!("did you mean `${{{word}}}`?")),
-        None => diagnostic.with_hint(format!(
+    let finding = Diagnostic::warning("undefined-variable", message);
+    let finding = match place {
+        Place::Property(property) => property.locate(finding),
+        Place::Name(element) => element.locate(finding),
+    };
+    let mut known: Vec<&str> = sets.iter().copied().filter(|known| known.len() > 2).collect();
+    known.sort_unstable();
+    finding.with_hint(match nearest_name(name, known.into_iter()) {
+        Some(near) => format!("did you mean `${{{near}}}`?"),
+        None => format!(
             "define it (User Defined Variables, CSV Data Set, an extractor), or use a property: `${{__P({name})}}`"
-        )),
-    }
+        ),
+    })
+}
+
+fn unused(name: &str, property: Property<'_>) -> Diagnostic {
+    let message = format!("nothing in the plan reads the variable `{name}` that this extractor sets");
+    let hint = format!(
+        "refer to it as `${{{name}}}`, disable the extractor, or list the name in the property sample_variables if only the \
+         result file shows it"
+    );
+    property.locate(Diagnostic::warning("unused-variable", message)).with_hint(hint)
+}
+
+fn is_set(name: &str, sets: &HashSet<&str>) -> bool {
+    OF_JMETER.iter().any(|begin| name.starts_with(begin))
+        || sets.contains(name)
+        || stems(name).any(|stem| sets.contains(stem))
 }
 
 /// Whether a text in braces looks like a name; the braces of scripts and formats contain other texts.
@@ -84,69 +144,7 @@ fn is_plain(name: &str) -> bool {
         && name.chars().all(|c| is_word(c) || matches!(c, '.' | '-' | '#'))
 }
 
-/// Whether an element can define variables whose names are not in the plan.
-fn can_define_anything(element: Element<'_>) -> bool {
-    let role = role(element);
-    let from_outside = matches!(
-        role,
-        Role::Controller(ControllerClass::Include | ControllerClass::Module) | Role::BackendListener
-    );
-    // Plugins' elements that set variables are named so.
-    if from_outside || element.kind().contains("Variables") {
-        return true;
-    }
-    let names_of_file = role == Role::Step(StepClass::CsvDataSet)
-        && element.text("variableNames").is_none_or(|names| names.trim().is_empty());
-    let mut from_outside = names_of_file;
-    let is_script = role.script_source().is_some();
-    each_property(element, &mut |property| {
-        let Some(text) = property.text() else { return };
-        let is_file = property.written_name().rsplit('.').next() == Some("filename");
-        from_outside |= (is_script && is_file && !text.trim().is_empty()) || puts_unknown_names(text);
-    });
-    from_outside
-}
-
-/// Whether a script puts a variable under a name that is no plain text.
-fn puts_unknown_names(text: &str) -> bool {
-    if text.contains("vars.putAll") || text.contains("vars[") || text.contains("getVariables()") {
-        return true;
-    }
-    ["vars.put(", "vars.putObject("].iter().any(|call| {
-        text.match_indices(call).any(|(at, _)| {
-            let argument = text[at + call.len()..].trim_start();
-            let Some(quote) = argument.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
-                return true;
-            };
-            let rest = &argument[1..];
-            let Some(end) = rest.find(quote) else { return true };
-            // A name that continues behind the quotes, or contains others, is composed at run time.
-            let behind = rest[end + 1..].trim_start();
-            // Inside of the arguments of a function a comma is escaped.
-            rest[..end].contains('$') || !behind.strip_prefix('\\').unwrap_or(behind).starts_with(',')
-        })
-    })
-}
-
-/// A text without the plain variables that it refers to.
-fn without_references(text: &str) -> String {
-    let mut out = text.to_owned();
-    for reference in references(text) {
-        if let Reference::Variable(name) = reference {
-            out = out.replace(&format!("${{{name}}}"), " ");
-        }
-    }
-    out
-}
-
-/// The words of a text, with and without points and hyphens.
-fn words_of(text: &str) -> Vec<String> {
-    let long = text.split(|c: char| !(is_word(c) || matches!(c, '.' | '-' | '#')));
-    let short = text.split(|c: char| !is_word(c));
-    long.chain(short).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-}
-
-/// The names that an extractor may have been given that made `name`: `id` of `id_1`, `id_2_g1`, `id_matchNr`.
+/// The names that an element may have been given that made `name`: `id` of `id_1`, `id_2_g1`, `id_matchNr`.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
     let ends = name.char_indices().filter(|(_, c)| matches!(c, '_' | '#')).map(|(at, _)| at);
     ends.map(|at| name.split_at(at)).filter(|(_, rest)| is_suffix(rest)).map(|(stem, _)| stem)
@@ -158,7 +156,9 @@ fn is_suffix(rest: &str) -> bool {
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         digits(&rest[..end]) && (rest[end..].is_empty() || is_suffix(&rest[end..]))
     });
+    // A loop over the matches has a name that ends with a separator.
     is_number
+        || rest == "_"
         || SUFFIXES
             .iter()
             .any(|suffix| rest.strip_prefix(suffix).is_some_and(|rest| rest.is_empty() || digits(rest)))

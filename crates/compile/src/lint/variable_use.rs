@@ -1,0 +1,339 @@
+//! What elements do with variables: the names they set, refer to and read.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use busyhour_plan::{Element, Property};
+
+use super::properties::each_property;
+use super::references::{Reference, calls, is_word, references};
+use super::script_variables::{ScriptVariables, variables_of_script};
+use crate::elements::config::{ConfigClass, StepClass};
+use crate::elements::controllers::ControllerClass;
+use crate::elements::others::TEST_PLAN;
+use crate::elements::processors::{PostProcessorClass, PreProcessorClass};
+use crate::elements::samplers::SamplerClass;
+use crate::elements::{Role, role};
+
+/// What some elements do with variables.
+#[derive(Default)]
+pub(super) struct VariableUse<'p> {
+    /// The names that they set.
+    pub(super) sets: HashSet<String>,
+    /// They may set variables whose names are not in the plan.
+    pub(super) sets_any: bool,
+    /// The names that user defined variables set, for all users.
+    pub(super) sets_for_all: HashSet<String>,
+    /// What extractors set, with the property that has the name.
+    pub(super) extracts: Vec<(String, Property<'p>)>,
+    /// References in texts, with their places.
+    pub(super) refers: Vec<(String, Place<'p>)>,
+    /// Names that are read: by references, scripts, functions and elements.
+    pub(super) reads: HashSet<String>,
+    /// They may read variables whose names are not in the plan.
+    pub(super) reads_any: bool,
+    /// They run elements of other parts of the plan.
+    pub(super) runs_others: bool,
+}
+
+/// Where a reference is.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'p> {
+    Property(Property<'p>),
+    /// In the name of an element.
+    Name(Element<'p>),
+}
+
+/// Properties that refer to a variable by its bare name, and the texts of conditions.
+const BARE_NAMES: [&str; 8] = [
+    "ForeachController.inputVal",
+    "Scope.variable",
+    "RegExUserParameters.regex_ref_name",
+    "VARIABLE",
+    "clientCertAliasVarName",
+    "IfController.condition",
+    "WhileController.condition",
+    "SwitchController.value",
+];
+
+/// Texts for people, in which nothing is replaced.
+const COMMENTS: [&str; 3] = ["TestPlan.comments", "Argument.desc", "Argument.metadata"];
+
+/// Functions that evaluate a text, which may name any variable.
+const OF_TEXTS: [&str; 2] = ["__eval", "__evalVar"];
+
+/// Functions whose first argument is the name of a variable, or names.
+const OF_NAMES: [&str; 2] = ["__V", "__RandomFromMultipleVars"];
+
+/// Functions that run scripts.
+const OF_SCRIPTS: [&str; 5] = ["__groovy", "__BeanShell", "__javaScript", "__jexl2", "__jexl3"];
+
+impl<'p> VariableUse<'p> {
+    /// Adds what an element does; `base_dir` is the folder of the plan.
+    pub(super) fn add(&mut self, element: Element<'p>, base_dir: &Path) {
+        let role = role(element);
+        self.add_own(element, role, base_dir);
+        let script = role.script_source();
+        for reference in references(element.name()) {
+            self.refer(reference, Place::Name(element));
+        }
+        let of_plugin = matches!(role, Role::Unsupported(_));
+        each_property(element, &mut |property| {
+            let name = property.written_name();
+            let Some(text) = property.text().filter(|_| !COMMENTS.contains(&name)) else { return };
+            match script {
+                Some(source) if name == source.script => self.add_script(text, property),
+                Some(source) if name == source.filename => self.opens(!text.trim().is_empty()),
+                _ => {
+                    for reference in references(text) {
+                        self.refer(reference, Place::Property(property));
+                    }
+                }
+            }
+            if BARE_NAMES.contains(&name) || of_plugin {
+                self.reads.extend(words(text).into_iter().map(str::to_owned));
+                self.take(variables_of_script(text));
+            }
+            self.add_calls(text);
+        });
+    }
+
+    /// Notes that any variable may be set and read.
+    fn opens(&mut self, does: bool) {
+        self.sets_any |= does;
+        self.reads_any |= does;
+    }
+
+    fn refer(&mut self, reference: Reference<'_>, place: Place<'p>) {
+        if let Reference::Variable(name) = reference {
+            self.reads.insert(name.to_owned());
+            self.refers.push((name.to_owned(), place));
+        }
+    }
+
+    /// Notes what a script does; its references may be those of its own language.
+    fn add_script(&mut self, script: &str, property: Property<'p>) {
+        let bare = without_references(script);
+        let own = words(&bare);
+        // Of `${sample.label}` the script has `sample`.
+        let is_own = |name: &str| {
+            let object = name.split('.').next().unwrap_or(name);
+            own.contains(object) || OF_INTERPRETERS.contains(&object)
+        };
+        for reference in references(script) {
+            match reference {
+                Reference::Variable(name) if is_own(name) => {
+                    self.reads.insert(name.to_owned());
+                }
+                other => self.refer(other, Place::Property(property)),
+            }
+        }
+        self.take(variables_of_script(script));
+    }
+
+    fn take(&mut self, script: ScriptVariables) {
+        self.sets.extend(script.sets);
+        self.reads.extend(script.reads);
+        self.sets_any |= script.sets_any;
+        self.reads_any |= script.reads_any;
+    }
+
+    /// Notes what the functions in a text do: any of their arguments may be the name of a variable to set.
+    fn add_calls(&mut self, text: &str) {
+        for (name, arguments) in calls(text) {
+            let bare = without_references(arguments);
+            let names = words(&bare);
+            self.reads.extend(names.iter().map(|name| (*name).to_owned()));
+            self.sets.extend(names.into_iter().map(str::to_owned));
+            if OF_TEXTS.contains(&name) {
+                self.opens(true);
+            }
+            if OF_NAMES.contains(&name) && arguments.contains("${") {
+                self.reads_any = true;
+            }
+            if OF_SCRIPTS.contains(&name) {
+                self.take(variables_of_script(arguments));
+            }
+        }
+    }
+
+    /// Notes the names that the element sets by its settings.
+    fn add_own(&mut self, element: Element<'p>, role: Role, base_dir: &Path) {
+        if element.kind() == TEST_PLAN {
+            let list = element.element("TestPlan.user_defined_variables");
+            return self.set_arguments(list.and_then(|list| list.property("Arguments.arguments")), true);
+        }
+        match role {
+            Role::Config(ConfigClass::UserVariables) => {
+                self.set_arguments(element.property("Arguments.arguments"), true);
+            }
+            Role::Config(ConfigClass::VariablesFromCsv) => self.sets_any = true,
+            Role::Controller(ControllerClass::Parameterized) | Role::Sampler(SamplerClass::SetVariables) => {
+                each_property(element, &mut |property| {
+                    if property.written_name() == "Argument.name" {
+                        self.set(property.text().unwrap_or_default());
+                    }
+                });
+            }
+            Role::Controller(ControllerClass::Include) => {
+                self.opens(true);
+                self.runs_others = true;
+            }
+            Role::Controller(ControllerClass::Module) => self.runs_others = true,
+            Role::Controller(ControllerClass::ForEach) => {
+                self.set_named(element, "ForeachController.returnVal")
+            }
+            Role::Step(StepClass::Counter) => self.set_named(element, "CounterConfig.name"),
+            Role::Step(StepClass::RandomVariable) => self.set_named(element, "variableName"),
+            Role::Step(StepClass::CsvDataSet | StepClass::RandomCsvDataSet) => {
+                self.set_columns(element, base_dir)
+            }
+            Role::PreProcessor(PreProcessorClass::UserParameters) => {
+                let names = element.property("UserParameters.names");
+                for name in names.into_iter().flat_map(Property::items) {
+                    self.set(name.text().unwrap_or_default());
+                }
+            }
+            Role::PreProcessor(PreProcessorClass::PopFromQueue) => self.set_named(element, "Variable"),
+            Role::PreProcessor(PreProcessorClass::RawDataSource) => self.set_named(element, "variable_name"),
+            Role::PostProcessor(class) => self.add_post_processor(element, class),
+            // They show all variables.
+            Role::Sampler(SamplerClass::Debug) => self.reads_any = true,
+            Role::Sampler(SamplerClass::Java) => {
+                let class = element.text("classname").unwrap_or_default();
+                self.opens(!class.starts_with("org.apache.jmeter.protocol.java.test."));
+            }
+            Role::Unsupported(_) => self.add_unsupported(element),
+            _ => {}
+        }
+    }
+
+    fn add_post_processor(&mut self, element: Element<'p>, class: PostProcessorClass) {
+        let name = match class {
+            PostProcessorClass::Regex => "RegexExtractor.refname",
+            PostProcessorClass::Json => "JSONPostProcessor.referenceNames",
+            PostProcessorClass::Boundary => "BoundaryExtractor.refname",
+            PostProcessorClass::XPath => "XPathExtractor.refname",
+            PostProcessorClass::XPath2 => "XPathExtractor2.refname",
+            PostProcessorClass::Css => "HtmlExtractor.refname",
+            PostProcessorClass::JmesPath => "JMESExtractor.referenceName",
+            PostProcessorClass::PluginJsonPath => "VAR",
+            PostProcessorClass::Debug => {
+                self.reads_any = true;
+                return;
+            }
+            PostProcessorClass::ResultAction
+            | PostProcessorClass::PutIntoQueue
+            | PostProcessorClass::Script(_) => return,
+        };
+        let Some(property) = element.property(name) else { return };
+        let text = property.text().unwrap_or_default();
+        let several = class == PostProcessorClass::Json;
+        for name in text.split(|c| several && c == ';').map(str::trim).filter(|name| !name.is_empty()) {
+            self.set(name);
+            if !name.contains("${") {
+                self.extracts.push((name.to_owned(), property));
+            }
+        }
+    }
+
+    /// Notes what elements of JDBC and of unknown plugins may set. JMeter's other elements that are not supported set nothing.
+    fn add_unsupported(&mut self, element: Element<'p>) {
+        if element.kind().starts_with("JDBC") {
+            let names = ["variableNames", "resultVariable"].into_iter().filter_map(|name| element.text(name));
+            for name in names.flat_map(|names| names.split(',')) {
+                self.set(name.trim());
+            }
+        } else {
+            self.opens(element.kind().contains('.'));
+        }
+    }
+
+    /// The names of the columns of a file: those of the element, or else those of the file's first line.
+    fn set_columns(&mut self, element: Element<'p>, base_dir: &Path) {
+        let names = element.text("variableNames").unwrap_or_default();
+        if !names.trim().is_empty() {
+            return names.split(',').for_each(|name| self.set(name.trim()));
+        }
+        let delimiter = element.text("delimiter").unwrap_or(",");
+        let delimiter = if delimiter == "\\t" { "\t" } else { delimiter };
+        match first_line(element.text("filename").unwrap_or_default(), base_dir) {
+            Some(line) if !delimiter.is_empty() && !delimiter.contains("${") => {
+                line.split(delimiter).for_each(|name| self.set(name.trim().trim_matches('"')));
+            }
+            _ => self.sets_any = true,
+        }
+    }
+
+    fn set_arguments(&mut self, list: Option<Property<'p>>, for_all: bool) {
+        for item in list.into_iter().flat_map(Property::items) {
+            let name = item.item_text("Argument.name").unwrap_or_else(|| item.name());
+            self.set(name);
+            if for_all {
+                self.sets_for_all.insert(name.to_owned());
+            }
+        }
+    }
+
+    fn set_named(&mut self, element: Element<'p>, property: &str) {
+        self.set(element.text(property).unwrap_or_default().trim());
+    }
+
+    fn set(&mut self, name: &str) {
+        if name.contains("${") {
+            self.sets_any = true;
+        } else if !name.is_empty() {
+            self.sets.insert(name.to_owned());
+        }
+    }
+}
+
+/// What interpreters give scripts, which Groovy and JavaScript refer to in their texts.
+const OF_INTERPRETERS: [&str; 14] = [
+    "vars",
+    "props",
+    "ctx",
+    "prev",
+    "log",
+    "sampler",
+    "args",
+    "Parameters",
+    "Label",
+    "FileName",
+    "OUT",
+    "SampleResult",
+    "it",
+    "AssertionResult",
+];
+
+/// The first line of a file beside the plan, if it can be read.
+fn first_line(name: &str, base_dir: &Path) -> Option<String> {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    const BYTES_MAX: u64 = 64 * 1024;
+    let path = base_dir.join(name.trim());
+    if name.contains("${") || !std::fs::metadata(&path).ok()?.is_file() {
+        return None;
+    }
+    let mut line = Vec::new();
+    BufReader::new(std::fs::File::open(path).ok()?.take(BYTES_MAX)).read_until(b'\n', &mut line).ok()?;
+    let text = String::from_utf8_lossy(&line);
+    Some(text.trim_start_matches('\u{feff}').trim_end().to_owned())
+}
+
+/// A text without the plain variables that it refers to.
+fn without_references(text: &str) -> String {
+    let mut out = text.to_owned();
+    for reference in references(text) {
+        if let Reference::Variable(name) = reference {
+            out = out.replace(&format!("${{{name}}}"), " ");
+        }
+    }
+    out
+}
+
+/// The words of a text, with and without points and hyphens.
+fn words(text: &str) -> HashSet<&str> {
+    let long = text.split(|c: char| !(is_word(c) || matches!(c, '.' | '-' | '#')));
+    let short = text.split(|c: char| !is_word(c));
+    long.chain(short).filter(|word| !word.is_empty()).collect()
+}
