@@ -5,6 +5,7 @@
 //! are those of every user.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use busyhour_plan::ElementId;
 use busyhour_program::template::{Segment, Template};
@@ -26,8 +27,13 @@ impl TextsAtStart {
         }
     }
 
+    /// Whether the element's texts are there.
+    pub(crate) fn contains(&self, element: ElementId) -> bool {
+        self.0.contains_key(&element)
+    }
+
     /// Evaluates the texts; `known` are the variables of `user` so far, to which those are added that functions set.
-    pub(crate) fn evaluate(&self, user: &mut UserState, known: &mut Vec<(Slot, std::sync::Arc<str>)>) {
+    pub(crate) fn evaluate(&self, user: &mut UserState, known: &mut Vec<(Slot, Arc<str>)>) {
         if self.0.is_empty() {
             return;
         }
@@ -36,10 +42,10 @@ impl TextsAtStart {
         }
         user.thrown = None;
         let names = user.variables.names().clone();
-        let set: Vec<(Slot, std::sync::Arc<str>)> = user
+        let set: Vec<(Slot, Arc<str>)> = user
             .variables
             .iter()
-            .filter_map(|(name, value)| Some((names.find(name)?, std::sync::Arc::from(value?))))
+            .filter_map(|(name, value)| Some((names.find(name)?, Arc::from(value?))))
             .collect();
         known.retain(|(slot, _)| !set.iter().any(|(other, _)| other == slot));
         known.extend(set);

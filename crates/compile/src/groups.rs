@@ -21,7 +21,7 @@ use crate::load_profiles::{self, LoadProfile};
 use crate::open::{self, Opened};
 use crate::scope::Stack;
 use crate::variables::VariableSet;
-use crate::{backends, known, listeners, plan_variables, property_files, save_settings};
+use crate::{backends, known, listeners, plan_variables, property_files, save_settings, scripts};
 
 /// The groups of a plan while it is being compiled.
 #[derive(Default)]
@@ -55,6 +55,7 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
     }
     let open = open::workloads(&mut context, root, std::mem::take(&mut groups.opened));
     check_unused(&mut context, root);
+    scripts::add_unused_at_start(&mut context);
     if groups.groups.is_empty() {
         let message = "the plan has no enabled thread group: nothing will be sent";
         context.findings.warn(root, "no-thread-group", message);

@@ -6,6 +6,7 @@ use busyhour_processors::{
 };
 
 use crate::context::Context;
+use crate::elements::role;
 use crate::elements::script_source::ScriptSource;
 
 /// A scripted sampler.
@@ -86,6 +87,26 @@ fn processor<'p>(
     warn(context, element, made.warnings());
     context.reads.any_variable |= made.reads_any_variable();
     Ok(made)
+}
+
+/// Adds the texts of elements that are in the scope of no sampler, which JMeter evaluates at the start of the test, too.
+pub(crate) fn add_unused_at_start(context: &mut Context<'_>) {
+    for element in context.plan.elements().filter(|element| element.is_active()) {
+        let Some(source) = role(element).script_source().filter(|source| source.is_evaluated_at_start())
+        else {
+            continue;
+        };
+        if context.at_start.contains(element.id()) {
+            continue;
+        }
+        let names = [source.filename, source.parameters, source.script];
+        // What is wrong with the text of an element that never runs is not reported.
+        let texts = names.map(|name| {
+            let text = element.text_or(name, "");
+            busyhour_functions::parse(text, &mut context.symbols).unwrap_or_default()
+        });
+        context.at_start.add(element.id(), [&texts[0], &texts[1], &texts[2]]);
+    }
 }
 
 /// Warns of what is accepted in a script and fails in JMeter when it is reached.

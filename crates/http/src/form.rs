@@ -88,7 +88,7 @@ pub(crate) async fn body(
         for argument in &sampler.arguments {
             text.clear();
             argument.value.render(user, &mut text);
-            append(&text, argument.encode, &mut encoded);
+            append_value(&text, argument.encode.then_some(Some(charset)), &mut encoded);
         }
         charset.encode(&encoded, &mut request.body);
         request.entity_type.push_str("text/plain; charset=");
