@@ -1,5 +1,6 @@
 //! Embedded resources: what a page has a browser fetch, each a sample within the page's sample.
 
+mod addresses;
 mod conditional;
 mod content;
 mod css;
@@ -133,8 +134,8 @@ impl Fetching<'_> {
             add(&mut page, error);
             return page;
         }
-        let urls = match rules.parsers.resources(&page, &self.seed.user_agent()) {
-            Ok(urls) => urls,
+        let (urls, too_long) = match rules.parsers.resources(&page, &self.seed.user_agent()) {
+            Ok(found) => found,
             Err(failure) => {
                 let mut error = page.clone();
                 error.sub_results.clear();
@@ -144,7 +145,7 @@ impl Fetching<'_> {
                 return page;
             }
         };
-        if urls.is_empty() {
+        if urls.is_empty() && too_long.is_none() {
             return page;
         }
         let mut whole = page;
@@ -156,8 +157,8 @@ impl Fetching<'_> {
             whole.sub_results = vec![inner];
         }
         let wanted = urls.into_iter().map(encode::sanitized).filter(|url| self.is_wanted(url));
-        let mut urls: Vec<String> = wanted.map(|url| url_parts::normalized(&url)).collect();
         let left = self.resources_left.get();
+        let mut urls: Vec<String> = wanted.map(|url| url_parts::normalized(&url)).take(left + 1).collect();
         let too_many = urls.len() > left;
         urls.truncate(left);
         self.resources_left.set(left - urls.len());
@@ -179,9 +180,12 @@ impl Fetching<'_> {
         if !whole.success {
             self.judge(&mut whole, false);
         }
-        if too_many {
+        let too_many = too_many.then(|| {
             let what = "number of embedded resources";
-            self.limit_page(&mut whole, Failure::constraint(Limit::Resources, what, RESOURCES_MAX as u64));
+            Failure::constraint(Limit::Resources, what, RESOURCES_MAX as u64)
+        });
+        if let Some(failure) = too_many.or(too_long) {
+            self.limit_page(&mut whole, failure);
         }
         whole
     }
@@ -214,6 +218,7 @@ impl Fetching<'_> {
     }
 
     fn is_wanted(&self, url: &str) -> bool {
+        busyhour_slices::tick(1 + url.len() / 16);
         let matches = |pattern: &str, otherwise: bool| {
             if pattern.is_empty() {
                 otherwise

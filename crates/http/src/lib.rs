@@ -26,6 +26,7 @@ mod failure;
 mod file_page;
 mod files;
 mod form;
+mod html_tokens;
 mod kept;
 mod keystore;
 pub mod limits;

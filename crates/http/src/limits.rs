@@ -33,6 +33,13 @@ pub const CACHE_ENTRY_BYTES_MAX: usize = 16 * 1024;
 /// Embedded resources that one sample fetches, those of frames included.
 pub const RESOURCES_MAX: usize = 10_000;
 
+/// Bytes of the absolute addresses of all resources of one page. Each address may contain the address of the page, so that
+/// their length is limited in addition to their number.
+pub const RESOURCE_ADDRESS_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of the absolute links of one page, with the fields of forms, for the HTML Link Parser.
+pub const LINK_BYTES_MAX: usize = 64 << 20;
+
 /// Bytes of bodies that one sample keeps, those of its redirects and embedded resources added up.
 pub const SAMPLE_BYTES_KEPT_MAX: usize = 256 << 20;
 

@@ -1,13 +1,16 @@
 //! HTML Link Parser: the request becomes one of those that the last page's links and forms would make, a link drawn from
 //! all that fit the request as the plan has it: its protocol, host and path are patterns, and its arguments must be there.
 
+use busyhour_limits::{Limit, exceeded};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
+use busyhour_slices::tick;
 use rand::Rng as _;
 
 use crate::encode;
+use crate::html_tokens::{HtmlToken, Needs, tokens};
+use crate::limits::LINK_BYTES_MAX;
 use crate::settings::{Argument, HttpSampler};
 use crate::url_parts;
 
@@ -33,10 +36,9 @@ struct Field {
 }
 
 impl Link {
-    /// The absolute form of `reference` on a page at `base`; `None` if Java cannot parse it as a URL.
-    fn to(base: &str, reference: &str) -> Option<Self> {
-        let url = url_parts::java_url(base, reference)?;
-        let parts = url_parts::split(&url).ok()?;
+    /// The link to the absolute `url` of a `reference`; `None` if Java cannot parse it as a URL.
+    fn to(url: &str, reference: &str) -> Option<Self> {
+        let parts = url_parts::split(url).ok()?;
         let rest = parts.rest.split('#').next().unwrap_or_default();
         let (mut path, query) =
             rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
@@ -88,80 +90,142 @@ impl Link {
     }
 }
 
-/// All links of a page, in JMeter's order: anchors, forms, frames.
-fn links(html: &str, url: &str) -> Vec<Link> {
-    let (mut anchors, mut forms, mut frames) = (Vec::new(), Vec::new(), Vec::new());
-    let mut base = None;
-    let mut form: Option<Link> = None;
-    let mut select = None;
-    let mut area: Option<(String, String)> = None;
-    let mut emitter = DefaultEmitter::<()>::default();
-    emitter.naively_switch_states(true);
-    for token in Tokenizer::new_with_emitter(html, emitter) {
-        let Ok(token) = token;
-        let tag = match token {
-            Token::StartTag(tag) => tag,
-            Token::EndTag(tag) => {
-                match &**tag.name {
-                    b"select" => select = None,
-                    b"textarea" => take_area(&mut area, form.as_mut()),
-                    _ => {}
-                }
-                continue;
-            }
-            Token::String(text) => {
-                if let Some((_, value)) = &mut area {
-                    value.push_str(&String::from_utf8_lossy(&text));
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        let attribute = |name: &str| attribute(&tag, name);
-        let text = |name: &str| attribute(name).unwrap_or_default();
-        match &**tag.name {
-            b"base" => base = base.or_else(|| attribute("href")),
-            b"a" => anchors.extend(attribute("href")),
-            b"frame" => frames.extend(attribute("src")),
-            b"form" => {
-                forms.extend(form.take());
-                form = attribute("action").and_then(|action| Link::to(url, &action));
-            }
-            b"input" => add_field(form.as_mut(), text("name"), &text("value")),
-            b"textarea" => area = Some((text("name"), String::new())),
-            b"select" => select = Some(text("name")),
-            b"option" => {
-                if let Some(name) = &select {
-                    add_field(form.as_mut(), name.clone(), &text("value"));
+/// What of a page makes links.
+const NEEDS: Needs =
+    Needs { attributes: &["href", "src", "action", "name", "value"], text: true, comments: false };
+
+/// Bytes that a link or a field takes besides its texts.
+const ITEM_BYTES: usize = 128;
+
+/// The bytes that the links of one page may still take; `None` when one did not fit. Each link contains the address of the page
+/// or its base, and each option the name of its `select`.
+struct Allowance(Option<usize>);
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(Some(LINK_BYTES_MAX))
+    }
+}
+
+impl Allowance {
+    fn spend(&mut self, bytes: usize) -> bool {
+        tick(1 + bytes / ITEM_BYTES);
+        let Some(left) = self.0 else { return false };
+        self.0 = left.checked_sub(bytes);
+        if self.0.is_none() {
+            exceeded(Limit::LinkBytes);
+        }
+        self.0.is_some()
+    }
+
+    /// The absolute form of `reference` on a page at `base`, unless it does not fit or Java cannot parse it as a URL.
+    fn link(&mut self, base: &str, reference: &str) -> Option<Link> {
+        self.0?;
+        let url = url_parts::java_url(base, reference)?;
+        let fields = url.bytes().filter(|byte| *byte == b'&').count();
+        let fits = self.spend(url.len() + (1 + fields) * ITEM_BYTES);
+        fits.then(|| Link::to(&url, reference)).flatten()
+    }
+}
+
+/// The forms of a page, while it is read.
+#[derive(Default)]
+struct Forms {
+    complete: Vec<Link>,
+    open: Option<Link>,
+    /// The name of the open `select`.
+    select: Option<String>,
+    /// Name and text of the open `textarea`.
+    area: Option<(String, String)>,
+    allowance: Allowance,
+}
+
+impl Forms {
+    fn begin(&mut self, page: &str, action: Option<&str>) {
+        self.complete.extend(self.open.take());
+        self.open = action.and_then(|action| self.allowance.link(page, action));
+    }
+
+    fn end_tag(&mut self, name: &[u8]) {
+        match name {
+            b"select" => self.select = None,
+            b"textarea" => {
+                if let Some((name, value)) = self.area.take() {
+                    self.add_field(&name, &value);
                 }
             }
             _ => {}
         }
     }
-    forms.extend(form);
-    let base = base.and_then(|base| url_parts::java_url(url, &base)).unwrap_or_else(|| url.to_owned());
-    let to = |reference: String| Link::to(&base, &reference);
-    anchors.retain(|reference| !reference.starts_with("javascript:"));
-    let forms = forms.into_iter().map(|form| Link { posts: true, ..form });
-    anchors.into_iter().filter_map(to).chain(forms).chain(frames.into_iter().filter_map(to)).collect()
-}
 
-fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
-    let value = tag.attributes.get(&HtmlString(name.as_bytes().to_vec()))?;
-    Some(String::from_utf8_lossy(value).into_owned())
-}
-
-/// Values of a form are treated as encoded.
-fn add_field(form: Option<&mut Link>, name: String, value: &str) {
-    let Some(form) = form else { return };
-    let decoded = |text: &str| encode::form_decode(text).unwrap_or_else(|| text.to_owned());
-    form.fields.push(Field { name: decoded(&name), value: decoded(value), encode: true, equals: true });
-}
-
-fn take_area(area: &mut Option<(String, String)>, form: Option<&mut Link>) {
-    if let Some((name, value)) = area.take() {
-        add_field(form, name, &value);
+    fn text(&mut self, text: &str) {
+        if let Some((_, value)) = &mut self.area {
+            value.push_str(text);
+        }
     }
+
+    fn add_option(&mut self, value: &str) {
+        if let Some(name) = self.select.take() {
+            self.add_field(&name, value);
+            self.select = Some(name);
+        }
+    }
+
+    /// Values of a form are treated as encoded.
+    fn add_field(&mut self, name: &str, value: &str) {
+        let Some(form) = self.open.as_mut() else { return };
+        if self.allowance.spend(name.len() + value.len() + ITEM_BYTES) {
+            let decoded = |text: &str| encode::form_decode(text).unwrap_or_else(|| text.to_owned());
+            let (name, value) = (decoded(name), decoded(value));
+            form.fields.push(Field { name, value, encode: true, equals: true });
+        }
+    }
+}
+
+/// All links of a page, in JMeter's order: anchors, forms, frames.
+fn links(html: &str, url: &str) -> Vec<Link> {
+    links_within(html, url, Allowance::default())
+}
+
+/// [`links`] that take so many bytes at most.
+fn links_within(html: &str, url: &str, allowance: Allowance) -> Vec<Link> {
+    let (mut anchors, mut frames) = (Vec::new(), Vec::new());
+    let mut forms = Forms { allowance, ..Forms::default() };
+    let mut base = None;
+    for token in tokens(html, NEEDS) {
+        let tag = match token {
+            HtmlToken::Start(tag) => tag,
+            HtmlToken::End(name) => {
+                forms.end_tag(&name);
+                continue;
+            }
+            HtmlToken::Text(text) => {
+                forms.text(&text);
+                continue;
+            }
+            HtmlToken::Comment(_) => continue,
+        };
+        let text = |name: &str| tag.attribute(name).unwrap_or_default();
+        match tag.name.as_slice() {
+            b"base" => base = base.or_else(|| tag.attribute("href")),
+            b"a" => anchors.extend(tag.attribute("href")),
+            b"frame" => frames.extend(tag.attribute("src")),
+            b"form" => forms.begin(url, tag.attribute("action").as_deref()),
+            b"input" => forms.add_field(&text("name"), &text("value")),
+            b"textarea" => forms.area = Some((text("name"), String::new())),
+            b"select" => forms.select = Some(text("name")),
+            b"option" => forms.add_option(&text("value")),
+            _ => {}
+        }
+    }
+    forms.begin(url, None);
+    let base = base.and_then(|base| url_parts::java_url(url, &base)).unwrap_or_else(|| url.to_owned());
+    anchors.retain(|reference| !reference.starts_with("javascript:"));
+    let mut to = |reference: String| forms.allowance.link(&base, &reference);
+    let mut links: Vec<Link> = anchors.into_iter().filter_map(&mut to).collect();
+    links.extend(forms.complete.into_iter().map(|form| Link { posts: true, ..form }));
+    links.extend(frames.into_iter().filter_map(to));
+    links
 }
 
 /// The properties of the wanted link in the request.
@@ -179,6 +243,7 @@ fn fits(text: &str, pattern: &str) -> bool {
 impl Wanted {
     fn fits(&self, link: &Link) -> bool {
         let Some(query) = link.query() else { return false };
+        tick(1 + (link.path.len() + query.len()) / 16);
         let holds = |name: &String| {
             query.contains(&format!("{name}="))
                 || busyhour_oro::cached(name).is_ok_and(|known| known.contains(&query).unwrap_or(false))
@@ -297,6 +362,20 @@ mod tests {
         assert_eq!(found(html), ["POST http://h/dir/y a=1"]);
     }
 
+    /// Each link contains the base and each option the name of its list, so that a page of 60 MB could take 60 TB.
+    #[test]
+    fn long_parts_do_not_multiply_without_limit() {
+        let long = "d".repeat(1 << 14);
+        let within = |html: &str| links_within(html, URL, Allowance(Some(1 << 20)));
+        let fitting = (1 << 20) / (long.len() + ITEM_BYTES);
+        let anchors = format!("<base href='http://h/{long}/'>{}", "<a href=x>".repeat(1_000));
+        assert_eq!(within(&anchors).len(), fitting);
+        let options = format!("<form action=y><select name='{long}'>{}", "<option value=v>".repeat(1_000));
+        assert_eq!(within(&options)[0].fields.len(), fitting);
+        assert_eq!(busyhour_limits::take(), [(Limit::LinkBytes, 2)]);
+        assert_eq!(within(&format!("<a href='x?{}'>", "a&".repeat(100_000))), []);
+    }
+
     #[test]
     fn protocol_host_and_path_are_patterns_and_arguments_must_be_there() {
         let wanted = |path: &str, names: &[&str]| Wanted {
@@ -305,7 +384,7 @@ mod tests {
             path: path.to_owned(),
             names: names.iter().map(|&name| name.to_owned()).collect(),
         };
-        let link = Link::to(URL, "/a/b.html?id=12&go").unwrap();
+        let link = Link::to("http://h/a/b.html?id=12&go", "/a/b.html?id=12&go").unwrap();
         assert!(wanted("/a/b.html", &["id"]).fits(&link));
         assert!(wanted("a/.*", &["g."]).fits(&link));
         assert!(!wanted("/a/.", &[]).fits(&link));

@@ -4,6 +4,9 @@
 //! Code that stops at a limit calls [`exceeded`]; the core takes the counts of its thread with [`take`] when it ends. The
 //! limits themselves are constants next to the code that they guard; `docs/limits.md` lists them.
 
+#[doc(hidden)]
+pub mod repeated;
+
 use std::cell::Cell;
 
 /// A limit on matching, parsing or evaluating, or on what the response to one request may cost.
@@ -63,10 +66,18 @@ pub enum Limit {
     FilteredFrames,
     /// Steps of a validation by an XML Schema.
     SchemaSteps,
+    /// Attributes of one XML element.
+    XmlAttributes,
+    /// Bytes of the links of one page with their base.
+    LinkBytes,
+    /// Bytes of the bodies that all users keep in memory.
+    BodyMemory,
+    /// Bytes of a file that a function, a script or a sampler reads.
+    FileBytes,
 }
 
 /// All limits.
-pub const LIMITS: [Limit; 27] = [
+pub const LIMITS: [Limit; 31] = [
     Limit::RegexSteps,
     Limit::HtmlPage,
     Limit::SelectorSteps,
@@ -94,6 +105,10 @@ pub const LIMITS: [Limit; 27] = [
     Limit::FrameBytes,
     Limit::FilteredFrames,
     Limit::SchemaSteps,
+    Limit::XmlAttributes,
+    Limit::LinkBytes,
+    Limit::BodyMemory,
+    Limit::FileBytes,
 ];
 
 impl Limit {
@@ -127,6 +142,10 @@ impl Limit {
             Self::FrameBytes => "bytes of WebSocket frames of a sample",
             Self::FilteredFrames => "WebSocket frames filtered in a sample",
             Self::SchemaSteps => "XML Schema steps",
+            Self::XmlAttributes => "attributes of an XML element",
+            Self::LinkBytes => "bytes of the links of a page",
+            Self::BodyMemory => "memory for the bodies of all users",
+            Self::FileBytes => "bytes of a file that is read",
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Which content is looked through for resources, and how.
 
+use busyhour_limits::Limit;
 use busyhour_program::result::SampleResult;
 
+use super::addresses::Addresses;
 use super::{css, html};
 use crate::failure::Failure;
+use crate::limits::RESOURCE_ADDRESS_BYTES_MAX;
 
 /// How content is looked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,25 +42,40 @@ impl Parsers {
         self.0.iter().find(|(known, _)| *known == media).map(|(_, parser)| *parser)
     }
 
-    /// The absolute URLs of the resources of a page.
+    /// The absolute URLs of the resources of a page, and the failure of the page if there are more of them.
     ///
     /// # Errors
     /// What JMeter notes when it gives a page up.
-    pub(super) fn resources(&self, page: &SampleResult, user_agent: &str) -> Result<Vec<String>, Failure> {
+    pub(super) fn resources(
+        &self,
+        page: &SampleResult,
+        user_agent: &str,
+    ) -> Result<(Vec<String>, Option<Failure>), Failure> {
         let Some(parser) = self.of(&page.content_type).filter(|_| !page.body.is_empty()) else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         };
         let text = page.body_text();
-        match parser {
+        let found = match parser {
             Parser::Html => html::resources(&text, &page.url, user_agent).map_err(|href| {
                 let message =
                     format!("java.lang.IllegalArgumentException: Error creating relative url from {href}");
                 Failure::new("org.apache.jmeter.protocol.http.parser.HTMLParseException", message)
-            }),
-            Parser::Css => {
-                let imported = css::imports(&text);
-                Ok(imported.iter().filter_map(|address| html::absolute(address, &page.url)).collect())
-            }
-        }
+            })?,
+            Parser::Css => imported(&text, &page.url),
+        };
+        let excess = found.are_too_long().then(|| {
+            let what = "length of the addresses of embedded resources";
+            Failure::constraint(Limit::Resources, what, RESOURCE_ADDRESS_BYTES_MAX as u64)
+        });
+        Ok((found.urls, excess))
     }
+}
+
+/// What a style sheet imports.
+fn imported(text: &str, base: &str) -> Addresses {
+    let mut found = Addresses::default();
+    for address in css::imports(text) {
+        found.add(&address, base);
+    }
+    found
 }

@@ -1,5 +1,7 @@
 //! What style sheets have a browser fetch, as far as JMeter follows them: imports in files, quoted URLs in attributes.
 
+use busyhour_slices::tick;
+
 /// The quoted address in a `style` attribute: JMeter's pattern is greedy and takes from the first quote of the first
 /// `url(` to the last quote before a closing parenthesis.
 pub(super) fn quoted_url(style: &str) -> Option<String> {
@@ -34,6 +36,7 @@ pub(super) fn imports(css: &str) -> Vec<String> {
             found.extend(Some(address).filter(|address| !address.is_empty()));
             rest = behind;
         }
+        tick(1);
         rest = skip_space(after_statement(rest));
     }
     found
@@ -62,6 +65,7 @@ fn after_statement(css: &str) -> &str {
     let mut depth = 0_usize;
     let mut rest = css;
     while let Some(first) = rest.chars().next() {
+        tick(1);
         if first == '"' || first == '\'' {
             rest = string(rest).map_or("", |(_, behind)| behind);
             continue;

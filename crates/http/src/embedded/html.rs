@@ -1,65 +1,43 @@
 //! Which resources an HTML page has a browser fetch, as JMeter's Lagarto parser finds them.
 
-use std::collections::HashSet;
+use busyhour_program::ElementError;
 
-use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
-
+use super::addresses::Addresses;
 use super::conditional;
 use super::css;
+use crate::html_tokens::{HtmlToken, Needs, StartTag, tokens};
 use crate::url_parts;
-use busyhour_program::ElementError;
 
 /// Internet Explorer obeyed conditional comments up to the version before this one.
 const FIRST_WITHOUT_CONDITIONS: f32 = 10.0;
 
-/// A page's addresses: each once, in the order of the page.
-#[derive(Debug, Default)]
-struct Found {
-    seen: HashSet<String>,
-    urls: Vec<String>,
-}
-
-impl Found {
-    fn add(&mut self, reference: &str, base: &str) {
-        if let Some(url) = absolute(reference, base)
-            && self.seen.insert(url.clone())
-        {
-            self.urls.push(url);
-        }
-    }
-}
-
-/// The absolute form of a reference; `None` if Java does not know the protocol.
-pub(super) fn absolute(reference: &str, base: &str) -> Option<String> {
-    if reference.is_empty() {
-        return None;
-    }
-    url_parts::java_url(base, &unescape_xml(reference))
-}
+/// Attributes that decide about resources.
+const ATTRIBUTES: &[&str] =
+    &["src", "href", "codebase", "archive", "code", "data", "type", "rel", "background", "style"];
 
 /// The absolute URLs of the resources of the page `html` from `base`; `user_agent` decides about conditional
 /// comments.
 ///
 /// # Errors
 /// The `href` of a `base` tag is not a URL; JMeter stops parsing the page then.
-pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Vec<String>, ElementError> {
+pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Addresses, ElementError> {
     let explorer = conditional::explorer_version(user_agent);
     let mut walk = Walk {
-        found: Found::default(),
+        found: Addresses::default(),
         depth: 0,
         base: base.to_owned(),
         explorer: explorer.filter(|version| *version < FIRST_WITHOUT_CONDITIONS),
         shown: vec![true],
     };
     walk.through(html)?;
-    Ok(walk.found.urls)
+    Ok(walk.found)
 }
 
 /// Conditional comments inside conditional comments that are looked through.
 const COMMENT_DEPTH_MAX: u32 = 16;
 
 struct Walk {
-    found: Found,
+    found: Addresses,
     /// Conditional comments around what is read.
     depth: u32,
     base: String,
@@ -71,16 +49,15 @@ struct Walk {
 
 impl Walk {
     fn through(&mut self, html: &str) -> Result<(), ElementError> {
-        let mut emitter = DefaultEmitter::<()>::default();
-        emitter.naively_switch_states(true);
-        for token in Tokenizer::new_with_emitter(html, emitter) {
-            let Ok(token) = token;
+        let needs = Needs { attributes: ATTRIBUTES, text: false, comments: self.explorer.is_some() };
+        for token in tokens(html, needs) {
             match token {
-                Token::StartTag(tag) if self.counts() => self.tag(&tag)?,
-                Token::Comment(comment) if self.explorer.is_some() => {
-                    self.comment(&String::from_utf8_lossy(&comment))?;
-                }
-                _ => {}
+                HtmlToken::Start(tag) if self.counts() => self.tag(&tag)?,
+                HtmlToken::Comment(comment) => self.comment(&comment)?,
+                HtmlToken::Start(_) | HtmlToken::End(_) | HtmlToken::Text(_) => {}
+            }
+            if self.found.are_too_long() {
+                break;
             }
         }
         Ok(())
@@ -117,9 +94,9 @@ impl Walk {
         }
     }
 
-    fn tag(&mut self, tag: &StartTag<()>) -> Result<(), ElementError> {
-        let attribute = |name: &str| attribute(tag, name);
-        match &**tag.name {
+    fn tag(&mut self, tag: &StartTag) -> Result<(), ElementError> {
+        let attribute = |name: &str| tag.attribute(name);
+        match tag.name.as_slice() {
             b"img" | b"frame" | b"iframe" | b"embed" | b"bgsound" => self.add(attribute("src")),
             b"script" => {
                 self.add(attribute("src"));
@@ -165,10 +142,10 @@ impl Walk {
         Ok(())
     }
 
-    fn applet(&mut self, tag: &StartTag<()>) {
+    fn applet(&mut self, tag: &StartTag) {
         let blank = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
         let (base, archive, code) =
-            (attribute(tag, "codebase"), attribute(tag, "archive"), attribute(tag, "code"));
+            (tag.attribute("codebase"), tag.attribute("archive"), tag.attribute("code"));
         if blank(&base) {
             self.add(code);
             return;
@@ -178,11 +155,6 @@ impl Walk {
         let what = what.as_deref().unwrap_or("null");
         self.add(base.map(|base| format!("{base}/{what}")));
     }
-}
-
-fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
-    let value = tag.attributes.get(&HtmlString(name.as_bytes().to_vec()))?;
-    Some(String::from_utf8_lossy(value).into_owned())
 }
 
 /// An address as browsers take it: without space around and line ends inside.
@@ -195,60 +167,12 @@ fn normal(reference: &str) -> Option<String> {
     (!kept.is_empty()).then_some(kept)
 }
 
-/// Most bytes of an entity with its semicolon.
-const ENTITY_BYTES_MAX: usize = 32;
-
-/// XML's five entities and numeric ones resolved, once more after the tokenizer, as JMeter does.
-fn unescape_xml(text: &str) -> String {
-    let Some(first) = text.find('&') else { return text.to_owned() };
-    let mut out = text[..first].to_owned();
-    let mut rest = &text[first..];
-    while let Some(after) = rest.strip_prefix('&') {
-        let near = &after.as_bytes()[..after.len().min(ENTITY_BYTES_MAX)];
-        let end = near.iter().position(|byte| *byte == b';');
-        let parts = end.map(|end| (&after[..end], &after[end + 1..]));
-        let resolved = parts.and_then(|(name, behind)| Some((entity(name)?, behind)));
-        match resolved {
-            Some((character, behind)) => {
-                out.push(character);
-                rest = behind;
-            }
-            None => {
-                out.push('&');
-                rest = after;
-            }
-        }
-        let next = rest.find('&').unwrap_or(rest.len());
-        out.push_str(&rest[..next]);
-        rest = &rest[next..];
-    }
-    out
-}
-
-fn entity(name: &str) -> Option<char> {
-    Some(match name {
-        "amp" => '&',
-        "lt" => '<',
-        "gt" => '>',
-        "quot" => '"',
-        "apos" => '\'',
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16),
-                None => number.parse(),
-            };
-            char::from_u32(code.ok()?)?
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn found(html: &str, user_agent: &str) -> Vec<String> {
-        let urls = resources(html, "http://h/dir/page", user_agent).unwrap();
+        let urls = resources(html, "http://h/dir/page", user_agent).unwrap().urls;
         urls.iter().map(|url| url.strip_prefix("http://h").unwrap_or(url).to_owned()).collect()
     }
 
@@ -278,6 +202,5 @@ mod tests {
     #[test]
     fn entities_are_resolved_twice() {
         assert_eq!(found("<img src='a?b=1&amp;c=2&amp;amp;d'>", ""), ["/dir/a?b=1&c=2&d"]);
-        assert_eq!(unescape_xml("&#65;&nope;&&#x42;;"), "A&nope;&B;");
     }
 }

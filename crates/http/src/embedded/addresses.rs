@@ -1,0 +1,111 @@
+//! The absolute addresses of the resources of a page.
+
+use std::collections::HashSet;
+
+use busyhour_slices::tick;
+
+use crate::limits::RESOURCE_ADDRESS_BYTES_MAX;
+use crate::url_parts;
+
+/// Addresses, each once, in the order of the page.
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    seen: HashSet<String>,
+    pub(super) urls: Vec<String>,
+    /// Bytes of all addresses. Each contains the address of the page, which a server may choose as well.
+    bytes: usize,
+}
+
+impl Addresses {
+    /// Adds what `reference` means on a page at `base`, unless Java does not know the protocol.
+    pub(super) fn add(&mut self, reference: &str, base: &str) {
+        if reference.is_empty() || self.are_too_long() {
+            return;
+        }
+        tick(1 + (base.len() + reference.len()) / 16);
+        if let Some(url) = url_parts::java_url(base, &unescape_xml(reference))
+            && !self.seen.contains(&url)
+        {
+            self.bytes += url.len();
+            if !self.are_too_long() {
+                self.seen.insert(url.clone());
+                self.urls.push(url);
+            }
+        }
+    }
+
+    /// Whether an address was left out because all of them would be longer than the limit.
+    pub(super) fn are_too_long(&self) -> bool {
+        self.bytes > RESOURCE_ADDRESS_BYTES_MAX
+    }
+}
+
+/// Most bytes of an entity with its semicolon.
+const ENTITY_BYTES_MAX: usize = 32;
+
+/// XML's five entities and numeric ones resolved, once more after the tokenizer, as JMeter does.
+fn unescape_xml(text: &str) -> String {
+    let Some(first) = text.find('&') else { return text.to_owned() };
+    let mut out = text[..first].to_owned();
+    let mut rest = &text[first..];
+    while let Some(after) = rest.strip_prefix('&') {
+        let near = &after.as_bytes()[..after.len().min(ENTITY_BYTES_MAX)];
+        let end = near.iter().position(|byte| *byte == b';');
+        let parts = end.map(|end| (&after[..end], &after[end + 1..]));
+        let resolved = parts.and_then(|(name, behind)| Some((entity(name)?, behind)));
+        match resolved {
+            Some((character, behind)) => {
+                out.push(character);
+                rest = behind;
+            }
+            None => {
+                out.push('&');
+                rest = after;
+            }
+        }
+        let next = rest.find('&').unwrap_or(rest.len());
+        out.push_str(&rest[..next]);
+        rest = &rest[next..];
+    }
+    out
+}
+
+fn entity(name: &str) -> Option<char> {
+    Some(match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)?
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn xml_entities_are_resolved() {
+        assert_eq!(unescape_xml("&#65;&nope;&&#x42;;"), "A&nope;&B;");
+    }
+
+    /// The address of the page is part of each address, so that a page of 60 MB could take 60 TB.
+    #[test]
+    fn a_long_base_does_not_multiply_without_limit() {
+        let base = format!("http://h/{}/page", "d".repeat(1 << 20));
+        let mut found = Addresses::default();
+        for number in 0..1_000 {
+            found.add(&format!("a{number}"), &base);
+        }
+        assert!(found.are_too_long());
+        assert_eq!(found.urls.len(), RESOURCE_ADDRESS_BYTES_MAX / (base.len() + 2));
+    }
+}
