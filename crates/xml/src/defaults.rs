@@ -1,10 +1,14 @@
 //! Default attributes from the document type declaration.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use uppsala::{Attribute, Document, QName};
 
 use crate::document::elements;
+
+/// Attributes that a document may get by default: a short declaration applies to each element of a name.
+const ADDED_MAX: usize = 1_000_000;
 
 /// An attribute with its default value.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,30 +19,40 @@ struct Declared<'t> {
 }
 
 /// Adds them to the elements that lack them.
-pub(crate) fn add(tree: &mut Document<'_>, text: &str) {
-    let defaults = declared(text);
-    if defaults.is_empty() {
-        return;
+///
+/// # Errors
+/// There are more than a document may have.
+pub(crate) fn add<'t>(tree: &mut Document<'t>, text: &'t str) -> Result<(), String> {
+    let mut defaults: HashMap<&str, Vec<Declared<'t>>> = HashMap::new();
+    for default in declared(text) {
+        defaults.entry(default.element).or_default().push(default);
     }
+    if defaults.is_empty() {
+        return Ok(());
+    }
+    let mut left = ADDED_MAX;
     for id in elements(tree) {
         let Some(element) = tree.element_mut(id) else { continue };
-        for default in &defaults {
-            let is_there = |attribute: &Attribute<'_>| attribute.name.prefixed_name() == default.attribute;
-            if element.name.prefixed_name() != default.element || element.attributes.iter().any(is_there) {
-                continue;
-            }
-            let local_name = Cow::Owned(default.attribute.to_owned());
-            element.attributes.push(Attribute {
-                name: QName { namespace_uri: None, prefix: None, local_name },
-                value: Cow::Owned(default.value.to_owned()),
-            });
-        }
+        let Some(defaults) = defaults.get(element.name.prefixed_name().as_ref()) else { continue };
+        let Some(fewer) = left.checked_sub(defaults.len()) else {
+            return Err(format!("Default attributes exceed the limit of {ADDED_MAX} for a document"));
+        };
+        left = fewer;
+        let known: HashSet<String> =
+            element.attributes.iter().map(|attribute| attribute.name.prefixed_name().into_owned()).collect();
+        let missing = defaults.iter().filter(|default| !known.contains(default.attribute));
+        element.attributes.extend(missing.map(|default| Attribute {
+            name: QName { namespace_uri: None, prefix: None, local_name: Cow::Borrowed(default.attribute) },
+            value: Cow::Borrowed(default.value),
+        }));
     }
+    Ok(())
 }
 
 /// The defaults in the internal subset of the declaration; the first one of an attribute counts.
 fn declared(text: &str) -> Vec<Declared<'_>> {
     let mut all: Vec<Declared<'_>> = Vec::new();
+    let mut known = HashSet::new();
     let Some(at) = text.find("<!DOCTYPE") else { return all };
     let Some(subset) = text[at..].find(['[', '>']).map(|end| &text[at + end..]) else { return all };
     let Some(mut rest) = subset.strip_prefix('[') else { return all };
@@ -51,10 +65,7 @@ fn declared(text: &str) -> Vec<Declared<'_>> {
         } else if let Some(list) = rest.strip_prefix("<!ATTLIST") {
             let mut words = Words { rest: list };
             for default in words.defaults() {
-                let known = |other: &Declared<'_>| {
-                    (other.element, other.attribute) == (default.element, default.attribute)
-                };
-                if !all.iter().any(known) {
+                if known.insert((default.element, default.attribute)) {
                     all.push(default);
                 }
             }

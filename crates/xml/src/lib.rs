@@ -61,12 +61,17 @@ pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, XmlError> {
             exceeded(Limit::XmlDepth);
             format!("the document nests elements deeper than {DEPTH_MAX}").into()
         }
+        Problem::TooManyAttributes(words) => {
+            exceeded(Limit::XmlAttributes);
+            words.into()
+        }
     })
 }
 
 /// Why a document cannot be read.
 enum Problem {
     TooDeep,
+    TooManyAttributes(String),
     Words(String),
 }
 
@@ -76,13 +81,16 @@ fn read_at_once(text: &str, reading: Reading) -> Result<XmlDocument<'_>, Problem
         .with_max_depth(DEPTH_MAX);
     let mut tree = parser.parse(text).map_err(|error| {
         let message = error.to_string();
-        // The library marks its limit only by the message.
+        // The library marks its limits only by the message.
         if message.contains("maximum depth") {
             return Problem::TooDeep;
         }
+        if message.contains("exceed the limit of") || message.contains("exceeds the limit of") {
+            return Problem::TooManyAttributes(without_place(&message));
+        }
         Problem::Words(complaint(text, reading).unwrap_or_else(|| without_place(&message)))
     })?;
-    defaults::add(&mut tree, text);
+    defaults::add(&mut tree, text).map_err(Problem::TooManyAttributes)?;
     if !reading.namespaces {
         forget_namespaces(&mut tree);
     }

@@ -7,6 +7,7 @@
 //! the scope is popped.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::dom::{Document, NodeId, NodeKind};
 
@@ -20,8 +21,8 @@ pub const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 /// A single namespace scope that maps prefixes to namespace URIs.
 #[derive(Debug, Clone)]
 struct NamespaceScope<'a> {
-    /// Maps prefix (empty string for default namespace) to namespace URI.
-    bindings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Maps prefix (empty string for default namespace) to namespace URI and its number.
+    bindings: Vec<(Cow<'a, str>, Cow<'a, str>, u32)>,
 }
 
 impl<'a> NamespaceScope<'a> {
@@ -42,6 +43,11 @@ pub struct NamespaceResolver<'a> {
     scopes: Vec<NamespaceScope<'a>>,
     default_namespace: Option<Cow<'a, str>>,
     default_namespace_stack: Vec<Option<Cow<'a, str>>>,
+    /// LIMITS: the bindings of each prefix, the innermost last, for documents with many of them.
+    bound: HashMap<Cow<'a, str>, Vec<(Cow<'a, str>, u32)>>,
+    /// LIMITS: the number of each URI, so that long ones are compared once for each declaration.
+    numbers: HashMap<Cow<'a, str>, u32>,
+    bindings: usize,
 }
 
 impl<'a> NamespaceResolver<'a> {
@@ -50,14 +56,20 @@ impl<'a> NamespaceResolver<'a> {
         let mut root_scope = NamespaceScope::new();
         root_scope
             .bindings
-            .push((Cow::Borrowed("xml"), Cow::Borrowed(XML_NAMESPACE)));
+            .push((Cow::Borrowed("xml"), Cow::Borrowed(XML_NAMESPACE), 1));
         root_scope
             .bindings
-            .push((Cow::Borrowed("xmlns"), Cow::Borrowed(XMLNS_NAMESPACE)));
+            .push((Cow::Borrowed("xmlns"), Cow::Borrowed(XMLNS_NAMESPACE), 2));
         NamespaceResolver {
             scopes: vec![root_scope],
             default_namespace: None,
             default_namespace_stack: vec![None],
+            bound: HashMap::new(),
+            numbers: HashMap::from([
+                (Cow::Borrowed(XML_NAMESPACE), 1),
+                (Cow::Borrowed(XMLNS_NAMESPACE), 2),
+            ]),
+            bindings: 2,
         }
     }
 
@@ -71,7 +83,13 @@ impl<'a> NamespaceResolver<'a> {
     /// Pop the current namespace scope. Call this when leaving an element.
     pub fn pop_scope(&mut self) {
         if self.scopes.len() > 1 {
-            self.scopes.pop();
+            let scope = self.scopes.pop();
+            for (prefix, _, _) in scope.into_iter().flat_map(|scope| scope.bindings) {
+                self.bindings -= 1;
+                if let Some(bound) = self.bound.get_mut(&prefix) {
+                    bound.pop();
+                }
+            }
             self.default_namespace = self.default_namespace_stack.pop().unwrap_or(None);
         }
     }
@@ -120,8 +138,12 @@ impl<'a> NamespaceResolver<'a> {
                 Some(uri.clone())
             };
         }
+        let next = self.numbers.len() as u32 + 1;
+        let number = *self.numbers.entry(uri.clone()).or_insert(next);
+        self.bound.entry(prefix.clone()).or_default().push((uri.clone(), number));
+        self.bindings += 1;
         if let Some(scope) = self.scopes.last_mut() {
-            scope.bindings.push((prefix, uri));
+            scope.bindings.push((prefix, uri, number));
         }
     }
 
@@ -130,10 +152,23 @@ impl<'a> NamespaceResolver<'a> {
     /// Searches from the innermost scope outward.
     /// Returns the Cow so callers can clone cheaply if it's borrowed.
     pub fn resolve(&self, prefix: &str) -> Option<&Cow<'a, str>> {
+        self.resolve_numbered(prefix).map(|(uri, _)| uri)
+    }
+
+    /// LIMITS: the URI with its number; equal URIs have equal numbers, and no number is 0.
+    pub(crate) fn resolve_numbered(&self, prefix: &str) -> Option<(&Cow<'a, str>, u32)> {
+        if self.bindings > crate::parser::HASHED_NAMES_MIN {
+            if let Some((uri, number)) = self.bound.get(prefix).and_then(|bound| bound.last()) {
+                return Some((uri, *number));
+            }
+            let built_in = &self.scopes.first()?.bindings;
+            let found = built_in.iter().find(|(p, _, _)| **p == *prefix);
+            return found.map(|(_, uri, number)| (uri, *number));
+        }
         for scope in self.scopes.iter().rev() {
-            for (p, uri) in scope.bindings.iter().rev() {
+            for (p, uri, number) in scope.bindings.iter().rev() {
                 if **p == *prefix {
-                    return Some(uri);
+                    return Some((uri, *number));
                 }
             }
         }
@@ -150,7 +185,7 @@ impl<'a> NamespaceResolver<'a> {
         let mut result: Vec<(&str, &str)> = Vec::new();
         let mut seen_prefixes = std::collections::HashSet::new();
         for scope in self.scopes.iter().rev() {
-            for (p, uri) in scope.bindings.iter().rev() {
+            for (p, uri, _) in scope.bindings.iter().rev() {
                 if seen_prefixes.insert(&**p) {
                     result.push((&**p, &**uri));
                 }

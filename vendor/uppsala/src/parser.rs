@@ -17,6 +17,16 @@ pub(crate) type EntityMap = HashMap<String, String>;
 /// Key: entity name, Value: expanded text.
 pub(crate) type EntityCache = HashMap<String, String>;
 
+/// LIMITS: attributes and namespace declarations that an element may have, as in Java's parser.
+pub const MAX_ATTRIBUTES: usize = 10_000;
+
+/// LIMITS: bytes of namespace names that are copied for the names of a document. Names with references or line ends are
+/// copied for each element and attribute.
+pub const MAX_COPIED_NAMESPACE_BYTES: usize = 64 << 20;
+
+/// LIMITS: number of names above which they are looked up by hash.
+pub(crate) const HASHED_NAMES_MIN: usize = 16;
+
 /// Default maximum element-nesting depth.
 ///
 /// Sized well above legitimate XML (SOAP, XHTML, SVG, and XSLT documents in the
@@ -879,25 +889,10 @@ fn parse_reference_into(
             return Ok(());
         }
         if let Some(value) = entities.get(&*name) {
-            // Fully expand the entity value, resolving nested entity refs.
-            let expanded = expand_entity_value(
-                value,
-                entities,
-                &mut vec![name.to_string()],
-                budget,
-                cursor.line(),
-                cursor.column(),
-            )?;
-            // Validate well-formedness of the entity replacement text.
-            let validation_text = expand_entity_value_no_builtins(
-                value,
-                entities,
-                &mut vec![name.to_string()],
-                budget,
-                cursor.line(),
-                cursor.column(),
-            )?;
-            validate_entity_as_content(&validation_text, entities, cursor.line(), cursor.column())?;
+            // LIMITS: the place is computed for an error only. The original computed it for each entity, and a place takes
+            // time in proportion to the text before it.
+            let expanded = expand_and_validate(value, &name, entities, budget)
+                .map_err(|error| placed(error, cursor))?;
             // Cache the result for subsequent references
             entity_cache.insert(name.to_string(), expanded.clone());
             out.push_str(&expanded);
@@ -909,6 +904,30 @@ fn parse_reference_into(
                 cursor.column(),
             ))
         }
+    }
+}
+
+/// Expands an entity and validates the well-formedness of its replacement text. Errors have no place.
+fn expand_and_validate(
+    value: &str,
+    name: &str,
+    entities: &EntityMap,
+    budget: &mut usize,
+) -> XmlResult<String> {
+    let seen = &mut vec![name.to_string()];
+    let expanded = expand_entity_value(value, entities, seen, budget, 0, 0)?;
+    let validation_text = expand_entity_value_no_builtins(value, entities, seen, budget, 0, 0)?;
+    validate_entity_as_content(&validation_text, entities, 0, 0)?;
+    Ok(expanded)
+}
+
+/// The error at the cursor's place.
+fn placed(error: XmlError, cursor: &Cursor<'_>) -> XmlError {
+    let (line, column) = (cursor.line(), cursor.column());
+    match error {
+        XmlError::Parse(error) => XmlError::parse(error.message, line, column),
+        XmlError::WellFormedness(error) => XmlError::well_formedness(error.message, line, column),
+        other => other,
     }
 }
 
@@ -942,10 +961,14 @@ fn expand_entity_value(
     let mut result = String::new();
     let mut pos = 0;
     let bytes = value.as_bytes();
+    // LIMITS: the ends of the last CDATA section and the last reference; behind them the original searched the rest of
+    // the value at each beginning.
+    let last_cdata_end = value.rfind("]]>").unwrap_or(0);
+    let last_semicolon = value.rfind(';').unwrap_or(0);
 
     while pos < bytes.len() {
         // Skip over CDATA sections without processing entity references inside them
-        if value[pos..].starts_with("<![CDATA[") {
+        if pos < last_cdata_end && value[pos..].starts_with("<![CDATA[") {
             if let Some(end) = value[pos..].find("]]>") {
                 let cdata_end = pos + end + 3;
                 charge_entity_budget(budget, cdata_end - pos, line, col)?;
@@ -956,7 +979,8 @@ fn expand_entity_value(
         }
         if bytes[pos] == b'&' {
             // Find the semicolon
-            if let Some(semi) = value[pos + 1..].find(';') {
+            let semi = if pos < last_semicolon { value[pos + 1..].find(';') } else { None };
+            if let Some(semi) = semi {
                 let ref_content = &value[pos + 1..pos + 1 + semi];
                 if ref_content.starts_with('#') {
                     // Character reference - pass through (already resolved in entity value)
@@ -1002,6 +1026,8 @@ fn expand_entity_value(
                                 ));
                             }
                             if let Some(ref_value) = entities.get(&ref_name) {
+                                // LIMITS: a reference costs something also if the entity is empty.
+                                charge_entity_budget(budget, 1, line, col)?;
                                 seen.push(ref_name);
                                 let expanded = expand_entity_value(
                                     ref_value, entities, seen, budget, line, col,
@@ -1063,10 +1089,14 @@ fn expand_entity_value_no_builtins(
     let mut result = String::new();
     let mut pos = 0;
     let bytes = value.as_bytes();
+    // LIMITS: the ends of the last CDATA section and the last reference; behind them the original searched the rest of
+    // the value at each beginning.
+    let last_cdata_end = value.rfind("]]>").unwrap_or(0);
+    let last_semicolon = value.rfind(';').unwrap_or(0);
 
     while pos < bytes.len() {
         // Skip over CDATA sections without processing entity references inside them
-        if value[pos..].starts_with("<![CDATA[") {
+        if pos < last_cdata_end && value[pos..].starts_with("<![CDATA[") {
             if let Some(end) = value[pos..].find("]]>") {
                 let cdata_end = pos + end + 3;
                 charge_entity_budget(budget, cdata_end - pos, line, col)?;
@@ -1076,7 +1106,8 @@ fn expand_entity_value_no_builtins(
             }
         }
         if bytes[pos] == b'&' {
-            if let Some(semi) = value[pos + 1..].find(';') {
+            let semi = if pos < last_semicolon { value[pos + 1..].find(';') } else { None };
+            if let Some(semi) = semi {
                 let ref_content = &value[pos + 1..pos + 1 + semi];
                 if ref_content.starts_with('#') {
                     // Character reference - pass through as-is
@@ -1101,6 +1132,8 @@ fn expand_entity_value_no_builtins(
                                 ));
                             }
                             if let Some(ref_value) = entities.get(&ref_name) {
+                                // LIMITS: a reference costs something also if the entity is empty.
+                                charge_entity_budget(budget, 1, line, col)?;
                                 seen.push(ref_name);
                                 let expanded = expand_entity_value_no_builtins(
                                     ref_value, entities, seen, budget, line, col,

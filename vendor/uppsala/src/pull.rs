@@ -20,7 +20,8 @@
 //! See ADR 0019 for why the DOM path does not consume events.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::hash::Hash;
 
 use crate::dom::{
     Attribute, Document, Element, NodeId, NodeKind, ProcessingInstruction, QName, XmlDeclaration,
@@ -30,8 +31,36 @@ use crate::namespace::NamespaceResolver;
 use crate::parser::{
     borrow_from_cow, is_xml_char, parse_cdata, parse_comment, parse_doctype, parse_name, parse_pi,
     parse_quoted_value_with_entities, parse_reference_with_entities, parse_xml_declaration,
-    split_qname, Cursor, EntityCache, EntityMap, DEFAULT_MAX_DEPTH, DEFAULT_MAX_ENTITY_EXPANSION,
+    split_qname, Cursor, EntityCache, EntityMap, DEFAULT_MAX_DEPTH, DEFAULT_MAX_ENTITY_EXPANSION, HASHED_NAMES_MIN,
+    MAX_ATTRIBUTES, MAX_COPIED_NAMESPACE_BYTES,
 };
+
+/// LIMITS: the names of an element's attributes so far. A few are compared, many are looked up by hash.
+struct Names<N> {
+    few: Vec<N>,
+    many: HashSet<N>,
+}
+
+impl<N: Eq + Hash> Names<N> {
+    fn new() -> Self {
+        Names { few: Vec::new(), many: HashSet::new() }
+    }
+
+    /// Whether the name is new.
+    fn insert(&mut self, name: N) -> bool {
+        if !self.many.is_empty() {
+            return self.many.insert(name);
+        }
+        if self.few.contains(&name) {
+            return false;
+        }
+        self.few.push(name);
+        if self.few.len() > HASHED_NAMES_MIN {
+            self.many.extend(self.few.drain(..));
+        }
+        true
+    }
+}
 
 /// A namespace declaration made by a start tag.
 #[derive(Debug, Clone, PartialEq)]
@@ -194,6 +223,7 @@ pub(crate) struct Tokenizer<'a> {
     entities: EntityMap,
     entity_cache: EntityCache,
     entity_budget: usize,
+    copied_namespace_budget: usize,
     stack: Vec<OpenElement<'a>>,
     phase: Phase,
 }
@@ -210,6 +240,7 @@ impl<'a> Tokenizer<'a> {
             entities: EntityMap::default(),
             entity_cache: EntityCache::default(),
             entity_budget: DEFAULT_MAX_ENTITY_EXPANSION,
+            copied_namespace_budget: MAX_COPIED_NAMESPACE_BYTES,
             stack: Vec::new(),
             phase: Phase::Start,
         }
@@ -602,6 +633,7 @@ impl<'a> Tokenizer<'a> {
 
         let mut raw_attrs: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
         let mut ns_decls: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
+        let mut names: Names<Cow<'a, str>> = Names::new();
 
         loop {
             self.cursor.skip_whitespace();
@@ -622,8 +654,16 @@ impl<'a> Tokenizer<'a> {
                 &mut self.entity_budget,
             )?;
 
+            if raw_attrs.len() + ns_decls.len() >= MAX_ATTRIBUTES {
+                return Err(XmlError::parse(
+                    format!("Element exceeds the limit of {MAX_ATTRIBUTES} attributes"),
+                    self.cursor.line(),
+                    self.cursor.column(),
+                ));
+            }
+            let is_new = names.insert(attr_name.clone());
             if &*attr_name == "xmlns" {
-                if ns_decls.iter().any(|(p, _)| p.is_empty()) {
+                if !is_new {
                     return Err(XmlError::well_formedness(
                         format!("Duplicate attribute: {}", attr_name),
                         self.cursor.line(),
@@ -676,7 +716,7 @@ impl<'a> Tokenizer<'a> {
                         self.cursor.column(),
                     ));
                 }
-                if ns_decls.iter().any(|(p, _)| &**p == prefix) {
+                if !is_new {
                     return Err(XmlError::well_formedness(
                         format!("Duplicate attribute: {}", attr_name),
                         self.cursor.line(),
@@ -689,7 +729,7 @@ impl<'a> Tokenizer<'a> {
                 };
                 ns_decls.push((prefix_cow, attr_value));
             } else {
-                if raw_attrs.iter().any(|(n, _)| *n == *attr_name) {
+                if !is_new {
                     return Err(XmlError::well_formedness(
                         format!("Duplicate attribute: {}", attr_name),
                         self.cursor.line(),
@@ -771,6 +811,7 @@ impl<'a> Tokenizer<'a> {
         raw_attrs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     ) -> XmlResult<(QName<'a>, Vec<Attribute<'a>>, bool, usize)> {
         let (prefix, local_name) = split_qname(tag_name);
+        let mut copied = 0;
         let qname = if let Some(resolver) = self.ns_resolver.as_ref() {
             let ns: Option<Cow<'a, str>> = if let Some(p) = prefix {
                 let uri = resolver.resolve(p).ok_or_else(|| {
@@ -780,8 +821,10 @@ impl<'a> Tokenizer<'a> {
                         self.cursor.column(),
                     )
                 })?;
+                copied += copied_bytes(uri);
                 Some(uri.clone())
             } else {
+                copied += resolver.resolve_default().map_or(0, copied_bytes);
                 resolver.resolve_default().cloned()
             };
             QName {
@@ -794,17 +837,25 @@ impl<'a> Tokenizer<'a> {
         };
 
         let mut resolved_attrs = Vec::with_capacity(raw_attrs.len());
+        // LIMITS: raw names differ, so that only names with prefixes can be the same.
+        let mut names: Names<(u32, Cow<'a, str>)> = Names::new();
         for (attr_name, attr_value) in raw_attrs {
             let (a_prefix, a_local) = split_qname(&attr_name);
+            let mut is_new = true;
             let a_qname = if let Some(resolver) = self.ns_resolver.as_ref() {
                 if let Some(p) = a_prefix {
-                    let ns_uri = resolver.resolve(p).ok_or_else(|| {
+                    let (ns_uri, number) = resolver.resolve_numbered(p).ok_or_else(|| {
                         XmlError::namespace(
                             format!("Undeclared namespace prefix: {}", p),
                             self.cursor.line(),
                             self.cursor.column(),
                         )
                     })?;
+                    is_new = names.insert((number, borrow_from_cow(&attr_name, a_local)));
+                    copied += copied_bytes(ns_uri);
+                    if copied > self.copied_namespace_budget {
+                        return Err(self.too_many_copied_bytes());
+                    }
                     QName {
                         namespace_uri: Some(ns_uri.clone()),
                         prefix: Some(borrow_from_cow(&attr_name, p)),
@@ -816,10 +867,7 @@ impl<'a> Tokenizer<'a> {
             } else {
                 QName::local(attr_name)
             };
-            if resolved_attrs.iter().any(|existing: &Attribute<'a>| {
-                existing.name.local_name == a_qname.local_name
-                    && existing.name.namespace_uri.as_deref() == a_qname.namespace_uri.as_deref()
-            }) {
+            if !is_new {
                 return Err(XmlError::well_formedness(
                     format!("Duplicate attribute: {}", a_qname),
                     self.cursor.line(),
@@ -832,6 +880,11 @@ impl<'a> Tokenizer<'a> {
             });
         }
 
+        match self.copied_namespace_budget.checked_sub(copied) {
+            Some(left) => self.copied_namespace_budget = left,
+            None => return Err(self.too_many_copied_bytes()),
+        }
+
         let self_closing = self.cursor.peek_byte() == Some(b'/');
         if self_closing {
             self.cursor.expect("/>")?;
@@ -840,6 +893,14 @@ impl<'a> Tokenizer<'a> {
         }
         let byte_end = self.cursor.pos;
         Ok((qname, resolved_attrs, self_closing, byte_end))
+    }
+
+    fn too_many_copied_bytes(&self) -> XmlError {
+        XmlError::parse(
+            "Namespace names with references exceed the limit of bytes for a document",
+            self.cursor.line(),
+            self.cursor.column(),
+        )
     }
 
     fn scan_end_element<S: TokenSink<'a>>(&mut self, sink: &mut S) -> XmlResult<()> {
@@ -874,6 +935,14 @@ impl<'a> Tokenizer<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// LIMITS: the bytes that a copy of a namespace name takes.
+fn copied_bytes(uri: &Cow<'_, str>) -> usize {
+    match uri {
+        Cow::Borrowed(_) => 0,
+        Cow::Owned(uri) => uri.len(),
     }
 }
 

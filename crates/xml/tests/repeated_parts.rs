@@ -1,0 +1,116 @@
+//! Documents in which one part is repeated up to a million times: reading them takes time in proportion to their length, or ends
+//! at a limit.
+
+use busyhour_limits::Limit;
+use busyhour_limits::repeated::{COUNTS, Repeated, read_all};
+use busyhour_xml::{Reading, XmlDocument, read};
+
+const fn repeated(before: &'static str, part: &'static str, after: &'static str) -> Repeated<'static> {
+    Repeated { before, part, after }
+}
+
+/// Parts of which a document may have any number.
+const UNLIMITED: &[Repeated<'static>] = &[
+    repeated("<a>", "<b/>", "</a>"),
+    repeated("<a>", "<b~/>", "</a>"),
+    repeated("<a>", "<b c='~'>x</b>", "</a>"),
+    repeated("<a xmlns:p='urn:p'>", "<p:b p:c='d'/>", "</a>"),
+    repeated("<a>", "<b xmlns:p~='urn:~'/>", "</a>"),
+    repeated("<a>", "text\r\n", "</a>"),
+    repeated("<a>", "&amp;", "</a>"),
+    repeated("<a>", "&#38;", "</a>"),
+    repeated("<a>", "<![CDATA[x]]>", "</a>"),
+    repeated("<a>", "<!-- c -->", "</a>"),
+    repeated("<a>", "<?p q?>", "</a>"),
+    repeated("<a b='", "&lt;", "'/>"),
+    repeated("<a b='", "\t", "'/>"),
+    repeated("<!DOCTYPE a [", "<!ENTITY e~ 'x'>", "]><a>&e0;&e9;</a>"),
+    repeated("<!DOCTYPE a [", "<!ELEMENT e~ ANY>", "]><a/>"),
+    repeated("<!DOCTYPE a [", "<!ATTLIST e~ b CDATA 'c'>", "]><a/>"),
+    repeated("<!DOCTYPE a [<!ATTLIST b ", "c~ CDATA 'd' ", ">]><a/>"),
+    repeated("<!DOCTYPE a [<!ATTLIST b c CDATA 'd'>]><a>", "<b/>", "</a>"),
+    repeated("<!DOCTYPE a [<!ENTITY e ''>]><a>", "&e;", "</a>"),
+];
+
+/// The longest documents are read once, the others without and with namespaces.
+fn read_one(count: usize, text: &str, check: impl Fn(Result<XmlDocument<'_>, String>)) {
+    if count < COUNTS[2] {
+        return every_reading(text, check);
+    }
+    let reading = Reading { namespaces: true, ..Reading::default() };
+    check(read(text, reading).map_err(|error| error.to_string()));
+}
+
+fn every_reading(text: &str, check: impl Fn(Result<XmlDocument<'_>, String>)) {
+    for namespaces in [false, true] {
+        let reading = Reading { namespaces, no_doctype: false, sorted: true };
+        check(read(text, reading).map_err(|error| error.to_string()));
+    }
+}
+
+#[test]
+fn siblings_of_all_kinds_take_linear_time() {
+    read_all(UNLIMITED, |input, count, text| {
+        read_one(count, text, |document| {
+            assert_eq!(document.err(), None, "{count} parts: {input:?}");
+        });
+    });
+}
+
+#[test]
+fn attributes_of_an_element_are_limited() {
+    let inputs = [
+        repeated("<a", " b~='c'", "/>"),
+        repeated("<a", " xmlns:b~='urn:~'", "/>"),
+        repeated("<a xmlns:p='urn:p'", " p:b~='c'", "/>"),
+    ];
+    read_all(&inputs, |input, count, text| {
+        read_one(count, text, |document| match document.err() {
+            None => assert!(count < COUNTS[2] && busyhour_limits::take().is_empty()),
+            Some(error) => {
+                assert_eq!(error, "Element exceeds the limit of 10000 attributes", "{count}: {input:?}");
+                assert_eq!(busyhour_limits::take(), [(Limit::XmlAttributes, 1)]);
+            }
+        });
+    });
+    let repeated_name = format!("<a{} b1='x'/>", Repeated { part: " b~='c'", ..inputs[0] }.text(9_000));
+    assert!(read(&repeated_name, Reading::default()).is_err());
+}
+
+/// Each of these made a million steps of each part, or copied a text for each.
+#[test]
+fn parts_that_refer_to_others_are_limited() {
+    let names = |count: usize| repeated("", " xmlns:p~='u:~'", "").text(count);
+    let attributes = |count: usize| repeated("", " p~:b='c'", "").text(count);
+    // Elements whose attributes all have prefixes of their own, declared on the root.
+    let prefixed = format!("<a{}>{}</a>", names(9_000), format!("<b{}/>", attributes(9_000)).repeat(20));
+    every_reading(&prefixed, |document| assert!(document.is_ok()));
+    let twice = "<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>";
+    assert!(read(twice, Reading { namespaces: true, ..Reading::default() }).is_err());
+
+    // Each entity refers ten times to the one before, and the first is empty.
+    let entities: Vec<String> =
+        (1..20).map(|n| format!("<!ENTITY e{n} '{}'>", format!("&e{};", n - 1).repeat(10))).collect();
+    let laughs = format!("<!DOCTYPE a [<!ENTITY e0 ''>{}]><a>&e19;</a>", entities.concat());
+    every_reading(&laughs, |document| assert!(document.is_err()));
+
+    let unfinished = format!("<!DOCTYPE a [<!ENTITY e '{}'>]><a>&e;</a>", "<![CDATA[".repeat(100_000));
+    every_reading(&unfinished, |document| assert!(document.is_err()));
+
+    let different: String = (0..100_000).map(|n| format!("<!ENTITY e{n} 'x'>")).collect();
+    let uses: String = (0..100_000).map(|n| format!("&e{n};")).collect();
+    every_reading(&format!("<!DOCTYPE a [{different}]><a>{uses}</a>"), |document| assert!(document.is_ok()));
+
+    let copied = format!("<a xmlns='&amp;{}'>{}</a>", "u".repeat(1 << 20), "<b/>".repeat(100_000));
+    let reading = Reading { namespaces: true, ..Reading::default() };
+    let error = read(&copied, reading).err().map(|error| error.to_string());
+    let words = "Namespace names with references exceed the limit of bytes for a document";
+    assert_eq!(error.as_deref(), Some(words));
+
+    let defaults: String = (0..100).map(|n| format!("c{n} CDATA 'd' ")).collect();
+    let added = format!("<!DOCTYPE a [<!ATTLIST b {defaults}>]><a>{}</a>", "<b/>".repeat(20_000));
+    every_reading(&added, |document| {
+        let words = "Default attributes exceed the limit of 1000000 for a document";
+        assert_eq!(document.err().as_deref(), Some(words));
+    });
+}
