@@ -158,9 +158,9 @@ fn text(findings: &[Finding], quiet: bool) -> String {
 /// A name on one line, shortened and without control characters.
 fn shown(name: &str) -> String {
     const NAME_CHARS_MAX: usize = 100;
-    let mut shown: String =
-        name.chars().take(NAME_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if shown.len() < name.len() {
+    let end = name.char_indices().nth(NAME_CHARS_MAX).map_or(name.len(), |(end, _)| end);
+    let mut shown = busyhour_diagnostic::printable(&name[..end]);
+    if end < name.len() {
         shown.push('…');
     }
     shown

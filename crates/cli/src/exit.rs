@@ -80,8 +80,9 @@ pub(crate) fn hinted(message: String, hint: &str) -> String {
     if hint.is_empty() { message } else { format!("{message}\n  hint: {hint}") }
 }
 
-/// Prints a message to stderr.
+/// Prints a message to stderr. Parts of it may come from plans, files and servers.
 pub(crate) fn say(message: &str) {
+    let message = busyhour_diagnostic::printable_lines(message);
     console::write(Stream::Err, format!("{message}\n").as_bytes());
 }
 

@@ -70,7 +70,7 @@ impl Display {
                 self.screen = Some(ScreenShown {
                     screen,
                     keys: Some(keys),
-                    title,
+                    title: busyhour_diagnostic::printable(&title),
                     help: false,
                     messages: Vec::new(),
                     last_message: Instant::now(),

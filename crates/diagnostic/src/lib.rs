@@ -17,15 +17,17 @@
 
 mod message_error;
 mod names;
+mod printable;
 mod span;
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 pub use names::{edit_distance, nearest_name};
+pub use printable::{printable, printable_lines, without_commands};
 pub use span::{LineCursor, Span};
 
 /// How much a finding matters.
@@ -251,14 +253,11 @@ fn write_indented(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
         if index > 0 {
             f.write_str("\n    ")?;
         }
-        for (index, part) in
-            line.split(|character: char| character.is_control() && character != '\t').enumerate()
-        {
-            if index > 0 {
-                f.write_char(char::REPLACEMENT_CHARACTER)?;
-            }
-            f.write_str(part)?;
-        }
+        let line: String = line
+            .chars()
+            .map(|c| if c == '\t' { c } else { printable::shown(c, char::REPLACEMENT_CHARACTER) })
+            .collect();
+        f.write_str(&without_commands(&line))?;
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ impl<W: Write> CsvExporter<W> {
         let mut cells = vec![
             self.origin.end_ms(snapshot.second).saturating_sub(1_000).to_string(),
             snapshot.second.to_string(),
-            row.label.clone(),
+            busyhour_diagnostic::printable(&row.label),
             kind.to_owned(),
             row.samples.to_string(),
             row.errors.to_string(),

@@ -174,6 +174,7 @@ fn curve(run: &LiveRun) -> Option<Curve> {
 fn status_of<'c>(run: &LiveRun, state: &'c LoadState, unwritten: u64) -> Status<'c> {
     let row = |label: &crate::live_run::LiveLabel| {
         let mut cells = label_row(label);
+        cells[0] = busyhour_diagnostic::printable(&cells[0]);
         if cells[0].chars().count() > LABEL_CHARS_MAX {
             cells[0] = cells[0].chars().take(LABEL_CHARS_MAX - 1).chain(['…']).collect();
         }

@@ -390,11 +390,8 @@ pub fn log_tables_csv(logs: &[LogReport], show: LogTablesShow) -> String {
 }
 
 pub(crate) fn cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
+    let text = printable(text);
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 /// Everything as JSON. What is not known is `null`.

@@ -96,7 +96,7 @@ fn heading(summary: &Summary, look: Look) -> String {
     {
         parts.push(look.paint(YELLOW, "stopped early"));
     }
-    let name = name.map(|name| look.paint(BOLD, name) + ": ").unwrap_or_default();
+    let name = name.map(|name| look.paint(BOLD, &printable(name)) + ": ").unwrap_or_default();
     format!("{name}{}\n", parts.join(", "))
 }
 

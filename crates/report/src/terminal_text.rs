@@ -44,10 +44,7 @@ impl Look {
     }
 }
 
-/// `text` on one line and without control characters, which labels and messages of servers may contain.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
+pub(crate) use busyhour_diagnostic::printable;
 
 /// A label on one line, at most 120 characters of it: its beginning and its end.
 #[must_use]

@@ -145,7 +145,7 @@ const MARKDOWN_LABELS_MAX: usize = 50;
 /// A text as a cell of a Markdown table: it cannot end the cell, nor be markup.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in printable(text).chars() {
         match c {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '~' | '!' => {
                 out.push('\\');
@@ -154,7 +154,6 @@ fn cell(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use busyhour_analysis::Summary;
+use busyhour_diagnostic::printable_lines;
 
 /// The thresholds of a run as JUnit XML: a test case for each, which fails when the threshold makes the run a failure.
 #[must_use]
@@ -69,15 +70,13 @@ pub fn thresholds_junit(summary: &Summary) -> String {
 /// Text between tags. What XML 1.0 cannot hold is replaced.
 fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
-    for c in raw.chars() {
+    for c in printable_lines(raw).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
             '\u{FFFE}' | '\u{FFFF}' => out.push(char::REPLACEMENT_CHARACTER),
-            c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
             c => out.push(c),
         }
     }
@@ -86,5 +85,5 @@ fn text(raw: &str) -> String {
 
 /// Text of an attribute, on one line.
 fn attribute(raw: &str) -> String {
-    text(raw).replace(['\n', '\t'], " ")
+    text(raw).replace('\n', " ")
 }

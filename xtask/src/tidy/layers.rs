@@ -92,7 +92,7 @@ const LAYERS: &[CrateRule] = &[
         tests_may_use: &["arrivals"],
     },
     crate_rule("server", &[]),
-    crate_rule("export", &["record", "server"]),
+    crate_rule("export", &["diagnostic", "record", "server"]),
     CrateRule {
         name: "live",
         may_use: &["diagnostic", "record", "analysis", "report", "server"],

@@ -1,0 +1,62 @@
+//! Labels and messages of servers in outputs: they give no orders to CI systems and do not turn the text around them.
+
+use busyhour_analysis::{RunFacts, Summary};
+use busyhour_record::{Labels, Nanos, Recorder, RecorderConfig, Sample, SampleTimes};
+use busyhour_report::{Look, RunShow, end_of_run, html_report, summary_markdown, thresholds_junit};
+
+const HOSTILE: [&str; 6] = [
+    "::stop-commands::x",
+    "  ::error file=a::b",
+    "##vso[task.complete result=Failed]",
+    "##teamcity[testFailed name='a']",
+    "##[error]a",
+    "abc\u{202E}def\u{2066}",
+];
+
+fn summary() -> Summary {
+    let labels = Labels::new();
+    let config = RecorderConfig { labels: labels.clone(), ..RecorderConfig::default() };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    let mut writer = writers.remove(0);
+    for (second, text) in (1u64..).zip(HOSTILE) {
+        let end = Nanos::from_secs(second);
+        writer
+            .record(&Sample {
+                label: labels.intern(text),
+                code: text,
+                message: text,
+                error_count: 1,
+                success: false,
+                times: SampleTimes { end, ..SampleTimes::default() },
+                ..Sample::default()
+            })
+            .unwrap();
+    }
+    writer.flush(Nanos::from_secs(10));
+    drop(writer);
+    let facts = RunFacts { plan_name: HOSTILE[0].into(), source: HOSTILE[5].into(), ..RunFacts::default() };
+    Summary::new(facts, &recorder.finish())
+}
+
+#[test]
+fn texts_from_outside_are_no_commands() {
+    let summary = summary();
+    let look = |width| Look { width, colour: false };
+    for (name, text) in [
+        ("terminal", end_of_run(&summary, RunShow::default(), &[], look(None))),
+        ("narrow terminal", end_of_run(&summary, RunShow::default(), &[], look(Some(40)))),
+        ("Markdown", summary_markdown(&summary)),
+        ("JUnit", thresholds_junit(&summary)),
+        ("page", html_report(&summary).split("<script").next().unwrap_or_default().to_owned()),
+    ] {
+        assert!(name == "JUnit" || text.contains("abc·def"), "{name}: {text}");
+        assert!(!text.contains(['\u{202E}', '\u{2066}']), "{name}");
+        for line in text.lines() {
+            // GitHub skips blanks at the beginning; the others search the whole line.
+            assert!(!line.trim_start().starts_with("::"), "{name}: {line}");
+            for command in ["##vso[", "##teamcity[", "##["] {
+                assert!(!line.contains(command), "{name}: {line}");
+            }
+        }
+    }
+}
