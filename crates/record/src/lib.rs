@@ -25,6 +25,7 @@
 //!     notes: Vec::new(),
 //!     rate_timers: Vec::new(),
 //!     request_deadline: None,
+//!     results_file: None,
 //!     thresholds: Vec::new(),
 //!     events: Vec::new(),
 //!     outcome: None,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,9 @@ pub struct Manifest {
     /// The longest possible duration of a request; `None` in manifests of versions that did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_deadline: Option<RequestDeadline>,
+    /// The results file, if it is not in the run directory: an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results_file: Option<PathBuf>,
     /// The thresholds of the run, in their complete notation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,

@@ -37,6 +37,7 @@ fn run(dir: &RunDir) -> Manifest {
         }],
         rate_timers: Vec::new(),
         request_deadline: Some(RequestDeadline::Ns(60_000_000_000)),
+        results_file: None,
         thresholds: Vec::new(),
         events: Vec::new(),
         outcome: None,

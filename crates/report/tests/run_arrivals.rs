@@ -129,6 +129,7 @@ fn verdicts_of(
         notes: Vec::new(),
         rate_timers: Vec::new(),
         request_deadline: None,
+        results_file: None,
         thresholds: Vec::new(),
         events: events.to_vec(),
         outcome: Some(outcome),

@@ -191,13 +191,18 @@ fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<Reco
     }
     let ends = replay.inputs.iter().filter_map(|input| input.ends);
     let end = ends.map(|(_, last)| last).max().unwrap_or(Nanos::ZERO);
-    let later = later_rows(&dir.jtl_path(), manifest.wall_anchor_ms, end);
+    let file = manifest.results_file.clone().unwrap_or_else(|| dir.jtl_path());
+    let later = later_rows(&file, manifest.wall_anchor_ms, end);
     Some(RecordEnd { at_s: end.as_duration().as_secs_f64(), later })
 }
 
 /// The samples of a results file that ended later than `end`; `None` without such samples or a readable file. The
 /// file has whole milliseconds, of the start and of the time: both may be rounded.
 fn later_rows(path: &Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
+    // A pipe would wait for a writer.
+    if !path.is_file() {
+        return None;
+    }
     let settings = ReadSettings { start_ms: Some(start_ms), ..ReadSettings::default() };
     let results = Results::open(vec![ResultsInput::path(path)], &settings).ok()?;
     let end_s = end.as_duration().as_secs_f64();

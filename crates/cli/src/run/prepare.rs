@@ -113,6 +113,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
         notes: notes(&findings),
         rate_timers,
         request_deadline: Some(request.request_deadline.into()),
+        results_file: request.results.as_deref().and_then(|path| std::path::absolute(path).ok()),
         thresholds: request.thresholds.criteria.iter().map(Criterion::portable).collect(),
         events: Vec::new(),
         outcome: None,

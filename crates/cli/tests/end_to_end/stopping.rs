@@ -151,7 +151,16 @@ fn the_stop_port_accepts_stop_test_now() {
 
 #[test]
 fn a_killed_run_can_be_read() {
-    let Held { room, running, .. } = held(1_000, &RUN);
+    read_after_kill(&RUN, None);
+}
+
+#[test]
+fn the_results_file_of_a_killed_run_is_compared_with_the_record_wherever_it_is() {
+    read_after_kill(&["run", "plan.jmx", "-l", "other.jtl"], Some("other.jtl"));
+}
+
+fn read_after_kill(arguments: &[&str], results: Option<&str>) {
+    let Held { room, running, .. } = held(1_000, arguments);
     // The record is written to disk every second.
     let dir = room.run_dir();
     wait_for("a segment on disk", || {
@@ -164,7 +173,8 @@ fn a_killed_run_can_be_read() {
     assert_eq!(replay.totals.total.errors, 0);
     let manifest = dir.read_manifest().unwrap();
     assert!(manifest.outcome.is_none(), "the outcome was not written");
-    let jtl = std::fs::read_to_string(dir.jtl_path()).unwrap();
+    let path = results.map_or_else(|| dir.jtl_path(), |name| room.path().join(name));
+    let jtl = std::fs::read_to_string(&path).unwrap();
     assert_eq!(rows(&jtl).len(), 1_000);
     let report = || room.run(["report".to_owned(), dir.path().display().to_string()]).expect(0);
     let reported =
@@ -174,8 +184,11 @@ fn a_killed_run_can_be_read() {
     let (_, last) = jtl.trim_end().rsplit_once('\n').unwrap();
     let (stamp, rest) = last.split_once(',').unwrap();
     let later = stamp.parse::<u64>().unwrap() + 3_600_000;
-    std::fs::write(dir.jtl_path(), format!("{jtl}{later},{rest}\n")).unwrap();
-    report().prints(&["samples.jtl has 1 sample that ended later", "busyhour report"]);
+    std::fs::write(&path, format!("{jtl}{later},{rest}\n")).unwrap();
+    report().prints(&[
+        &format!("{} has 1 sample that ended later", path.file_name().unwrap().display()),
+        "busyhour report",
+    ]);
 }
 
 /// A plan that would take an hour and sends only one request.
