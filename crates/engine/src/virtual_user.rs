@@ -371,6 +371,13 @@ impl<P: Protocol> VirtualUser<P> {
         if self.user.owed_ns > 0 {
             self.sleep_off().await;
         }
+        let pause_ns = self.user.run.failure_pause_ns.load(Ordering::Relaxed);
+        if pause_ns > 0 && !self.last_sample_ok() {
+            self.user.owed_ns = pause_ns;
+            self.sleep_off().await;
+            // The pause is not lateness of the next request.
+            self.next_intended_start = self.user.now();
+        }
         self.late_ns = 0;
     }
 

@@ -244,6 +244,8 @@ pub struct RunShared {
     /// A core polls the clock for this time before a start, in nanoseconds; 0: it is woken by the kernel
     /// alone. [`WAKE_LEAD_NS`] by default.
     pub spin_ns: AtomicU64,
+    /// Each user waits for this time after a failed sample, in nanoseconds; 0 as a rule. Set while nothing but failures comes back.
+    pub failure_pause_ns: AtomicU64,
     /// Start of the first phase, in nanoseconds since the run's start: JMeter's start of the test.
     pub begun_ns: AtomicU64,
     /// Changes of the load during the run.
@@ -310,6 +312,7 @@ impl RunShared {
             started: AtomicU64::new(0),
             finished: AtomicU64::new(0),
             spin_ns: AtomicU64::new(WAKE_LEAD_NS),
+            failure_pause_ns: AtomicU64::new(0),
             begun_ns: AtomicU64::new(0),
             shared: Mutex::default(),
             missed_starts: Mutex::default(),

@@ -144,3 +144,23 @@ fn an_empty_transaction_and_transactions_within_transactions() {
         assert_eq!((of("controller 1"), of("controller 2")), (Some(10), Some(10)), "parent: {parent}");
     }
 }
+
+#[test]
+fn a_pause_after_failures_delays_the_next_intended_start() {
+    const PAUSE_NS: u64 = 20_000_000;
+    let starts = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&starts);
+    let script: Script = Arc::new(move |user| {
+        user.run.failure_pause_ns.store(PAUSE_NS, std::sync::atomic::Ordering::Relaxed);
+        let mut starts = seen.lock().unwrap();
+        starts.push((user.result.times.intended, user.now()));
+        // The third sample succeeds, so the fourth follows at once.
+        if starts.len() == 3 { Act::Done } else { Act::Fail }
+    });
+    let ran = run_on(1, program(vec![group(1, "4", vec![leaf("x")], &script)]));
+    let starts = starts.lock().unwrap();
+    assert_eq!((ran.totals.total.samples, ran.totals.total.errors), (4, 3));
+    for at in 1..3 {
+        assert!(starts[at].0 >= starts[at - 1].1 + PAUSE_NS, "{starts:?}");
+    }
+}
