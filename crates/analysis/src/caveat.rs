@@ -437,7 +437,7 @@ fn stop_message(end: RunEnd, from: Option<ChangedFrom>) -> String {
         (RunEnd::StoppedByThreshold, _) => "a threshold stopped the run before its planned end",
         (RunEnd::Failed, _) => "the generator failed before the planned end of the run",
         (RunEnd::Interrupted | RunEnd::Completed, _) => {
-            "the run was stopped from outside before its planned end"
+            "the run was stopped by a signal or the stop port before its planned end"
         }
     }
     .to_owned()

@@ -246,5 +246,8 @@ fn the_caveat_of_a_run_stopped_from_the_terminal_view_names_it() {
         Summary::new(facts, &run(10_000, |_, _| {})).caveats[0].message.clone()
     };
     assert_eq!(message(vec![stop]), "the run was stopped from the terminal before its planned end");
-    assert_eq!(message(Vec::new()), "the run was stopped from outside before its planned end");
+    assert_eq!(
+        message(Vec::new()),
+        "the run was stopped by a signal or the stop port before its planned end"
+    );
 }

@@ -43,7 +43,8 @@ impl ParseError {
 }
 
 /// The candidate nearest to a mistyped word, if it is near enough to be a suggestion.
-pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let far = if word.chars().count() <= 4 { 1 } else { 2 };
     candidates

@@ -66,7 +66,7 @@ mod stage;
 
 pub use arrival::Arrival;
 pub use changes::{ChangedRate, Changes, ChangingSchedule, RateChange};
-pub use error::ParseError;
+pub use error::{ParseError, nearest};
 pub use law::Law;
 pub use notation::time_ns;
 pub use precise::{PreciseError, PreciseSchedule};

@@ -100,7 +100,9 @@ struct OwnOptions {
 
 /// Busyhour's option with this long name.
 fn own_option<'c>(options: &'c clap::Command, name: &str) -> Option<&'c clap::Arg> {
-    options.get_arguments().find(|argument| argument.get_long() == Some(name))
+    options.get_arguments().find(|argument| {
+        argument.get_long() == Some(name) || argument.get_all_aliases().is_some_and(|all| all.contains(&name))
+    })
 }
 
 /// Whether the arguments are in JMeter's form: the first one is a flag of JMeter or an option of Busyhour, except

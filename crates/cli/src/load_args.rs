@@ -1,5 +1,6 @@
 //! Options that define the load: a schedule of arrivals, or a number of users with think time.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use busyhour_arrivals::ArrivalProcess;
@@ -9,7 +10,7 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::run_request::RunRequest;
-use crate::url_plan::{Closed, UrlPlan};
+use crate::url_plan::{Closed, GeneratedPlan, UrlPlan};
 
 /// Default number of users and duration of a run against a URL.
 const URL_USERS: u32 = 1;
@@ -30,6 +31,9 @@ pub(crate) struct LoadArgs {
         mmpp(100/s for 5s, 1000/s for 1s) for 60s\n  replay(results.jtl) speed 2"
     )]
     arrivals: Option<String>,
+    /// Poisson arrivals at this rate: short for --arrivals 'poisson(RATE)'.
+    #[arg(long, value_name = "RATE", conflicts_with = "arrivals")]
+    rate: Option<String>,
     /// Relative share of arrivals for a thread group, for plans with several.
     #[arg(long = "weight", value_name = "GROUP=NUMBER")]
     weights: Vec<String>,
@@ -39,11 +43,12 @@ pub(crate) struct LoadArgs {
     /// Number of users: for a URL, or with --arrivals and --no-free-user 'queue' or 'drop'.
     #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     users: Option<u32>,
-    /// Think time before each request to a URL: '1s', 'uniform(0s, 2s)', 'exponential(1s)', 'lognormal(1s, cov 0.5)'.
+    /// Think time before each request to a URL: '1s', 'uniform(0s, 2s)', 'exponential(1s)', 'lognormal(1s, cov 0.5)'. Users
+    /// start at random within the first mean think time, unless --ramp spreads them.
     #[arg(long, value_name = "TIME")]
     think: Option<String>,
-    /// Duration of a run against a URL (default: 30s), or of the last stage of --arrivals if it has none.
-    #[arg(long = "for", value_name = "TIME")]
+    /// Duration of a run against a URL (default: 30s), of --rate, or of the last stage of --arrivals if it has none.
+    #[arg(short = 'z', long = "for", visible_alias = "duration", value_name = "TIME")]
     length: Option<String>,
     /// Skip timers that set a rate instead of refusing them together with --arrivals.
     #[arg(long)]
@@ -65,6 +70,15 @@ pub(crate) struct UrlArgs {
     /// Request method (default: GET).
     #[arg(short = 'X', long = "request", value_name = "METHOD")]
     method: Option<String>,
+    /// Total number of requests instead of a duration, a multiple of the number of users.
+    #[arg(short = 'n', long = "requests", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    requests: Option<u64>,
+    /// Start the users one after the other over this time.
+    #[arg(long, value_name = "TIME")]
+    ramp: Option<String>,
+    /// Do not slow down when all requests fail for 10 s (without it, each user then waits 1 s after a failure).
+    #[arg(long)]
+    no_back_off: bool,
 }
 
 impl LoadArgs {
@@ -79,21 +93,20 @@ impl LoadArgs {
         if !is_url {
             self.refuse_for_plan(&url)?;
         }
-        request.open = self.open()?;
+        request.open = self.open(is_url)?;
         if !is_url {
             return Ok(());
         }
+        warn_of_time_as_body(&url.data);
         let closed = match &request.open {
-            Some(_) => None,
-            None => {
-                let seconds = match &self.length {
-                    Some(text) => whole_seconds(text)?,
-                    None => URL_SECONDS,
-                };
-                request.length_s = Some(seconds);
-                Some(Closed { users: self.users.unwrap_or(URL_USERS), seconds })
+            Some(_) => {
+                refuse_closed_only(&url)?;
+                None
             }
+            None => Some(self.closed(&url)?),
         };
+        request.length_s = closed.as_ref().and_then(|closed| closed.seconds);
+        request.backs_off = closed.is_some() && !url.no_back_off;
         let think = match self.think {
             Some(text) => {
                 think_law(&text).map_err(|error| format!("--think {text:?}: {error}"))?;
@@ -101,6 +114,7 @@ impl LoadArgs {
             }
             None => None,
         };
+        request.has_secret_url = !request.keep_secrets && crate::redaction::url(&target) != target;
         let plan = UrlPlan {
             url: &target,
             headers: &url.headers,
@@ -108,11 +122,14 @@ impl LoadArgs {
             method: url.method,
             think,
             closed,
+            keep_secrets: request.keep_secrets,
         };
         request.url_plan = Some(plan.facts()?);
-        let (name, text) = plan.jmx()?;
+        let GeneratedPlan { name, text, properties } = plan.generate()?;
         request.plan = PathBuf::from(name);
         request.plan_text = Some(text.into());
+        // A property of the command line wins.
+        request.flags.jmeter.splice(0..0, properties);
         Ok(())
     }
 
@@ -120,11 +137,14 @@ impl LoadArgs {
     fn refuse_for_plan(&self, url: &UrlArgs) -> Result<(), CommandError> {
         let given = [
             ("--think", self.think.is_some()),
-            ("--for", self.length.is_some() && self.arrivals.is_none()),
+            ("--for", self.length.is_some() && !self.is_open()),
             ("-H", !url.headers.is_empty()),
             ("-d", !url.data.is_empty()),
             ("-X", url.method.is_some()),
-            ("-c", self.users.is_some() && self.arrivals.is_none()),
+            ("-n", url.requests.is_some()),
+            ("--ramp", url.ramp.is_some()),
+            ("--no-back-off", url.no_back_off),
+            ("-c", self.users.is_some() && !self.is_open()),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(format!(
@@ -135,32 +155,86 @@ impl LoadArgs {
         }
     }
 
-    fn open(&self) -> Result<Option<OpenOptions>, CommandError> {
-        let Some(text) = &self.arrivals else {
+    /// Whether arrivals start the sessions.
+    fn is_open(&self) -> bool {
+        self.arrivals.is_some() || self.rate.is_some()
+    }
+
+    /// The users of a URL.
+    fn closed(&self, url: &UrlArgs) -> Result<Closed, CommandError> {
+        let users = self.users.unwrap_or(URL_USERS);
+        let loops = match url.requests {
+            None => None,
+            Some(requests) if requests % u64::from(users) == 0 => Some(requests / u64::from(users)),
+            Some(requests) => {
+                let down = requests - requests % u64::from(users);
+                let nearest = if down == 0 { String::new() } else { format!("{down} or ") };
+                return Err(format!(
+                    "-n {requests} is not a multiple of the {users} users of -c; use {nearest}{}",
+                    down + u64::from(users)
+                )
+                .into());
+            }
+        };
+        let seconds = match (&self.length, loops) {
+            (Some(text), _) => Some(whole_seconds("--for", text)?),
+            (None, None) => Some(URL_SECONDS),
+            (None, Some(_)) => None,
+        };
+        let ramp_s = url.ramp.as_deref().map(|text| whole_seconds("--ramp", text)).transpose()?;
+        Ok(Closed { users, seconds, loops, ramp_s })
+    }
+
+    /// The text of the arrival process, and the option that it comes from.
+    fn process_text(&self) -> Result<Option<(Cow<'_, str>, &'static str)>, CommandError> {
+        match (&self.arrivals, &self.rate) {
+            (Some(text), _) => Ok(Some((Cow::Borrowed(text), "--arrivals"))),
+            (None, Some(rate)) => {
+                let number = rate.strip_suffix("/s").unwrap_or(rate).trim();
+                let is_number = number.parse::<f64>().is_ok_and(|rate| rate > 0.0 && rate.is_finite());
+                if !is_number && !rate.contains('/') {
+                    return Err(format!("--rate {rate:?} is not a rate, e.g. 100 or 100/s").into());
+                }
+                let rate = if is_number { format!("{number}/s") } else { rate.clone() };
+                Ok(Some((Cow::Owned(format!("poisson({rate})")), "--rate")))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn open(&self, is_url: bool) -> Result<Option<OpenOptions>, CommandError> {
+        let Some((text, option)) = self.process_text()? else {
             let given = [
                 ("--weight", !self.weights.is_empty()),
                 ("--no-free-user", self.no_free_user.is_some()),
                 ("--ignore-rate-timers", self.ignore_rate_timers),
             ];
             return match given.iter().find(|(_, given)| *given) {
-                Some((flag, _)) => Err(format!("{flag} needs --arrivals").into()),
+                Some((flag, _)) => Err(format!("{flag} needs --arrivals or --rate").into()),
                 None => Ok(None),
             };
         };
+        let text = text.as_ref();
         let process = match &self.length {
             Some(_) if ArrivalProcess::parse(text).is_ok() => {
                 return Err("--for has no effect: every stage of --arrivals has a duration".into());
             }
+            None if self.rate.is_some() && is_url => {
+                ArrivalProcess::parse_for(text, URL_SECONDS * 1_000_000_000)
+            }
+            None if self.rate.is_some() => {
+                return Err("--rate needs a duration for a plan; add --for TIME".into());
+            }
             Some(length) => ArrivalProcess::parse_for(text, time_of_for(length)?),
             None => ArrivalProcess::parse(text),
         };
-        let process = process.map_err(|error| format!("--arrivals: {}", error.render(text)))?;
+        let process = process.map_err(|error| format!("{option}: {}", error.render(text)))?;
         let process = crate::replay_times::resolved(process)?;
         let policy = self.no_free_user.as_deref().map(no_free_user).transpose();
         let policy = policy.map_err(|error| format!("--no-free-user: {error}"))?;
         if self.users.is_some() && !matches!(policy, Some(NoFreeUser::Queue | NoFreeUser::Drop)) {
             return Err(
-                "-c with --arrivals needs --no-free-user queue or drop; by default, users are added when \
+                "-c with --arrivals or --rate needs --no-free-user queue or drop; by default, users are added when \
                         needed, up to the N of --no-free-user 'grow to N'"
                     .into(),
             );
@@ -173,6 +247,35 @@ impl LoadArgs {
             ignore_rate_timers: self.ignore_rate_timers,
         }))
     }
+}
+
+/// Refuses options that need users instead of arrivals.
+fn refuse_closed_only(url: &UrlArgs) -> Result<(), CommandError> {
+    let given = [("-n", url.requests.is_some()), ("--ramp", url.ramp.is_some())];
+    match given.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            Err(format!("{flag} is for users (-c) and cannot be combined with arrivals").into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Warns if the body of `-d` looks like a duration.
+fn warn_of_time_as_body(data: &[String]) {
+    if let [text] = data
+        && is_time(text)
+    {
+        crate::exit::say(&format!(
+            "warning: -d sends the body {text:?} with every request\n  hint: for the duration of the run, write --for {text}"
+        ));
+    }
+}
+
+/// Whether a text is a number with a unit of time: `10s`, `5 min`.
+fn is_time(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.ends_with(|c: char| c.is_ascii_alphabetic())
+        && busyhour_arrivals::time_ns(text).is_ok()
 }
 
 /// Whether a text looks like a URL without `http://`: it has a port, an address or `localhost`.
@@ -219,10 +322,11 @@ fn time_of_for(text: &str) -> Result<u64, CommandError> {
     busyhour_arrivals::time_ns(text).map_err(|error| format!("--for: {}", error.render(text)).into())
 }
 
-fn whole_seconds(text: &str) -> Result<u64, CommandError> {
-    let ns = time_of_for(text)?;
+/// A time of `option`, which must be a whole number of seconds, as in JMeter's plans.
+fn whole_seconds(option: &str, text: &str) -> Result<u64, CommandError> {
+    let ns = busyhour_arrivals::time_ns(text).map_err(|error| format!("{option}: {}", error.render(text)))?;
     if ns < 1_000_000_000 || ns % 1_000_000_000 != 0 {
-        return Err(format!("--for {text:?}: not a whole number of seconds").into());
+        return Err(format!("{option} {text:?}: not a whole number of seconds").into());
     }
     Ok(ns / 1_000_000_000)
 }
@@ -230,6 +334,16 @@ fn whole_seconds(text: &str) -> Result<u64, CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_that_is_a_time_is_recognised() {
+        for text in ["10s", "500ms", "1.5min", "2h"] {
+            assert!(is_time(text), "{text}");
+        }
+        for text in ["10", "s", "a=10s", "{}", "", "10 users", "@10s"] {
+            assert!(!is_time(text), "{text}");
+        }
+    }
 
     #[test]
     fn urls_without_a_scheme_are_recognised() {

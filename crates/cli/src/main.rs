@@ -2,6 +2,7 @@
 
 mod args;
 mod arrivals;
+mod back_off;
 mod backend_notation;
 mod check;
 mod columns;
@@ -9,6 +10,7 @@ mod command_error;
 mod compare;
 mod console;
 mod demo;
+mod disk;
 mod exit;
 mod export;
 mod forecast;
@@ -33,6 +35,7 @@ mod reading;
 mod redaction;
 mod replay_times;
 mod report;
+mod request_properties;
 mod results_args;
 mod results_options;
 mod run;
@@ -46,6 +49,7 @@ mod terminal_view;
 mod thresholds;
 mod trend;
 mod url_plan;
+mod usage;
 mod users;
 mod watching;
 
@@ -66,17 +70,14 @@ fn main() -> ExitCode {
         // For tests: short slices find borrows and counters that a suspension breaks.
         busyhour_slices::suspend_every(steps.to_str().and_then(|steps| steps.parse().ok()).unwrap_or(0));
     }
-    let exit = if jmeter_args::is_jmeter_style(&arguments) {
+    let exit = if let Some(exit) = usage::refuse_options_before_verb(&arguments) {
+        exit
+    } else if jmeter_args::is_jmeter_style(&arguments) {
         jmeter_args::main(&arguments)
     } else {
-        match Cli::try_parse_from(arguments) {
+        match Cli::try_parse_from(&arguments) {
             Ok(cli) => dispatch(cli),
-            Err(error) => {
-                // Help and version are results; everything else is a complaint.
-                let exit = if error.use_stderr() { Exit::Usage } else { Exit::Completed };
-                let _ = error.print();
-                exit
-            }
+            Err(error) => usage::explain(error, &arguments),
         }
     };
     // What was printed after a run had ended may still wait to be written.

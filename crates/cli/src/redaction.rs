@@ -1,55 +1,38 @@
 //! Removes secrets from the command line, the properties and the URL that are stored in a run directory.
 //!
-//! A value is recognized as a secret by its name. The plan itself is copied unchanged, because it is needed to repeat the run.
+//! [`secrets`] recognizes a secret by the name or the form of its value. A plan of the user is copied unchanged, because it is
+//! needed to repeat the run; the plan that is generated for a URL refers to properties instead.
 
+mod secrets;
+
+use secrets::{is_public_header, is_secret_name, is_secret_parameter, is_secret_value};
 use serde_json::Value;
 
 /// Replaces a secret value.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// A name that contains one of these belongs to a secret.
-const SECRET_PARTS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "authorization",
-    "cookie",
-    "credential",
-    "apikey",
-];
-
-/// A name whose last word is one of these belongs to a secret: `api.key` does, `javax.net.ssl.keyStore` does not.
-const SECRET_LAST_WORDS: &[&str] = &["key", "keys", "pwd", "pw", "auth"];
-
-/// Whether a property, header, option or field called `name` holds a secret.
-pub(crate) fn is_secret_name(name: &str) -> bool {
-    let lower: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    if SECRET_PARTS.iter().any(|part| lower.contains(part)) {
-        return true;
-    }
-    let last = last_word(name).to_lowercase();
-    SECRET_LAST_WORDS.contains(&last.as_str())
-}
-
-/// The last word of a name in any of the usual spellings: `api_key`, `api.key`, `API-KEY`, `apiKey`.
-fn last_word(name: &str) -> &str {
-    let part = name.rsplit(|c: char| !c.is_alphanumeric()).find(|part| !part.is_empty()).unwrap_or("");
-    let bytes = part.as_bytes();
-    let camel =
-        (1..part.len()).rfind(|&at| bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase());
-    &part[camel.unwrap_or(0)..]
-}
+/// Properties with this beginning hold the headers, the body and the secret parameters of a request to a URL.
+pub(crate) const REQUEST_PROPERTY: &str = "busyhour.request.";
 
 /// The value of a property called `name` as it may be stored.
 pub(crate) fn property(name: &str, value: &str) -> String {
-    let is_switch =
-        value.is_empty() || value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
-    if is_secret_name(name) && !is_switch { REDACTED.into() } else { url(value) }
+    if name.starts_with(REQUEST_PROPERTY) {
+        return REDACTED.into();
+    }
+    value_of(is_secret_name(name), value)
 }
 
-/// A text as it may be stored if it is a URL: without the password of its user and without secret query parameters.
+/// A value as it may be stored.
+fn value_of(is_secret: bool, value: &str) -> String {
+    let is_switch =
+        value.is_empty() || value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
+    match is_secret && !is_switch || is_secret_value(value) {
+        true => REDACTED.into(),
+        false => url(value),
+    }
+}
+
+/// A text as it may be stored if it is a URL: without the password of its user and without secret parameters.
 /// Any other text is returned unchanged.
 pub(crate) fn url(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
@@ -62,35 +45,97 @@ pub(crate) fn url(text: &str) -> String {
         }
         None => authority.to_owned(),
     };
-    format!("{scheme}://{authority}{}", path(tail))
+    let (tail, fragment) = match tail.split_once('#') {
+        Some((tail, fragment)) => (tail, format!("#{}", form(fragment))),
+        None => (tail, String::new()),
+    };
+    format!("{scheme}://{authority}{}{fragment}", path(tail))
 }
 
-/// The path and query of a URL without secret query parameters.
+/// The path and query of a URL without secret parameters.
 pub(crate) fn path(text: &str) -> String {
-    match text.split_once('?') {
-        Some((path, query)) => format!("{path}?{}", form(query)),
-        None => text.to_owned(),
+    path_with(text, |_, value| value_of(true, value))
+}
+
+/// The path and query of a URL; `secret` is called with the name and the value of each secret parameter and returns the text
+/// that takes its place. A secret segment of the path has the name `path`.
+pub(crate) fn path_with(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> String {
+    let (path, query) = match text.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (text, None),
+    };
+    let segment = |segment: &str, secret: &mut dyn FnMut(&str, &str) -> String| {
+        // Parameters of a segment: ;jsessionid=…
+        let parts = segment.split(';').map(|part| match part.split_once('=') {
+            Some((name, value)) => field(name, value, false, secret),
+            None if is_secret_value(part) => secret("path", part),
+            None => part.to_owned(),
+        });
+        parts.collect::<Vec<_>>().join(";")
+    };
+    let mut out = path.split('/').map(|text| segment(text, &mut secret)).collect::<Vec<_>>().join("/");
+    if let Some(query) = query {
+        // The write and query addresses of InfluxDB 1.x have the password in `p`.
+        let is_influx = (path.ends_with("/write") || path.ends_with("/query"))
+            && query.split('&').any(|field| field.starts_with("db="));
+        out.push('?');
+        out += &form_with(query, is_influx, &mut secret);
     }
+    out
 }
 
 /// `name=value&name=value` without secret values.
 fn form(text: &str) -> String {
-    let field = |field: &str| match field.split_once('=') {
-        Some((name, value)) => format!("{name}={}", property(name, value)),
-        None => field.to_owned(),
-    };
-    text.split('&').map(field).collect::<Vec<_>>().join("&")
+    form_with(text, false, &mut |_, value| value_of(true, value))
 }
 
-/// A request body without secret fields, if it is JSON or a form.
+fn form_with(text: &str, is_influx: bool, secret: &mut dyn FnMut(&str, &str) -> String) -> String {
+    let fields = text.split('&').map(|text| match text.split_once('=') {
+        Some((name, value)) => field(name, value, is_influx && name == "p", secret),
+        None if is_secret_value(text) => secret("query", text),
+        None => text.to_owned(),
+    });
+    fields.collect::<Vec<_>>().join("&")
+}
+
+/// `name=value`, with the value replaced by `secret` if it is one.
+fn field(name: &str, value: &str, is_secret: bool, secret: &mut dyn FnMut(&str, &str) -> String) -> String {
+    let decoded = value.replace(['+'], " ").replace("%20", " ");
+    let value = match is_secret || is_secret_parameter(name) || is_secret_value(&decoded) {
+        true => secret(name, value),
+        false => url(value),
+    };
+    format!("{name}={value}")
+}
+
+/// A request body without secrets: their fields if it is JSON or a form, or the whole body if it names a secret in another form.
 fn body(text: &str) -> String {
-    match serde_json::from_str::<Value>(text) {
-        Ok(mut json) if json.is_object() || json.is_array() => {
-            // A body without secrets keeps its exact text.
-            if redact_json(&mut json) { json.to_string() } else { text.to_owned() }
-        }
-        _ => form(text),
+    if text.starts_with('@') {
+        return text.to_owned();
     }
+    match serde_json::from_str::<Value>(text) {
+        // A body without secrets keeps its exact text.
+        Ok(mut json) if json.is_object() || json.is_array() => {
+            if redact_json(&mut json) {
+                json.to_string()
+            } else {
+                text.to_owned()
+            }
+        }
+        _ if is_form(text) => form(text),
+        _ => {
+            let mut words = text.split(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)));
+            let names_secret = words.any(|word| is_secret_name(word) || is_secret_value(word));
+            if names_secret || is_secret_value(text) { REDACTED.into() } else { text.to_owned() }
+        }
+    }
+}
+
+/// Whether a text has the form `name=value&name=value`.
+fn is_form(text: &str) -> bool {
+    let is_name =
+        |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "<>{}\"".contains(c));
+    text.split('&').all(|field| field.split_once('=').is_some_and(|(name, _)| is_name(name)))
 }
 
 /// Replaces secret fields; returns whether there were any.
@@ -112,9 +157,19 @@ fn redact_json(json: &mut Value) -> bool {
                 has_secrets |= redact_json(value);
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Value::String(text) => {
+            let stored = value_of(false, text);
+            has_secrets = stored != *text;
+            *text = stored;
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
     has_secrets
+}
+
+/// Whether the value of a header may be stored.
+pub(crate) fn is_public(header: &str, value: &str) -> bool {
+    is_public_header(header) && value_of(false, value) == value
 }
 
 /// What the argument of an option is.
@@ -138,8 +193,8 @@ impl Argument {
                 None => text.to_owned(),
             },
             Argument::Header => match text.split_once(':') {
-                Some((name, _)) if is_secret_name(name) => format!("{name}: {REDACTED}"),
-                _ => text.to_owned(),
+                Some((name, value)) if !is_public(name, value) => format!("{name}: {REDACTED}"),
+                _ => value_of(false, text),
             },
             Argument::Body => body(text),
             Argument::Secret => REDACTED.into(),
@@ -181,7 +236,7 @@ pub(crate) fn command_line(arguments: impl IntoIterator<Item = String>) -> Vec<S
             match long.split_once('=') {
                 Some((name, value)) => match long_option(name) {
                     Some(kind) => format!("--{name}={}", kind.redacted(value)),
-                    None => format!("--{name}={}", url(value)),
+                    None => format!("--{name}={}", value_of(false, value)),
                 },
                 None => {
                     next = long_option(long);
@@ -199,7 +254,7 @@ pub(crate) fn command_line(arguments: impl IntoIterator<Item = String>) -> Vec<S
                 format!("-{}{}", &short[..1], kind.redacted(value))
             }
         } else {
-            url(&argument)
+            value_of(false, &argument)
         });
     }
     stored
@@ -210,30 +265,74 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_recognized_by_name() {
-        for name in [
-            "password",
-            "db.PASSWORD",
-            "javax.net.ssl.trustStorePassword",
-            "client_secret",
-            "Authorization",
-            "Proxy-Authorization",
-            "Set-Cookie",
-            "api.key",
-            "apiKey",
-            "X-API-Key",
-            "APIKEY",
-            "accessToken",
-            "AWS_SECRET_ACCESS_KEY",
-        ] {
-            assert!(is_secret_name(name), "{name}");
-        }
-        for name in ["USERS", "javax.net.ssl.keyStore", "monkey", "keyboard", "HOST", "Accept", "author", ""]
-        {
-            assert!(!is_secret_name(name), "{name}");
-        }
+    fn switches_and_properties_of_a_request() {
         assert_eq!(property("CookieManager.save.cookies", "true"), "true");
         assert_eq!(property("password", "hunter2"), REDACTED);
+        assert_eq!(property("greeting", "Bearer abc"), REDACTED);
+        assert_eq!(property("busyhour.request.header.x-shop", "7"), REDACTED);
+    }
+
+    #[test]
+    fn every_way_to_write_a_secret_is_redacted() {
+        // What is given to an option, with the secret as S3CRET.
+        for (option, text) in [
+            ("-J", "jwt=S3CRET"),
+            ("-J", "bearer=S3CRET"),
+            ("-J", "pass=S3CRET"),
+            ("-J", "pin=S3CRET"),
+            ("-J", "session=S3CRET"),
+            ("-J", "sig=S3CRET"),
+            ("-J", "mypw=S3CRET"),
+            ("-J", "greeting=Bearer S3CRET"),
+            ("-J", "greeting=Basic S3CRET"),
+            ("-J", "greeting=eyJS3CRET.S3CRET"),
+            ("-J", "target=http://bob:S3CRET@host/"),
+            ("--influx", "http://h:8086/write?db=x&u=a&p=S3CRET"),
+            ("--otlp", "http://h/v1?api_key=S3CRET"),
+            ("run", "http://h/a?code=S3CRET&b=c"),
+            ("run", "http://h/a?b=c&signature=S3CRET"),
+            ("run", "http://h/a?X-Amz-Signature=S3CRET"),
+            ("run", "http://h/a?x=Bearer%20S3CRET"),
+            ("run", "http://h/a;jsessionid=S3CRET?b"),
+            ("run", "http://h/reset/eyJS3CRETS3CRET"),
+            ("run", "http://h/a#access_token=S3CRET"),
+            ("-H", "X-Custom: S3CRET"),
+            ("-H", "X-Auth: S3CRET"),
+            ("-H", "Accept: Bearer S3CRET"),
+            ("-d", r#"{"otp":"S3CRET"}"#),
+            ("-d", r#"{"a":{"b":["Bearer S3CRET"]}}"#),
+            ("-d", "otp=S3CRET&a=b"),
+            ("-d", "<login><password>S3CRET</password></login>"),
+            ("-d", "eyJS3CRETS3CRET"),
+        ] {
+            let stored = command_line([option.to_owned(), text.to_owned()]);
+            assert!(
+                !stored[1].contains("S3CRET") && stored[1].contains(REDACTED),
+                "{option} {text}: {stored:?}"
+            );
+            if option.starts_with("--") {
+                let stored = command_line([format!("{option}={text}")]);
+                assert!(!stored[0].contains("S3CRET"), "{stored:?}");
+            }
+        }
+        for (option, text) in [
+            ("-J", "author=Ann"),
+            ("-J", "passengers=4"),
+            ("-J", "keyboard=de"),
+            ("-J", "compass=north"),
+            ("-J", "plan=Basic training course"),
+            ("--influx", "http://h:8086/write?db=x&u=a"),
+            ("run", "http://h/write?p=2"),
+            ("run", "http://h/a?author=Ann&zipcode=1&p=2&session.timeout=3"),
+            ("-H", "Accept: */*"),
+            ("-H", "Content-Type: application/json"),
+            ("-d", r#"{ "author" : "Ann", "code": 5 }"#),
+            ("-d", "author=Ann&compass=n"),
+            ("-d", "<author>Ann</author>"),
+            ("-d", "@body.json"),
+        ] {
+            assert_eq!(command_line([option.to_owned(), text.to_owned()])[1], text, "{option}");
+        }
     }
 
     #[test]
@@ -271,7 +370,7 @@ mod tests {
         let expected = [
             "busyhour",
             "run",
-            "https://bob:[redacted]@host/a?user=bob&token=[redacted]",
+            "https://bob:[redacted]@host/a?user=bob&token=[redacted]#x",
             "-Jpassword=[redacted]",
             "-J",
             "USERS=5",

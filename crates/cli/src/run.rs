@@ -35,7 +35,7 @@ use crate::run_request::RunRequest;
 use crate::settings::{self, Settings};
 use crate::stop_signals::{GRACE, StopRequests};
 use crate::system;
-use crate::watching::Watched;
+use crate::watching::{Memory, Watched};
 
 /// Runs the plan and shows the result.
 pub(crate) fn main(request: &RunRequest) -> Exit {
@@ -84,9 +84,13 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
         stops,
         live: live.as_ref(),
         has_stop_port: request.as_jmeter,
+        dir: dir.path(),
+        length,
     };
-    let stopped_by =
-        watched.until_it_ends(&mut display, events, finished, orders).map_err(Refusal::internal)?;
+    let mut memory = Memory::new(request.backs_off);
+    let stopped_by = watched
+        .until_it_ends(&mut display, events, finished, orders, &mut memory)
+        .map_err(Refusal::internal)?;
     // Later requests do not stop the run, because it has ended.
     let stop = stops.stop();
     let report = engine.join();
@@ -111,9 +115,11 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
     outcome.stopped_by = stopped_by.filter(|_| end == RunEnd::StoppedByThreshold).map(|order| order.text);
     manifest.notes.extend(missed_starts(shared));
     manifest.notes.extend(script_caveats(shared));
+    manifest.notes.extend(memory.note());
     if let Some(live) = &live {
         manifest.events = live.steered.events();
     }
+    manifest.events.extend(stops.stop_from_terminal());
     manifest.outcome = Some(outcome);
     end_log(&log, end, &log_path);
     finish::warn_of_unused(request, &shared.properties, &unread);

@@ -62,6 +62,10 @@ pub(crate) struct RunRequest {
     pub(crate) live: crate::live::LiveArgs,
     /// Store secrets of the command line and the properties in the run directory.
     pub(crate) keep_secrets: bool,
+    /// Users wait after failures while all requests fail.
+    pub(crate) backs_off: bool,
+    /// The URL on the command line contains a secret, so the results file has no column with URLs.
+    pub(crate) has_secret_url: bool,
     /// Expected duration in seconds, if known.
     pub(crate) length_s: Option<u64>,
     /// Time for users to finish their samples after a stop request, if given.

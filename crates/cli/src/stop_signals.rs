@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use busyhour_program::run::{RunShared, Stop};
-use busyhour_record::PipeRelease;
+use busyhour_record::{ChangedFrom, ControlEvent, LoadChange, Nanos, PipeRelease};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::exit::Exit;
@@ -35,6 +35,8 @@ struct State {
     run: OnceLock<Arc<RunShared>>,
     pipes: PipeRelease,
     is_forced: AtomicBool,
+    /// When Ctrl-C in the terminal of this process stopped the run.
+    from_terminal: OnceLock<Nanos>,
 }
 
 impl StopRequests {
@@ -46,6 +48,7 @@ impl StopRequests {
             run: OnceLock::new(),
             pipes: PipeRelease::default(),
             is_forced: AtomicBool::new(false),
+            from_terminal: OnceLock::new(),
         }))
     }
 
@@ -78,6 +81,20 @@ impl StopRequests {
         let stop = if before == 0 { Stop::Graceful } else { Stop::Now };
         self.stop_run(stop);
         stop
+    }
+
+    /// Like `request`, by Ctrl-C in the terminal of this process.
+    pub(crate) fn request_from_terminal(&self) -> Stop {
+        if let (Stop::No, Some(run)) = (self.stop(), self.0.run.get()) {
+            let _ = self.0.from_terminal.set(run.clock.now());
+        }
+        self.request()
+    }
+
+    /// The stop by Ctrl-C, if it was the first request.
+    pub(crate) fn stop_from_terminal(&self) -> Option<ControlEvent> {
+        let at_ns = *self.0.from_terminal.get()?;
+        Some(ControlEvent { at_ns, change: LoadChange::Stop, from: ChangedFrom::Terminal })
     }
 
     /// Requests an immediate stop. TearDown groups still run within the grace period, as in JMeter.
@@ -201,8 +218,12 @@ pub(crate) fn listen(stops: &StopRequests) -> std::io::Result<UnboundedReceiver<
 
 fn act_on(signal: Signal, stops: &StopRequests, send: &UnboundedSender<SignalEvent>) {
     let event = match signal {
-        Signal::Stop if stops.stop() == Stop::Now => leave(),
-        Signal::Stop => SignalEvent::Stop(stops.request()),
+        Signal::Stop | Signal::Interrupt if stops.stop() == Stop::Now => leave(),
+        // The sender of SIGINT is unknown, but to a process in the foreground of its terminal it comes from Ctrl-C.
+        Signal::Interrupt if terminal_view::is_in_foreground() => {
+            SignalEvent::Stop(stops.request_from_terminal())
+        }
+        Signal::Stop | Signal::Interrupt => SignalEvent::Stop(stops.request()),
         Signal::Progress => SignalEvent::Progress,
     };
     let _ = send.send(event);
@@ -211,6 +232,8 @@ fn act_on(signal: Signal, stops: &StopRequests, send: &UnboundedSender<SignalEve
 /// The meaning of a signal.
 #[derive(Clone, Copy, Debug)]
 enum Signal {
+    /// SIGINT.
+    Interrupt,
     Stop,
     Progress,
 }
@@ -247,7 +270,7 @@ impl Signals {
 
     /// Waits for the next signal that requests a stop.
     pub(crate) async fn next_stop(&mut self) {
-        while !matches!(self.next().await, Signal::Stop) {}
+        while matches!(self.next().await, Signal::Progress) {}
     }
 
     /// Waits for the next signal.
@@ -256,7 +279,7 @@ impl Signals {
         {
             let [interrupt, terminate, hangup] = &mut self.stop;
             tokio::select! {
-                _ = interrupt.recv() => Signal::Stop,
+                _ = interrupt.recv() => Signal::Interrupt,
                 _ = terminate.recv() => Signal::Stop,
                 _ = hangup.recv() => Signal::Stop,
                 _ = self.progress.recv() => Signal::Progress,

@@ -9,4 +9,4 @@ mod terminal;
 
 pub(crate) use draw::{Shown, draw};
 pub(crate) use keys::Key;
-pub(crate) use terminal::{Screen, reason_against, restore};
+pub(crate) use terminal::{Screen, is_in_foreground, reason_against, restore};

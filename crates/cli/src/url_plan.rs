@@ -5,14 +5,19 @@ use std::fmt::Write as _;
 use busyhour_record::{UrlPlanFacts, plan_hash};
 
 use crate::command_error::CommandError;
+use crate::request_properties::RequestProperties;
 
 /// Users of a closed load.
 #[derive(Clone, Copy)]
 pub(crate) struct Closed {
     /// Number of users.
     pub(crate) users: u32,
-    /// Duration.
-    pub(crate) seconds: u64,
+    /// Duration; `None`: until each user has finished its loops.
+    pub(crate) seconds: Option<u64>,
+    /// Requests of each user; `None`: without end.
+    pub(crate) loops: Option<u64>,
+    /// Time over which the users start.
+    pub(crate) ramp_s: Option<u64>,
 }
 
 /// A repeated request.
@@ -29,6 +34,17 @@ pub(crate) struct UrlPlan<'a> {
     pub(crate) think: Option<String>,
     /// Users, if the load is closed.
     pub(crate) closed: Option<Closed>,
+    /// Write headers, body and secret parameters into the plan instead of properties.
+    pub(crate) keep_secrets: bool,
+}
+
+/// A generated plan.
+pub(crate) struct GeneratedPlan {
+    /// File name.
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// The properties that it reads, with their values.
+    pub(crate) properties: Vec<(String, String)>,
 }
 
 /// The parts of a URL.
@@ -108,21 +124,25 @@ impl UrlPlan<'_> {
             method: self.method.clone(),
             think: self.think.clone(),
             closed: self.closed,
+            keep_secrets: self.keep_secrets,
         };
         let colon = if port.is_empty() { "" } else { ":" };
         Ok(UrlPlanFacts {
             server: format!("{scheme}://{host}{colon}{port}"),
-            sha256_without_server: plan_hash(same.jmx()?.1.as_bytes()),
+            sha256_without_server: plan_hash(same.generate()?.text.as_bytes()),
         })
     }
 
-    /// The file name of the plan, and its text.
-    pub(crate) fn jmx(&self) -> Result<(String, String), CommandError> {
+    /// The plan.
+    pub(crate) fn generate(&self) -> Result<GeneratedPlan, CommandError> {
         let Pieces { scheme, host, port, path } = pieces(self.url)?;
+        let mut properties = RequestProperties::new(self.keep_secrets);
         let method =
             self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let label = format!("{method} {}", crate::redaction::path(&path));
+        let path = properties.path(&path);
+        let url = if self.keep_secrets { self.url.to_owned() } else { crate::redaction::url(self.url) };
         let headers = self.all_headers()?;
         let mut text = String::from(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<jmeterTestPlan version=\"1.2\" properties=\"5.0\" \
@@ -138,7 +158,7 @@ impl UrlPlan<'_> {
             format!("<{kind}Prop name=\"{name}\">{}</{kind}Prop>", escaped(value))
         };
         line(2, &element("TestPlan", "TestPlanGui", &label));
-        line(3, &property("string", "TestPlan.comments", &format!("{method} {}", self.url)));
+        line(3, &property("string", "TestPlan.comments", &format!("{method} {url}")));
         line(3, "<elementProp name=\"TestPlan.user_defined_variables\" elementType=\"Arguments\">");
         line(4, "<collectionProp name=\"Arguments.arguments\"/>");
         line(3, "</elementProp>");
@@ -148,14 +168,17 @@ impl UrlPlan<'_> {
         line(4, &property("string", "ThreadGroup.on_sample_error", "continue"));
         line(4, "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">");
         line(5, &property("bool", "LoopController.continue_forever", "false"));
-        line(5, &property("int", "LoopController.loops", "-1"));
+        let loops = self.closed.as_ref().and_then(|closed| closed.loops);
+        let loops = loops.map_or_else(|| "-1".to_owned(), |loops| loops.to_string());
+        line(5, &property("string", "LoopController.loops", &loops));
         line(4, "</elementProp>");
         let users = self.closed.as_ref().map_or(1, |closed| closed.users);
         line(4, &property("string", "ThreadGroup.num_threads", &users.to_string()));
-        line(4, &property("string", "ThreadGroup.ramp_time", "0"));
-        if let Some(closed) = &self.closed {
+        let ramp_s = self.closed.as_ref().and_then(|closed| closed.ramp_s);
+        line(4, &property("string", "ThreadGroup.ramp_time", &ramp_s.unwrap_or(0).to_string()));
+        if let Some(seconds) = self.closed.as_ref().and_then(|closed| closed.seconds) {
             line(4, &property("bool", "ThreadGroup.scheduler", "true"));
-            line(4, &property("string", "ThreadGroup.duration", &closed.seconds.to_string()));
+            line(4, &property("string", "ThreadGroup.duration", &seconds.to_string()));
         }
         line(4, &property("bool", "ThreadGroup.same_user_on_next_iteration", "true"));
         line(3, "</ThreadGroup>");
@@ -166,21 +189,33 @@ impl UrlPlan<'_> {
             for (name, value) in &headers {
                 line(6, "<elementProp name=\"\" elementType=\"Header\">");
                 line(7, &property("string", "Header.name", name));
-                line(7, &property("string", "Header.value", value));
+                line(7, &property("string", "Header.value", &properties.header(name, value)));
                 line(6, "</elementProp>");
             }
             line(5, "</collectionProp>");
             line(4, "</HeaderManager>");
             line(4, "<hashTree/>");
         }
-        if let Some(think) = &self.think {
-            let mean_ms = busyhour_compile::think_law(think).map_err(|error| error.message)?.mean_ns() / 1e6;
-            line(4, &element("ConstantTimer", "ConstantTimerGui", "Think time"));
-            // JMeter ignores the first property and waits for the mean.
-            line(5, &property("string", "busyhour.think", think));
-            line(5, &property("string", "ConstantTimer.delay", &format!("{mean_ms:.0}")));
-            line(4, "</ConstantTimer>");
-            line(4, "<hashTree/>");
+        let think = match &self.think {
+            Some(text) => {
+                let law = busyhour_compile::think_law(text).map_err(|error| error.message)?;
+                Some((text, format!("{:.0}", law.mean_ns() / 1e6)))
+            }
+            None => None,
+        };
+        let is_spread = self.closed.as_ref().is_some_and(|closed| closed.ramp_s.is_none());
+        if let Some((_, mean_ms)) = think.as_ref().filter(|(_, mean_ms)| is_spread && mean_ms != "0") {
+            // Without it, users with a constant think time would send all their requests in the same instants.
+            line(4, &element("OnceOnlyController", "OnceOnlyControllerGui", "First pass"));
+            line(4, "</OnceOnlyController>");
+            line(4, "<hashTree>");
+            line(5, &element("TestAction", "TestActionGui", "Spread the starts"));
+            line(6, &property("int", "ActionProcessor.action", "1"));
+            line(6, &property("int", "ActionProcessor.target", "0"));
+            line(6, &property("string", "ActionProcessor.duration", &format!("${{__Random(0,{mean_ms})}}")));
+            line(5, "</TestAction>");
+            line(5, "<hashTree/>");
+            line(4, "</hashTree>");
         }
         line(4, &element("HTTPSamplerProxy", "HttpTestSampleGui", &label));
         if let Some(data) = &self.data {
@@ -189,7 +224,7 @@ impl UrlPlan<'_> {
             line(6, "<collectionProp name=\"Arguments.arguments\">");
             line(7, "<elementProp name=\"\" elementType=\"HTTPArgument\">");
             line(8, &property("bool", "HTTPArgument.always_encode", "false"));
-            line(8, &property("string", "Argument.value", data));
+            line(8, &property("string", "Argument.value", &properties.body(data)));
             line(8, &property("string", "Argument.metadata", "="));
             line(7, "</elementProp>");
             line(6, "</collectionProp>");
@@ -207,12 +242,24 @@ impl UrlPlan<'_> {
         line(5, &property("bool", "HTTPSampler.follow_redirects", "true"));
         line(5, &property("bool", "HTTPSampler.use_keepalive", "true"));
         line(4, "</HTTPSamplerProxy>");
-        line(4, "<hashTree/>");
+        match think {
+            None => line(4, "<hashTree/>"),
+            Some((text, mean_ms)) => {
+                line(4, "<hashTree>");
+                line(5, &element("ConstantTimer", "ConstantTimerGui", "Think time"));
+                // JMeter ignores the first property and waits for the mean.
+                line(6, &property("string", "busyhour.think", text));
+                line(6, &property("string", "ConstantTimer.delay", &mean_ms));
+                line(5, "</ConstantTimer>");
+                line(5, "<hashTree/>");
+                line(4, "</hashTree>");
+            }
+        }
         line(3, "</hashTree>");
         line(2, "</hashTree>");
         text.push_str("  </hashTree>\n</jmeterTestPlan>\n");
         let stem = format!("{host}{}{port}", if port.is_empty() { "" } else { "-" });
-        Ok((format!("{stem}.jmx"), text))
+        Ok(GeneratedPlan { name: format!("{stem}.jmx"), text, properties: properties.all })
     }
 }
 
@@ -267,9 +314,10 @@ mod tests {
             data: Some("x=\"1\"\n".into()),
             method: None,
             think: Some("exponential(2s)".into()),
-            closed: Some(Closed { users: 7, seconds: 3 }),
+            closed: Some(Closed { users: 7, seconds: Some(3), loops: Some(4), ramp_s: None }),
+            keep_secrets: true,
         };
-        let (name, text) = plan.jmx().unwrap();
+        let GeneratedPlan { name, text, .. } = plan.generate().unwrap();
         assert_eq!(name, "127.0.0.1-8080.jmx");
         let (tree, findings) = busyhour_plan::parse(text.as_bytes(), name.as_str());
         assert!(findings.is_empty(), "{findings:?}");
@@ -283,6 +331,32 @@ mod tests {
         assert_eq!(find("HTTPSamplerProxy").text("HTTPSampler.method"), Some("POST"));
         assert_eq!(find("ThreadGroup").text("ThreadGroup.num_threads"), Some("7"));
         assert_eq!(find("ConstantTimer").text("ConstantTimer.delay"), Some("2000"));
+        assert_eq!(find("TestAction").text("ActionProcessor.duration"), Some("${__Random(0,2000)}"));
+        assert!(text.contains("<stringProp name=\"LoopController.loops\">4<"));
         assert!(text.contains("x=&quot;1&quot;&#xa;") && text.contains("application/x-www-form-urlencoded"));
+    }
+
+    #[test]
+    fn the_plan_refers_to_properties_instead_of_secrets() {
+        let headers = ["Accept: a", "X-Shop: S3CRET", "Cookie: a=S3CRET"].map(str::to_owned);
+        let plan = UrlPlan {
+            url: "http://h/a?b=1&token=S3CRET",
+            headers: &headers,
+            data: Some("S3CRET".into()),
+            method: None,
+            think: None,
+            closed: None,
+            keep_secrets: false,
+        };
+        let GeneratedPlan { text, properties, .. } = plan.generate().unwrap();
+        assert!(!text.contains("S3CRET"), "{text}");
+        assert!(
+            text.contains(">a<")
+                && text.contains("/a?b=1&amp;token=${__P(busyhour.request.parameter.token,)}")
+        );
+        let names =
+            properties.iter().map(|(name, _)| name.strip_prefix("busyhour.request.").unwrap_or_default());
+        let expected = ["parameter.token", "header.x-shop", "header.cookie", "body"];
+        assert_eq!(names.collect::<Vec<_>>(), expected);
     }
 }

@@ -38,6 +38,9 @@ const SPIN_NS: u64 = 50_000;
 /// How many of a plan's properties a hint names.
 const READS_SHOWN: usize = 10;
 
+/// The property for the column of URLs in results files.
+const URL_COLUMN: &str = "jmeter.save.saveservice.url";
+
 /// A run that is ready to start.
 pub(crate) struct Prepared {
     pub(crate) settings: Settings,
@@ -168,14 +171,37 @@ fn compile(request: &RunRequest, bytes: &[u8], properties: &Arc<Properties>) -> 
         say(&format!("{finding}\n"));
     }
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let reads = busyhour_compile::property_reads(&plan);
+    if errors == 0 {
+        refuse_without_request_properties(&plan_name, properties, reads.as_ref())?;
+    }
     match compiled.filter(|_| errors == 0) {
-        Some(compiled) => Ok(Accepted { compiled, findings, reads: busyhour_compile::property_reads(&plan) }),
+        Some(compiled) => Ok(Accepted { compiled, findings, reads }),
         None => {
             let count = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
             let text = format!("{plan_name} is refused because of {count}; no request was sent");
             Err(Refusal(Exit::Refused, text))
         }
     }
+}
+
+/// Refuses a plan that was generated for a URL and is repeated without the values of its request.
+fn refuse_without_request_properties(
+    plan: &str,
+    properties: &Properties,
+    reads: Option<&BTreeSet<String>>,
+) -> Result<(), Refusal> {
+    let is_missing = |name: &&String| {
+        name.starts_with(redaction::REQUEST_PROPERTY) && properties.with(name, |value| value.is_none())
+    };
+    let missing: Vec<&String> = reads.into_iter().flatten().filter(is_missing).collect();
+    let Some(first) = missing.first() else { return Ok(()) };
+    let names = missing.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "{plan} was generated for a URL and needs values that are not stored in it: {names}\n  hint: add -J {first}=VALUE, or \
+         put them into a file for -q; --keep-secrets stores them"
+    );
+    Err(Refusal(Exit::Refused, text))
 }
 
 /// Warns about properties of `-J` that neither the plan nor the program will read, and returns their names. JMeter's own
@@ -189,7 +215,15 @@ fn warn_of_unread(
     let is_unread = |name: &&String| !name.contains('.') && !reads.contains(*name);
     let unread: Vec<String> = unread(request, properties).filter(is_unread).cloned().collect();
     for name in &unread {
-        let hint = match reads.iter().take(READS_SHOWN).map(String::as_str).collect::<Vec<_>>().as_slice() {
+        let own = |name: &&String| !name.starts_with(redaction::REQUEST_PROPERTY);
+        let hint = match reads
+            .iter()
+            .filter(own)
+            .take(READS_SHOWN)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .as_slice()
+        {
             [] => "the plan reads no property: use ${__P(…)}".to_owned(),
             known => format!("the plan reads {}", known.join(", ")),
         };
@@ -209,6 +243,9 @@ fn save_config(
     if save.xml && request.results.is_none() {
         // The property is for a results file of `-l` and for listeners without a format of their own.
         save.xml = false;
+    }
+    if request.has_secret_url && settings::used(settings, properties, URL_COLUMN).is_none() {
+        save.url = false;
     }
     save.in_functional_mode(compiled.functional_mode());
     Ok(save)

@@ -406,8 +406,8 @@ fn help(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     lines.extend(rate);
     lines.extend(
         [
-            "q       stop: users finish their current samples",
-            "Ctrl-C  like q; a second time: stop immediately",
+            "q q     stop: users finish their current samples",
+            "Ctrl-C  the same at once; a second time: stop immediately",
             "?       show or hide this help",
             "",
             "Changes are recorded in the run directory.",
@@ -415,7 +415,7 @@ fn help(frame: &mut Frame<'_>, shown: &Shown<'_>) {
         .map(Line::from),
     );
     let area = frame.area();
-    let (width, height) = (56.min(area.width), (lines.len() as u16 + 2).min(area.height));
+    let (width, height) = (60.min(area.width), (lines.len() as u16 + 2).min(area.height));
     let place = Rect { x: (area.width - width) / 2, y: (area.height - height) / 2, width, height };
     frame.render_widget(Clear, place);
     frame.render_widget(Paragraph::new(lines).block(ratatui::widgets::Block::bordered()), place);

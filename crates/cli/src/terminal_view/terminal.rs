@@ -56,6 +56,18 @@ pub(crate) fn reason_against() -> Option<String> {
     }
 }
 
+/// Whether this process is in the foreground of its terminal, so that Ctrl-C reaches it.
+pub(crate) fn is_in_foreground() -> bool {
+    #[cfg(unix)]
+    {
+        let group =
+            rustix::termios::tcgetpgrp(io::stderr()).or_else(|_| rustix::termios::tcgetpgrp(io::stdin()));
+        group.is_ok_and(|group| group == rustix::process::getpgrp())
+    }
+    #[cfg(not(unix))]
+    true
+}
+
 /// The terminal while it shows the full-screen view.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stderr>>,

@@ -39,4 +39,5 @@ mod stopping;
 mod terminal;
 mod thresholds;
 mod unstoppable;
+mod url_runs;
 mod websockets;

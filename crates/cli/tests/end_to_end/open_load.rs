@@ -264,7 +264,8 @@ fn bodies_are_built_as_by_curl() {
     let room = Room::new();
     room.file("body.txt", "b=2&\r\nc=3\n");
     let url = format!("http://127.0.0.1:{}/", server.port());
-    let line = ["run", &url, "-d", "a=1", "-d", "@body.txt", "--arrivals", "even(9/s) for 100ms"];
+    let line =
+        ["run", &url, "-d", "a=1", "-d", "@body.txt", "--arrivals", "even(9/s) for 100ms", "--keep-secrets"];
     room.run(line).expect(0).prints(&["POST /"]);
     let plan = std::fs::read_to_string(room.run_dir().plan_path()).unwrap();
     assert!(plan.contains("\"Argument.value\">a=1&amp;b=2&amp;c=3<"), "{plan}");

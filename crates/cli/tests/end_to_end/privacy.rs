@@ -39,44 +39,83 @@ fn only_the_owner_can_read_a_run_directory() {
     assert_eq!(mode(&room.path().join("there/run.json")), 0o600);
 }
 
+/// A run of a URL with a secret in every place; those of the request and those of other options.
+fn with_secrets(url: &str) -> Vec<&str> {
+    let mut arguments = vec![
+        "run",
+        url,
+        "-c",
+        "1",
+        "--think",
+        "50ms",
+        "--for",
+        "1s",
+        "-d",
+        r#"{"otp":"SECRET0","pin":"SECRET1"}"#,
+    ];
+    for header in
+        ["Authorization: Bearer SECRET2", "X-Custom: SECRET3", "Cookie: a=SECRET4", "Accept: text/plain"]
+    {
+        arguments.extend(["-H", header]);
+    }
+    for property in ["db.password=SECRET5", "greeting=Bearer SECRET6", "USERS=5"] {
+        arguments.extend(["-J", property]);
+    }
+    arguments.extend(["-D", "javax.net.ssl.trustStorePassword=SECRET7"]);
+    arguments
+}
+
+const STORED: [&str; 7] =
+    ["run.json", "summary.json", "report.html", "run.log", "samples.jtl", "samples.bhs", "plan.jmx"];
+
 #[test]
 fn secrets_on_the_command_line_are_not_stored() {
     let server = StandIn::start().unwrap();
     let room = Room::new();
-    let url = format!("http://127.0.0.1:{}/a?user=bob&token=SECRET1", server.port());
-    let arguments = [
-        "run",
-        &url,
-        "-c",
-        "1",
-        "--for",
-        "1s",
-        "-H",
-        "Authorization: Bearer SECRET2",
-        "-J",
-        "db.password=SECRET3",
-        "-J",
-        "USERS=5",
-        "-D",
-        "javax.net.ssl.trustStorePassword=SECRET4",
-    ];
-    room.run(arguments.iter().chain(&["--dir", "hidden"])).expect(0);
-    for file in ["run.json", "summary.json", "report.html", "run.log", "samples.jtl"] {
-        let text = room.read(&format!("hidden/{file}"));
-        for secret in ["SECRET1", "SECRET2", "SECRET3", "SECRET4"] {
-            // As in JMeter, the results file contains the requested URL.
-            assert!(
-                !text.contains(secret) || (file, secret) == ("samples.jtl", "SECRET1"),
-                "{file}: {secret}"
-            );
-        }
+    let url = format!("http://127.0.0.1:{}/a?user=bob&token=SECRET8&signature=SECRET9", server.port());
+    let arguments = with_secrets(&url);
+    let ended = room.run(arguments.iter().chain(&["--dir", "hidden"])).expect(0);
+    assert!(
+        !ended.stdout.contains("SECRET") && !ended.stderr.contains("SECRET"),
+        "{}{}",
+        ended.stdout,
+        ended.stderr
+    );
+    assert!(!ended.stderr.contains("busyhour.request"), "{}", ended.stderr);
+    for file in STORED {
+        let bytes = std::fs::read(room.path().join("hidden").join(file)).unwrap();
+        assert!(!bytes.windows(6).any(|part| part == b"SECRET"), "{file}");
     }
     let manifest: serde_json::Value = serde_json::from_str(&room.read("hidden/run.json")).unwrap();
     assert_eq!(manifest["properties"]["db.password"], "[redacted]");
     assert_eq!(manifest["properties"]["USERS"], "5");
+    assert_eq!(manifest["properties"]["busyhour.request.header.x-custom"], "[redacted]");
+    // The requests had all of it.
+    let request = server.take_record().remove(0).request;
+    let head = format!("{}{}", request.target(), String::from_utf8_lossy(&request.headers.concat()));
+    for secret in ["Bearer SECRET2", "X-Custom: SECRET3", "a=SECRET4", "token=SECRET8", "signature=SECRET9"] {
+        assert!(head.contains(secret), "{secret}: {head}");
+    }
+    assert_eq!(String::from_utf8_lossy(&request.body), r#"{"otp":"SECRET0","pin":"SECRET1"}"#);
     room.run(arguments.iter().chain(&["--dir", "kept", "--keep-secrets"])).expect(0);
     let text = room.read("kept/run.json");
-    for secret in ["SECRET1", "SECRET2", "SECRET3", "SECRET4"] {
-        assert!(text.contains(secret), "{secret}");
+    for number in 0..=9 {
+        assert!(text.contains(&format!("SECRET{number}")), "{number}");
     }
+}
+
+#[test]
+fn the_plan_of_a_url_is_repeated_with_the_values_of_its_properties() {
+    let server = StandIn::start().unwrap();
+    let room = Room::new();
+    let url = format!("http://127.0.0.1:{}/a", server.port());
+    room.run(["run", &url, "--think", "50ms", "--for", "1s", "-H", "X-Custom: SECRET3", "--dir", "first"])
+        .expect(0);
+    let refused = room.run(["run", "first/plan.jmx"]).expect(3);
+    refused.reports(&["-J busyhour.request.header.x-custom=VALUE"]);
+    room.file("values.properties", "busyhour.request.header.x-custom=SECRET5\n");
+    room.run(["run", "first/plan.jmx", "-q", "values.properties", "--dir", "again"]).expect(0);
+    assert!(!room.read("again/run.json").contains("SECRET5"));
+    let last = server.take_record().pop().unwrap().request;
+    assert_eq!(last.header("x-custom").as_deref(), Some("SECRET5"));
 }

@@ -112,6 +112,8 @@ fn keys_change_the_run_and_the_terminal_is_restored() {
     // Unchanged cells, such as blanks, are not sent, so only a single word can be expected.
     terminal.wait_for_text("directory.");
     terminal.press("q");
+    terminal.wait_for_text("again");
+    terminal.press("q");
     let manifest = terminal.ends_restored("4");
     let changes: Vec<String> =
         manifest.events.iter().map(busyhour_record::ControlEvent::description).collect();
@@ -131,7 +133,9 @@ fn ctrl_c_in_the_terminal_ends_the_run_and_restores_the_terminal() {
     let Some(mut terminal) = started() else { return };
     terminal.wait_for_text("Busiest labels");
     terminal.press("\x03");
-    terminal.ends_restored("4");
+    let manifest = terminal.ends_restored("4");
+    let changes: Vec<_> = manifest.events.iter().map(|event| (event.change, event.from)).collect();
+    assert_eq!(changes, [(busyhour_record::LoadChange::Stop, busyhour_record::ChangedFrom::Terminal)]);
 }
 
 #[test]

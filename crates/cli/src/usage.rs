@@ -1,0 +1,185 @@
+//! Errors of the command line, with advice.
+
+use std::ffi::OsString;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _};
+
+use crate::args::Cli;
+use crate::exit::{Exit, complain};
+
+/// Names of options in other programs, and the names of ours.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("concurrency", "users"),
+    ("connections", "users"),
+    ("vus", "users"),
+    ("threads", "users"),
+    ("num-requests", "requests"),
+    ("count", "requests"),
+    ("qps", "rate"),
+    ("rps", "rate"),
+    ("method", "request"),
+    ("body", "data"),
+    ("timeout", "request-deadline"),
+    ("ramp-up", "ramp"),
+    ("rampup", "ramp"),
+    ("exit-on-failure", "threshold"),
+];
+
+/// Shortest common beginning of two names that makes one a suggestion for the other.
+const BEGINNING_MIN: usize = 4;
+
+/// Prints an error of the command line, or the requested help.
+pub(crate) fn explain(mut error: clap::Error, arguments: &[OsString]) -> Exit {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::Completed;
+    }
+    // The parser's own suggestions only resemble the argument.
+    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Suggested] {
+        error.remove(kind);
+    }
+    let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    if error.kind() == ErrorKind::UnknownArgument {
+        // The parser's usage contains its suggestion.
+        let mut cli = Cli::command();
+        cli.build();
+        let usage = verb(&cli, &words).clone().render_usage();
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    }
+    if let Some(tip) = tip(&error, &words) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    let _ = error.print();
+    Exit::Usage
+}
+
+/// Refuses options before the verb, which look like JMeter's command line but name no plan.
+pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit> {
+    let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    let is_jmeters = |word: &&str| {
+        let is_short =
+            ["-n", "-t", "-g"].iter().any(|flag| word.starts_with(flag)) && !word.starts_with("--");
+        is_short || ["--nongui", "--testfile", "--reportonly"].iter().any(|flag| word.starts_with(flag))
+    };
+    let before = words.iter().take_while(|word| word.starts_with('-')).count();
+    let verb = words.get(before).filter(|word| is_verb(word))?;
+    if before == 0 || words.iter().any(|word| is_jmeters(word)) {
+        return None;
+    }
+    let rest = words[before + 1..].join(" ");
+    let option = words[0];
+    let quiet = if option == "-q" { "; -q FILE is a properties file, as in JMeter" } else { "" };
+    let text = format!(
+        "the option {option} is before the verb {verb}{quiet}\n  hint: write busyhour {verb} {rest}, with options behind the verb"
+    );
+    Some(complain(Exit::Usage, text.trim_end()))
+}
+
+fn is_verb(word: &str) -> bool {
+    Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
+}
+
+/// Advice on an error.
+fn tip(error: &clap::Error, words: &[&str]) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let word = text(ContextKind::InvalidSubcommand)?;
+            if looks_like_plan_or_url(word) {
+                return Some(format!("to run it: busyhour run {word}"));
+            }
+            let cli = Cli::command();
+            let names: Vec<&str> = verb(&cli, words).get_subcommands().map(Command::get_name).collect();
+            nearest(word, &names).map(|name| format!("did you mean '{name}'?"))
+        }
+        ErrorKind::UnknownArgument => {
+            let word = text(ContextKind::InvalidArg)?;
+            let Some(name) = word.strip_prefix("--") else { return tip_for_value(word, words) };
+            let name = name.split('=').next().unwrap_or(name);
+            let cli = Cli::command();
+            let arguments = verb(&cli, words).get_arguments();
+            let names: Vec<&str> = arguments.filter_map(clap::Arg::get_long).collect();
+            nearest(name, &names).map(|name| format!("did you mean '--{name}'?"))
+        }
+        _ => None,
+    }
+}
+
+/// Advice on a value that belongs to no option.
+fn tip_for_value(word: &str, words: &[&str]) -> Option<String> {
+    let at = words.iter().position(|other| *other == word)?;
+    let before = words[..at].last()?;
+    (*before == "--live").then(|| format!("write --live={word}, with an equals sign"))
+}
+
+/// The command that `words` select.
+fn verb<'c>(cli: &'c Command, words: &[&str]) -> &'c Command {
+    let mut command = cli;
+    for word in words {
+        let Some(next) = command.find_subcommand(word) else { break };
+        command = next;
+    }
+    command
+}
+
+/// Whether a word in the place of a verb is a test plan or a URL.
+fn looks_like_plan_or_url(word: &str) -> bool {
+    let is_plan =
+        std::path::Path::new(word).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jmx"));
+    is_plan || word.contains("://")
+}
+
+/// The name that `word` probably means: one with the same meaning, the same beginning, or nearly the same spelling.
+fn nearest<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
+    let word = word.to_ascii_lowercase();
+    let known = |name: &str| names.iter().copied().find(|known| *known == name);
+    let synonym = SYNONYMS.iter().find(|(theirs, _)| *theirs == word).and_then(|(_, ours)| known(ours));
+    let same_beginning = || {
+        let begins = |name: &&&str| {
+            name.len().min(word.len()) >= BEGINNING_MIN
+                && (name.starts_with(&word) || word.starts_with(**name))
+        };
+        names.iter().find(begins).copied()
+    };
+    synonym.or_else(|| busyhour_arrivals::nearest(&word, names)).or_else(same_beginning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions_are_near_in_spelling_or_meaning() {
+        let names =
+            ["grace", "data", "rate", "for", "users", "request-deadline", "thresholds", "think", "arrivals"];
+        for (word, expected) in [
+            ("thershold", Some("thresholds")),
+            ("threshold", Some("thresholds")),
+            ("arivals", Some("arrivals")),
+            ("concurrency", Some("users")),
+            ("qps", Some("rate")),
+            ("timeout", Some("request-deadline")),
+            ("think-time", Some("think")),
+            ("nonsense", None),
+            ("date", Some("data")),
+            ("duration", None),
+        ] {
+            assert_eq!(nearest(word, &names), expected, "{word}");
+        }
+        assert_eq!(nearest("completions", &["compare", "check", "run"]), None);
+    }
+
+    #[test]
+    fn every_synonym_leads_to_an_option_of_run() {
+        let cli = Cli::command();
+        let run = verb(&cli, &["run"]);
+        for (_, ours) in SYNONYMS {
+            assert!(run.get_arguments().any(|argument| argument.get_long() == Some(ours)), "{ours}");
+        }
+    }
+}
