@@ -47,7 +47,7 @@ pub use generator::{GeneratorMark, GeneratorState, generator_mark};
 pub use groups::{GroupPhase, GroupRows};
 pub use over_time::{HeatMap, RowSeries};
 pub use plateaus::{Plateau, plateaus};
-pub use row::{ElapsedSummary, ErrorRow, Row, SlowSample, Times};
+pub use row::{ElapsedSummary, ErrorLabel, ErrorRow, Row, SlowSample, Times};
 pub use series::{DistributionPoint, Series};
 pub use stalls::{describe_stall, reported_stalls};
 pub use steady::{SteadyPart, steady_part};

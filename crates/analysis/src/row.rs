@@ -185,6 +185,15 @@ impl SlowSample {
     }
 }
 
+/// The errors of one kind in one label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorLabel {
+    /// The label.
+    pub label: String,
+    /// Number of errors.
+    pub count: u64,
+}
+
 /// One kind of error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRow {
@@ -198,6 +207,9 @@ pub struct ErrorRow {
     pub percent_of_errors: f64,
     /// Label of the first request with this error.
     pub example_label: String,
+    /// The most frequent labels with this error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<ErrorLabel>,
     /// End of the first request with this error, in seconds from the start of the run.
     pub first_s: f64,
     /// End of the last request with this error, in seconds from the start of the run.
@@ -205,6 +217,14 @@ pub struct ErrorRow {
 }
 
 impl ErrorRow {
+    /// The most frequent labels with their counts; the first label alone where they were not counted.
+    pub fn label_counts(&self) -> Vec<(&str, u64)> {
+        match &self.labels[..] {
+            [] => vec![(self.example_label.as_str(), self.count)],
+            labels => labels.iter().map(|label| (label.label.as_str(), label.count)).collect(),
+        }
+    }
+
     pub(crate) fn of(kind: &ErrorKind, errors: u64) -> ErrorRow {
         ErrorRow {
             code: kind.code.clone(),
@@ -212,6 +232,11 @@ impl ErrorRow {
             count: kind.count,
             percent_of_errors: if errors == 0 { 0.0 } else { kind.count as f64 * 100.0 / errors as f64 },
             example_label: kind.example_label.clone(),
+            labels: kind
+                .labels
+                .iter()
+                .map(|(label, count)| ErrorLabel { label: label.clone(), count: *count })
+                .collect(),
             first_s: kind.first.as_secs_f64(),
             last_s: kind.last.as_secs_f64(),
         }

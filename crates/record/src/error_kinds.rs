@@ -25,15 +25,29 @@ pub struct ErrorKind {
     pub last: Nanos,
     /// The label of the first.
     pub example_label: String,
+    /// The most frequent labels with their counts.
+    #[serde(default)]
+    pub labels: Vec<(String, u64)>,
 }
+
+/// Labels of a kind that are listed.
+const LABELS_LISTED: usize = 8;
+
+/// Pairs of kind and label that are counted; a plan can compose labels without limit.
+const LABELS_COUNTED_MAX: usize = 20_000;
 
 /// Bytes of a message that distinguish kinds of error; longer messages are truncated.
 const ERROR_TEXT_BYTES_MAX: usize = 1_000;
 
+/// A kind with its number and the label of its first error.
+type Kind = (usize, LabelId, ErrorKind);
+
 /// The kinds of error, limited in number.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorKinds {
-    by_code: HashMap<String, HashMap<String, (LabelId, ErrorKind)>>,
+    by_code: HashMap<String, HashMap<String, Kind>>,
+    /// Errors of a kind by label.
+    by_label: HashMap<(usize, LabelId), u64>,
     kinds: usize,
     other: u64,
 }
@@ -48,7 +62,8 @@ impl ErrorKinds {
         }
         let reason = &reason[..end];
         let count = u64::from(sample.error_count.max(1));
-        if let Some((label, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
+        if let Some((number, label, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
+            let number = *number;
             kind.count += count;
             let end = sample.times.end;
             // Of several labels at the same time, the first by name, whatever the order of the samples.
@@ -57,6 +72,7 @@ impl ErrorKinds {
                 (*label, kind.first) = (sample.label, end);
             }
             kind.last = kind.last.max(sample.times.end);
+            self.count_label(number, sample.label, count);
             return;
         }
         if self.kinds >= ERROR_KINDS_MAX {
@@ -71,20 +87,43 @@ impl ErrorKinds {
             first: sample.times.end,
             last: sample.times.end,
             example_label: String::new(),
+            labels: Vec::new(),
         };
+        let number = self.kinds;
         self.by_code
             .entry(sample.code.to_owned())
             .or_default()
-            .insert(reason.to_owned(), (sample.label, kind));
+            .insert(reason.to_owned(), (number, sample.label, kind));
+        self.count_label(number, sample.label, count);
+    }
+
+    fn count_label(&mut self, kind: usize, label: LabelId, count: u64) {
+        if self.by_label.len() < LABELS_COUNTED_MAX || self.by_label.contains_key(&(kind, label)) {
+            *self.by_label.entry((kind, label)).or_default() += count;
+        }
     }
 
     /// The kinds, most frequent first, and the number of errors of further kinds.
     pub(crate) fn finish(self, name: impl Fn(LabelId) -> String) -> (Vec<ErrorKind>, u64) {
+        let mut labels: HashMap<usize, Vec<(String, u64)>> = HashMap::new();
+        for ((kind, label), count) in self.by_label {
+            labels.entry(kind).or_default().push((name(label), count));
+        }
+        let mut listed = |kind: usize| {
+            let mut labels = labels.remove(&kind).unwrap_or_default();
+            labels.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            labels.truncate(LABELS_LISTED);
+            labels
+        };
         let mut kinds: Vec<ErrorKind> = self
             .by_code
             .into_values()
             .flat_map(HashMap::into_values)
-            .map(|(label, kind)| ErrorKind { example_label: name(label), ..kind })
+            .map(|(number, label, kind)| ErrorKind {
+                example_label: name(label),
+                labels: listed(number),
+                ..kind
+            })
             .collect();
         kinds.sort_by(|a, b| {
             b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)).then_with(|| a.message.cmp(&b.message))
@@ -112,5 +151,21 @@ mod tests {
         let (kinds, other) = kinds.finish(|_| "page".into());
         assert_eq!((kinds.len(), kinds[0].count, other), (1, 2, 0));
         assert_eq!(kinds[0].message.len(), ERROR_TEXT_BYTES_MAX - 1, "cut between two characters");
+    }
+
+    #[test]
+    fn errors_of_a_kind_are_counted_by_label() {
+        let labels = Labels::new();
+        let mut kinds = ErrorKinds::default();
+        for (label, count) in [("List", 3), ("Item", 1), ("Cart", 1)] {
+            let label = labels.intern(label);
+            for _ in 0..count {
+                kinds.add(&Sample { label, code: "500", error_count: 1, ..Sample::default() });
+            }
+        }
+        kinds.add(&Sample { label: labels.intern("Item"), code: "404", error_count: 1, ..Sample::default() });
+        let (kinds, _) = kinds.finish(|id| labels.name(id).to_string());
+        assert_eq!(kinds[0].labels, [("List".to_owned(), 3), ("Cart".to_owned(), 1), ("Item".to_owned(), 1)]);
+        assert_eq!(kinds[1].labels, [("Item".to_owned(), 1)]);
     }
 }
