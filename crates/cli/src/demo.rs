@@ -79,6 +79,8 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
         length_s: Some(u64::from(if args.closed { RAMP_UP_S + args.seconds } else { args.seconds })),
         known_warnings: if args.closed { &[] } else { &KNOWN_WARNINGS },
         open: open.map(|(_, open)| open),
+        // For the next steps.
+        show: busyhour_report::RunShow { lines_below: 6, ..Default::default() },
         ..RunRequest::default()
     };
     let exit = run::main(&request);

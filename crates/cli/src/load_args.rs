@@ -125,7 +125,8 @@ impl LoadArgs {
             keep_secrets: request.keep_secrets,
         };
         request.url_plan = Some(plan.facts()?);
-        let GeneratedPlan { name, text, properties } = plan.generate()?;
+        let GeneratedPlan { name, text, properties, body } = plan.generate()?;
+        request.hashed_with_plan = body;
         request.plan = PathBuf::from(name);
         request.plan_text = Some(text.into());
         // A property of the command line wins.

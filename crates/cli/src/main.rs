@@ -24,6 +24,7 @@ mod log_file;
 mod model;
 mod notes;
 mod outcome;
+mod output;
 mod own_args;
 mod page_map;
 mod plan_load;

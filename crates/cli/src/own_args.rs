@@ -43,6 +43,12 @@ pub(crate) struct OwnArgs {
     /// Also show a table of results for each thread group.
     #[arg(long)]
     by_group: bool,
+    /// Print all tables and caveats at the end, as into a pipe or file (default on a terminal: one screen).
+    #[arg(long)]
+    details: bool,
+    /// Open the report with the program of the desktop when the run has ended.
+    #[arg(long)]
+    open_report: bool,
     /// Maximum time of one HTTP request from connecting to the end of the response, e.g. 30s, or 'none' (default: 60s for a
     /// URL, none for a plan).
     #[arg(long, value_name = "TIME")]
@@ -72,7 +78,8 @@ impl OwnArgs {
         request.allow_unsupported = self.allow_unsupported;
         request.verify_tls = self.verify_tls;
         request.keep_secrets = self.keep_secrets;
-        request.show = RunShow { by_group: self.by_group };
+        request.show = RunShow { by_group: self.by_group, details: self.details, lines_below: 0 };
+        request.open_report = self.open_report;
         request.thresholds = self.thresholds.read()?;
         request.exports = self.exports;
         request.live = self.live;

@@ -136,8 +136,12 @@ impl Display {
             self.line_shown = true;
         } else if self.last.elapsed() >= self.interval {
             self.last = Instant::now();
-            let (delta, total) = recorder.take_summary(shared.clock.now());
-            self.put(&summariser_interval(&self.name, &delta, &total, users(shared)));
+            if self.to_stdout {
+                let (delta, total) = recorder.take_summary(shared.clock.now());
+                self.put(&summariser_interval(&self.name, &delta, &total, users(shared)));
+            } else if !self.name.is_empty() {
+                self.say_progress(shared, recorder);
+            }
         }
     }
 
@@ -153,11 +157,9 @@ impl Display {
     /// Prints the counts of the last interval and of the whole run.
     pub(crate) fn end(&mut self, shared: &RunShared, delta: &IntervalCounts, total: &IntervalCounts) {
         self.clear();
-        if !self.on_terminal {
-            // JMeter prints a line of meaningless numbers for a run without samples.
-            if self.to_stdout || total.samples > 0 {
-                self.put(&summariser_end(&self.name, delta, total, users(shared)));
-            }
+        // JMeter's command line has its lines also for a run without samples. In the other form the result follows.
+        if !self.on_terminal && self.to_stdout {
+            self.put(&summariser_end(&self.name, delta, total, users(shared)));
         }
     }
 
@@ -170,13 +172,8 @@ impl Display {
     }
 
     fn put(&self, lines: &str) {
-        if self.name.is_empty() {
-            return;
-        }
-        if self.to_stdout {
+        if !self.name.is_empty() {
             crate::exit::print(lines);
-        } else {
-            console::write(Stream::Err, lines.as_bytes());
         }
     }
 }

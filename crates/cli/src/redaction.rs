@@ -109,7 +109,7 @@ fn field(name: &str, value: &str, is_secret: bool, secret: &mut dyn FnMut(&str, 
 }
 
 /// A request body without secrets: their fields if it is JSON or a form, or the whole body if it names a secret in another form.
-fn body(text: &str) -> String {
+pub(crate) fn body(text: &str) -> String {
     if text.starts_with('@') {
         return text.to_owned();
     }

@@ -1,11 +1,11 @@
 //! `busyhour report`: tables and a page from run directories and result files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::{ApdexLimits, ResultsInput, RunDir};
-use busyhour_report::{Look, RunShow, end_of_run, html_report};
+use busyhour_report::{RunShow, Written, end_of_run, html_report};
 use busyhour_runs::{LogLoad, ReadRunError, ResultsOptions, ResultsPart, summarise_results};
 use clap::Args;
 
@@ -13,7 +13,7 @@ use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::inputs::{Inputs, is_stdin};
 use crate::io_hints::chain;
-use crate::progress::columns;
+use crate::output::{Output, report_command};
 use crate::reading::ReadingProgress;
 use crate::results_args::ResultsArgs;
 
@@ -42,6 +42,9 @@ pub(crate) struct ReportArgs {
     /// Also show a table for each thread group (derived from the thread names).
     #[arg(long)]
     by_group: bool,
+    /// Print all tables and caveats, as into a pipe or file (default on a terminal: one screen).
+    #[arg(long)]
+    details: bool,
     /// APDEX limits in ms (default: 500,1500, or JMeter's properties).
     #[arg(long, value_name = "SATISFIED,TOLERATED", value_parser = apdex)]
     apdex: Option<ApdexLimits>,
@@ -85,7 +88,19 @@ pub(crate) fn main(args: &ReportArgs) -> Exit {
     print(&if json_to_stdout {
         summary.to_json()
     } else {
-        end_of_run(&summary, RunShow { by_group: args.by_group }, &[], look())
+        let out = Output::of_stdout();
+        let paths: Vec<&Path> = args.inputs.iter().map(PathBuf::as_path).collect();
+        let page =
+            args.output.as_deref().map(|page| std::path::absolute(page).unwrap_or_else(|_| page.to_owned()));
+        let shown = Written {
+            page,
+            has_links: out.has_links,
+            details_command: Some(report_command(&paths)),
+            ..Written::default()
+        };
+        let show =
+            RunShow { by_group: args.by_group, details: args.details || !out.is_terminal, lines_below: 0 };
+        end_of_run(&summary, show, &shown, out.look)
     });
     for path in written {
         say(&format!("wrote {}", path.display()));
@@ -133,13 +148,6 @@ pub(crate) fn refuse(error: &ReadRunError) -> Exit {
     }
     say(&diagnostic.to_string());
     Exit::Refused
-}
-
-/// The width and colours of standard output.
-fn look() -> Look {
-    let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
-    let colour = on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    Look { width: columns().filter(|_| on_terminal), colour }
 }
 
 fn apdex(text: &str) -> Result<ApdexLimits, CommandError> {

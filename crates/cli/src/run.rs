@@ -62,7 +62,10 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
     let prepared = prepare(request, stops)?;
     let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(&prepared.started));
     let (observers, senders) = Observers::start(request, &prepared, stops, length)?;
-    let (recorder, writers) = start_recorder(&prepared, stops, senders)?;
+    let (recorder, mut writers) = start_recorder(&prepared, stops, senders)?;
+    if request.has_secret_url && !prepared.main.config.url {
+        writers.iter_mut().for_each(BatchWriter::omit_urls);
+    }
     stops.attach(&prepared.started.shared);
     files::make_private(&prepared.dir);
     let mut display = display(request, &prepared, length);

@@ -62,6 +62,10 @@ pub(crate) struct RunRequest {
     pub(crate) live: crate::live::LiveArgs,
     /// Store secrets of the command line and the properties in the run directory.
     pub(crate) keep_secrets: bool,
+    /// Open the report at the end.
+    pub(crate) open_report: bool,
+    /// What belongs to the plan besides its text, for its hash.
+    pub(crate) hashed_with_plan: String,
     /// Users wait after failures while all requests fail.
     pub(crate) backs_off: bool,
     /// The URL on the command line contains a secret, so the results file has no column with URLs.

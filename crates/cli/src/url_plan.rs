@@ -45,6 +45,8 @@ pub(crate) struct GeneratedPlan {
     pub(crate) text: String,
     /// The properties that it reads, with their values.
     pub(crate) properties: Vec<(String, String)>,
+    /// The body without its secrets: plans with other bodies are other plans, although their texts are the same.
+    pub(crate) body: String,
 }
 
 /// The parts of a URL.
@@ -126,140 +128,199 @@ impl UrlPlan<'_> {
             closed: self.closed,
             keep_secrets: self.keep_secrets,
         };
+        let same = same.generate()?;
         let colon = if port.is_empty() { "" } else { ":" };
         Ok(UrlPlanFacts {
             server: format!("{scheme}://{host}{colon}{port}"),
-            sha256_without_server: plan_hash(same.generate()?.text.as_bytes()),
+            sha256_without_server: plan_hash(&[same.text.as_bytes(), same.body.as_bytes()].concat()),
         })
     }
 
     /// The plan.
     pub(crate) fn generate(&self) -> Result<GeneratedPlan, CommandError> {
-        let Pieces { scheme, host, port, path } = pieces(self.url)?;
+        let pieces = pieces(self.url)?;
         let mut properties = RequestProperties::new(self.keep_secrets);
+        let path = match pieces.path {
+            path if path.starts_with('/') => path.to_owned(),
+            path => format!("/{path}"),
+        };
         let method =
             self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let label = format!("{method} {}", crate::redaction::path(&path));
         let path = properties.path(&path);
+        let think = self.think.as_deref().map(Think::of).transpose()?;
+        let mut jmx = Jmx::default();
+        self.begin(&mut jmx, &label, &method);
+        self.headers(&mut jmx, &mut properties)?;
+        if let Some(think) = think.as_ref().filter(|think| self.is_spread(think)) {
+            think.spread_starts(&mut jmx);
+        }
+        jmx.element(4, "HTTPSamplerProxy", "HttpTestSampleGui", &label);
+        self.body(&mut jmx, &mut properties);
+        jmx.property(5, "string", "HTTPSampler.domain", pieces.host);
+        jmx.property(5, "string", "HTTPSampler.port", pieces.port);
+        jmx.property(5, "string", "HTTPSampler.protocol", &pieces.scheme);
+        jmx.property(5, "string", "HTTPSampler.path", &path);
+        jmx.property(5, "string", "HTTPSampler.method", &method);
+        jmx.property(5, "bool", "HTTPSampler.follow_redirects", "true");
+        jmx.property(5, "bool", "HTTPSampler.use_keepalive", "true");
+        jmx.line(4, "</HTTPSamplerProxy>");
+        match &think {
+            None => jmx.line(4, "<hashTree/>"),
+            Some(think) => think.timer(&mut jmx),
+        }
+        jmx.line(3, "</hashTree>");
+        jmx.line(2, "</hashTree>");
+        jmx.line(1, "</hashTree>");
+        jmx.line(0, "</jmeterTestPlan>");
+        let colon = if pieces.port.is_empty() { "" } else { "-" };
+        let name = format!("{}{colon}{}.jmx", pieces.host, pieces.port);
+        let body = self.data.as_deref().map(crate::redaction::body).unwrap_or_default();
+        Ok(GeneratedPlan { name, text: jmx.0, properties: properties.all, body })
+    }
+
+    /// Whether users start at random within the first think time: in one instant they would stay together, and a ramp spreads
+    /// them already.
+    fn is_spread(&self, think: &Think<'_>) -> bool {
+        think.mean_ms != "0" && self.closed.as_ref().is_some_and(|closed| closed.ramp_s.is_none())
+    }
+
+    /// The test plan and its thread group.
+    fn begin(&self, jmx: &mut Jmx, label: &str, method: &str) {
         let url = if self.keep_secrets { self.url.to_owned() } else { crate::redaction::url(self.url) };
+        jmx.line(0, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+        jmx.line(0, "<jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\">");
+        jmx.line(1, "<hashTree>");
+        jmx.element(2, "TestPlan", "TestPlanGui", label);
+        jmx.property(3, "string", "TestPlan.comments", &format!("{method} {url}"));
+        jmx.line(3, "<elementProp name=\"TestPlan.user_defined_variables\" elementType=\"Arguments\">");
+        jmx.line(4, "<collectionProp name=\"Arguments.arguments\"/>");
+        jmx.line(3, "</elementProp>");
+        jmx.line(2, "</TestPlan>");
+        jmx.line(2, "<hashTree>");
+        let closed = self.closed.as_ref();
+        let number = |number: Option<u64>, otherwise: &str| {
+            number.map_or_else(|| otherwise.to_owned(), |number| number.to_string())
+        };
+        jmx.element(3, "ThreadGroup", "ThreadGroupGui", "Users");
+        jmx.property(4, "string", "ThreadGroup.on_sample_error", "continue");
+        jmx.line(4, "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">");
+        jmx.property(5, "bool", "LoopController.continue_forever", "false");
+        let loops = number(closed.and_then(|closed| closed.loops), "-1");
+        jmx.property(5, "string", "LoopController.loops", &loops);
+        jmx.line(4, "</elementProp>");
+        let users = closed.map_or(1, |closed| closed.users);
+        jmx.property(4, "string", "ThreadGroup.num_threads", &users.to_string());
+        let ramp_s = number(closed.and_then(|closed| closed.ramp_s), "0");
+        jmx.property(4, "string", "ThreadGroup.ramp_time", &ramp_s);
+        if let Some(seconds) = closed.and_then(|closed| closed.seconds) {
+            jmx.property(4, "bool", "ThreadGroup.scheduler", "true");
+            jmx.property(4, "string", "ThreadGroup.duration", &seconds.to_string());
+        }
+        jmx.property(4, "bool", "ThreadGroup.same_user_on_next_iteration", "true");
+        jmx.line(3, "</ThreadGroup>");
+        jmx.line(3, "<hashTree>");
+    }
+
+    fn headers(&self, jmx: &mut Jmx, properties: &mut RequestProperties) -> Result<(), CommandError> {
         let headers = self.all_headers()?;
-        let mut text = String::from(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<jmeterTestPlan version=\"1.2\" properties=\"5.0\" \
-             jmeter=\"5.6.3\">\n  <hashTree>\n",
-        );
-        let mut line = |indent: usize, line: &str| {
-            let _ = writeln!(text, "{:indent$}{line}", "", indent = indent * 2);
+        if headers.is_empty() {
+            return Ok(());
+        }
+        jmx.element(4, "HeaderManager", "HeaderPanel", "Headers");
+        jmx.line(5, "<collectionProp name=\"HeaderManager.headers\">");
+        for (name, value) in headers {
+            jmx.line(6, "<elementProp name=\"\" elementType=\"Header\">");
+            jmx.property(7, "string", "Header.name", name);
+            jmx.property(7, "string", "Header.value", &properties.header(name, value));
+            jmx.line(6, "</elementProp>");
+        }
+        jmx.line(5, "</collectionProp>");
+        jmx.line(4, "</HeaderManager>");
+        jmx.line(4, "<hashTree/>");
+        Ok(())
+    }
+
+    /// The arguments of the request: its body, if it has one.
+    fn body(&self, jmx: &mut Jmx, properties: &mut RequestProperties) {
+        const ARGUMENTS: &str = "<elementProp name=\"HTTPsampler.Arguments\" elementType=\"Arguments\">";
+        let Some(data) = &self.data else {
+            jmx.line(5, ARGUMENTS);
+            jmx.line(6, "<collectionProp name=\"Arguments.arguments\"/>");
+            jmx.line(5, "</elementProp>");
+            return;
         };
-        let element = |class: &str, gui: &str, name: &str| {
-            format!("<{class} guiclass=\"{gui}\" testclass=\"{class}\" testname=\"{}\">", escaped(name))
-        };
-        let property = |kind: &str, name: &str, value: &str| {
-            format!("<{kind}Prop name=\"{name}\">{}</{kind}Prop>", escaped(value))
-        };
-        line(2, &element("TestPlan", "TestPlanGui", &label));
-        line(3, &property("string", "TestPlan.comments", &format!("{method} {url}")));
-        line(3, "<elementProp name=\"TestPlan.user_defined_variables\" elementType=\"Arguments\">");
-        line(4, "<collectionProp name=\"Arguments.arguments\"/>");
-        line(3, "</elementProp>");
-        line(2, "</TestPlan>");
-        line(2, "<hashTree>");
-        line(3, &element("ThreadGroup", "ThreadGroupGui", "Users"));
-        line(4, &property("string", "ThreadGroup.on_sample_error", "continue"));
-        line(4, "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">");
-        line(5, &property("bool", "LoopController.continue_forever", "false"));
-        let loops = self.closed.as_ref().and_then(|closed| closed.loops);
-        let loops = loops.map_or_else(|| "-1".to_owned(), |loops| loops.to_string());
-        line(5, &property("string", "LoopController.loops", &loops));
-        line(4, "</elementProp>");
-        let users = self.closed.as_ref().map_or(1, |closed| closed.users);
-        line(4, &property("string", "ThreadGroup.num_threads", &users.to_string()));
-        let ramp_s = self.closed.as_ref().and_then(|closed| closed.ramp_s);
-        line(4, &property("string", "ThreadGroup.ramp_time", &ramp_s.unwrap_or(0).to_string()));
-        if let Some(seconds) = self.closed.as_ref().and_then(|closed| closed.seconds) {
-            line(4, &property("bool", "ThreadGroup.scheduler", "true"));
-            line(4, &property("string", "ThreadGroup.duration", &seconds.to_string()));
-        }
-        line(4, &property("bool", "ThreadGroup.same_user_on_next_iteration", "true"));
-        line(3, "</ThreadGroup>");
-        line(3, "<hashTree>");
-        if !headers.is_empty() {
-            line(4, &element("HeaderManager", "HeaderPanel", "Headers"));
-            line(5, "<collectionProp name=\"HeaderManager.headers\">");
-            for (name, value) in &headers {
-                line(6, "<elementProp name=\"\" elementType=\"Header\">");
-                line(7, &property("string", "Header.name", name));
-                line(7, &property("string", "Header.value", &properties.header(name, value)));
-                line(6, "</elementProp>");
-            }
-            line(5, "</collectionProp>");
-            line(4, "</HeaderManager>");
-            line(4, "<hashTree/>");
-        }
-        let think = match &self.think {
-            Some(text) => {
-                let law = busyhour_compile::think_law(text).map_err(|error| error.message)?;
-                Some((text, format!("{:.0}", law.mean_ns() / 1e6)))
-            }
-            None => None,
-        };
-        let is_spread = self.closed.as_ref().is_some_and(|closed| closed.ramp_s.is_none());
-        if let Some((_, mean_ms)) = think.as_ref().filter(|(_, mean_ms)| is_spread && mean_ms != "0") {
-            // Without it, users with a constant think time would send all their requests in the same instants.
-            line(4, &element("OnceOnlyController", "OnceOnlyControllerGui", "First pass"));
-            line(4, "</OnceOnlyController>");
-            line(4, "<hashTree>");
-            line(5, &element("TestAction", "TestActionGui", "Spread the starts"));
-            line(6, &property("int", "ActionProcessor.action", "1"));
-            line(6, &property("int", "ActionProcessor.target", "0"));
-            line(6, &property("string", "ActionProcessor.duration", &format!("${{__Random(0,{mean_ms})}}")));
-            line(5, "</TestAction>");
-            line(5, "<hashTree/>");
-            line(4, "</hashTree>");
-        }
-        line(4, &element("HTTPSamplerProxy", "HttpTestSampleGui", &label));
-        if let Some(data) = &self.data {
-            line(5, &property("bool", "HTTPSampler.postBodyRaw", "true"));
-            line(5, "<elementProp name=\"HTTPsampler.Arguments\" elementType=\"Arguments\">");
-            line(6, "<collectionProp name=\"Arguments.arguments\">");
-            line(7, "<elementProp name=\"\" elementType=\"HTTPArgument\">");
-            line(8, &property("bool", "HTTPArgument.always_encode", "false"));
-            line(8, &property("string", "Argument.value", &properties.body(data)));
-            line(8, &property("string", "Argument.metadata", "="));
-            line(7, "</elementProp>");
-            line(6, "</collectionProp>");
-            line(5, "</elementProp>");
-        } else {
-            line(5, "<elementProp name=\"HTTPsampler.Arguments\" elementType=\"Arguments\">");
-            line(6, "<collectionProp name=\"Arguments.arguments\"/>");
-            line(5, "</elementProp>");
-        }
-        line(5, &property("string", "HTTPSampler.domain", host));
-        line(5, &property("string", "HTTPSampler.port", port));
-        line(5, &property("string", "HTTPSampler.protocol", &scheme));
-        line(5, &property("string", "HTTPSampler.path", &path));
-        line(5, &property("string", "HTTPSampler.method", &method));
-        line(5, &property("bool", "HTTPSampler.follow_redirects", "true"));
-        line(5, &property("bool", "HTTPSampler.use_keepalive", "true"));
-        line(4, "</HTTPSamplerProxy>");
-        match think {
-            None => line(4, "<hashTree/>"),
-            Some((text, mean_ms)) => {
-                line(4, "<hashTree>");
-                line(5, &element("ConstantTimer", "ConstantTimerGui", "Think time"));
-                // JMeter ignores the first property and waits for the mean.
-                line(6, &property("string", "busyhour.think", text));
-                line(6, &property("string", "ConstantTimer.delay", &mean_ms));
-                line(5, "</ConstantTimer>");
-                line(5, "<hashTree/>");
-                line(4, "</hashTree>");
-            }
-        }
-        line(3, "</hashTree>");
-        line(2, "</hashTree>");
-        text.push_str("  </hashTree>\n</jmeterTestPlan>\n");
-        let stem = format!("{host}{}{port}", if port.is_empty() { "" } else { "-" });
-        Ok(GeneratedPlan { name: format!("{stem}.jmx"), text, properties: properties.all })
+        jmx.property(5, "bool", "HTTPSampler.postBodyRaw", "true");
+        jmx.line(5, ARGUMENTS);
+        jmx.line(6, "<collectionProp name=\"Arguments.arguments\">");
+        jmx.line(7, "<elementProp name=\"\" elementType=\"HTTPArgument\">");
+        jmx.property(8, "bool", "HTTPArgument.always_encode", "false");
+        jmx.property(8, "string", "Argument.value", &properties.body(data));
+        jmx.property(8, "string", "Argument.metadata", "=");
+        jmx.line(7, "</elementProp>");
+        jmx.line(6, "</collectionProp>");
+        jmx.line(5, "</elementProp>");
+    }
+}
+
+/// A think time.
+struct Think<'t> {
+    /// As it was given.
+    text: &'t str,
+    mean_ms: String,
+}
+
+impl<'t> Think<'t> {
+    fn of(text: &'t str) -> Result<Self, CommandError> {
+        let law = busyhour_compile::think_law(text).map_err(|error| error.message)?;
+        Ok(Self { text, mean_ms: format!("{:.0}", law.mean_ns() / 1e6) })
+    }
+
+    /// A random pause of each user before its first request, up to the mean think time.
+    fn spread_starts(&self, jmx: &mut Jmx) {
+        jmx.element(4, "OnceOnlyController", "OnceOnlyControllerGui", "First pass");
+        jmx.line(4, "</OnceOnlyController>");
+        jmx.line(4, "<hashTree>");
+        jmx.element(5, "TestAction", "TestActionGui", "Spread the starts");
+        jmx.property(6, "int", "ActionProcessor.action", "1");
+        jmx.property(6, "int", "ActionProcessor.target", "0");
+        let pause = format!("${{__Random(0,{})}}", self.mean_ms);
+        jmx.property(6, "string", "ActionProcessor.duration", &pause);
+        jmx.line(5, "</TestAction>");
+        jmx.line(5, "<hashTree/>");
+        jmx.line(4, "</hashTree>");
+    }
+
+    /// The timer before each request.
+    fn timer(&self, jmx: &mut Jmx) {
+        jmx.line(4, "<hashTree>");
+        jmx.element(5, "ConstantTimer", "ConstantTimerGui", "Think time");
+        // JMeter ignores the first property and waits for the mean.
+        jmx.property(6, "string", "busyhour.think", self.text);
+        jmx.property(6, "string", "ConstantTimer.delay", &self.mean_ms);
+        jmx.line(5, "</ConstantTimer>");
+        jmx.line(5, "<hashTree/>");
+        jmx.line(4, "</hashTree>");
+    }
+}
+
+/// The text of a plan.
+#[derive(Default)]
+struct Jmx(String);
+
+impl Jmx {
+    fn line(&mut self, indent: usize, line: &str) {
+        let _ = writeln!(self.0, "{:indent$}{line}", "", indent = indent * 2);
+    }
+
+    /// The start tag of an element.
+    fn element(&mut self, indent: usize, class: &str, gui: &str, name: &str) {
+        let name = escaped(name);
+        self.line(indent, &format!("<{class} guiclass=\"{gui}\" testclass=\"{class}\" testname=\"{name}\">"));
+    }
+
+    fn property(&mut self, indent: usize, kind: &str, name: &str, value: &str) {
+        self.line(indent, &format!("<{kind}Prop name=\"{name}\">{}</{kind}Prop>", escaped(value)));
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Encoder {
     samples: u32,
     /// Consecutive URLs that the batch did not contain.
     urls_in_vain: u32,
+    /// URLs contain a secret and are not recorded.
+    pub(crate) omits_urls: bool,
 }
 
 impl Encoder {
@@ -37,6 +39,7 @@ impl Encoder {
             seen: Box::new([Seen::default(); SEEN_SLOTS]),
             samples: 0,
             urls_in_vain: 0,
+            omits_urls: false,
         }
     }
 
@@ -88,11 +91,12 @@ impl Encoder {
         self.text(out, sample.failure_message);
         // If URLs differ from sample to sample, looking them up is mostly useless.
         self.samples = self.samples.wrapping_add(1);
+        let url = if self.omits_urls { "" } else { sample.url };
         if self.urls_in_vain < NEW_URLS_MAX || self.samples.is_multiple_of(NEW_URLS_MAX) {
-            let found = self.text(out, sample.url);
+            let found = self.text(out, url);
             self.urls_in_vain = if found { 0 } else { self.urls_in_vain.saturating_add(1) };
         } else {
-            literal(out, sample.url.as_bytes());
+            literal(out, url.as_bytes());
         }
         put(out, sample.variables.len() as u64);
         for value in sample.variables {

@@ -62,7 +62,8 @@ impl ErrorKinds {
         }
         let reason = &reason[..end];
         let count = u64::from(sample.error_count.max(1));
-        if let Some((number, label, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
+        if let Some((number, label, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason))
+        {
             let number = *number;
             kind.count += count;
             let end = sample.times.end;

@@ -97,6 +97,11 @@ impl fmt::Debug for BatchWriter {
 }
 
 impl BatchWriter {
+    /// Records no URLs from now on, because they contain a secret.
+    pub fn omit_urls(&mut self) {
+        self.encoder.omits_urls = true;
+    }
+
     /// A writer, and the channel by which the recorder returns empty batches.
     pub(crate) fn new(
         id: usize,

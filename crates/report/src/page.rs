@@ -35,6 +35,8 @@ pub use what_if::{
     what_if_html,
 };
 
+pub(crate) use opening::{end_words, rank, title};
+
 use document::{Document, Kind};
 use markup::Section;
 

@@ -32,7 +32,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
     match &live.last_second {
         Some(second) => {
             line += &format!(
-                "  {} req/s  mean {} ms  p95 {} ms",
+                "  {} req/s  response mean {} ms, p95 {} ms",
                 rate(second.requests as f64),
                 ms(second.response.mean),
                 ms(second.response.p95)

@@ -80,8 +80,8 @@ pub(crate) const COUNTS: &[RowColumn] = &[
     })
     .of_failures(),
     column("rate_per_s", Some("rate/s"), Some(("per s", "rate")), |row| rate(row.rate_per_s)).main(true),
-    column("received_kib_per_s", Some("KiB/s in"), None, |row| rate(row.received_kib_per_s)),
-    column("sent_kib_per_s", Some("KiB/s out"), None, |row| rate(row.sent_kib_per_s)),
+    column("received_kib_per_s", Some("KiB/s in"), None, |row| rate(row.received_kib_per_s)).leaving(4),
+    column("sent_kib_per_s", Some("KiB/s out"), None, |row| rate(row.sent_kib_per_s)).leaving(5),
 ];
 
 /// A column of a clock: its name, its glossary term, its rank in narrow terminals, its field, and whether pages show it at
@@ -110,6 +110,13 @@ macro_rules! times {
         .leaving($leaves)
         .main($main)
     };
+}
+
+/// The columns of one screen.
+pub(crate) fn screen_columns() -> Vec<RowColumn> {
+    let names = ["samples", "err %", "p50", "p95", "p99", "max"];
+    let all = COUNTS.iter().chain(RESPONSE);
+    all.filter(|column| column.terminal.is_some_and(|name| names.contains(&name))).copied().collect()
 }
 
 /// Response times.

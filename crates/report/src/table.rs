@@ -1,159 +1,366 @@
-//! What a person reads at the end of a run.
+//! The result of a run for a terminal: one screen, or all tables and caveats.
 
-use busyhour_analysis::Summary;
+use std::path::PathBuf;
+
+use busyhour_analysis::{Caveat, ReportedCaveat, Summary};
 use busyhour_record::RunEnd;
 
 use crate::delivery::{delivery, who};
+use crate::error_causes::causes;
+use crate::headline::headline;
 use crate::incident_lines::incident_line;
 use crate::load_changes::changes;
-use crate::numbers::{counted, duration, rate, thousands};
-use crate::terminal_text::BOLD;
-use crate::terminal_text::DIM;
-use crate::terminal_text::Look;
-use crate::terminal_text::RED;
-use crate::terminal_text::YELLOW;
-use crate::terminal_text::cut;
-use crate::terminal_text::printable;
-use crate::terminal_text::shown_label;
-use crate::terminal_text::shown_text;
+use crate::marks::{Quality, arrival_mark, generator_mark, is_about_generator};
+use crate::numbers::{counted, ms, percent, rate, thousands};
+use crate::page::{end_words, rank, title};
+use crate::sparkline::sparklines;
+use crate::terminal_text::{Look, cut, printable, wrap};
 use crate::thresholds::threshold_lines;
-use crate::times_table::{group_tables, times_tables};
+use crate::times_table::{group_tables, times_tables, worst_labels};
 
 /// What of a run is shown at its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunShow {
     /// The tables are split by thread group.
     pub by_group: bool,
+    /// All tables and caveats instead of one screen.
+    pub details: bool,
+    /// Lines that the caller prints below on the same screen.
+    pub lines_below: usize,
 }
 
-/// Most kinds of error that are listed.
+/// What a run has written, and how to see more of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Paths of all files.
+    pub files: Vec<String>,
+    /// Absolute path of the report.
+    pub page: Option<PathBuf>,
+    /// Whether the terminal makes addresses links.
+    pub has_links: bool,
+    /// The command that shows all tables and caveats.
+    pub details_command: Option<String>,
+}
+
+/// Lines of a screen, without the one for the prompt.
+const SCREEN_LINES: usize = 23;
+
+/// Width of a screen without a known width.
+const SCREEN_COLUMNS: usize = 80;
+
+/// Most kinds of error that are listed, on one screen and in details.
+const ERRORS_ON_SCREEN: usize = 3;
 const ERRORS_SHOWN: usize = 8;
 
-/// The result of a run: a heading, the table per label and total, or per thread group, the most frequent errors, caveats, and
-/// the paths of what was `written`. Lines end with `\n`.
+/// Lines of the slowest labels with their heading and a blank line, at least.
+const LABEL_LINES_MIN: usize = 5;
+
+/// Most labels and caveats on one screen.
+const LABELS_ON_SCREEN: usize = 10;
+const CAVEATS_ON_SCREEN: usize = 2;
+
+/// The result of a run. It begins with the result in a sentence, thresholds, incidents and verdicts. One screen continues with the
+/// causes of errors and the slowest labels; details have all tables, errors and caveats, and the paths of all files. Lines end
+/// with `\n`.
 #[must_use]
-pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Look) -> String {
-    let mut out = heading(summary, look);
-    if let Some(window) = &summary.window {
-        out += &format!("Part: {}", window.reason);
-        if window.before + window.after > 0 {
-            let (before, after) = (thousands(window.before), thousands(window.after));
-            out += &format!("; {before} before and {after} after it are excluded");
-        }
-        out.push('\n');
+pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Look) -> String {
+    if show.details || show.by_group {
+        return details(summary, show, written, look);
     }
-    for line in changes(&summary.run) {
-        out += &format!("Changed: {line}\n");
+    let look = Look { width: Some(look.width.unwrap_or(SCREEN_COLUMNS)), ..look };
+    let ending = ending(written, look);
+    // In the order of the screen, with the number of lines that stay when there are too many.
+    let mut parts = [
+        (result(summary, look), 3),
+        (thresholds(summary, look), 4),
+        (incidents(summary, look), 1),
+        (marks(summary, true, look), 1),
+        (errors(summary, ERRORS_ON_SCREEN, false, look), 2),
+        (important_caveats(summary, look), 0),
+        (sparklines(&summary.series, &summary.total, look), 0),
+    ];
+    let lines =
+        |parts: &[(Vec<String>, usize)]| -> usize { parts.iter().map(|(lines, _)| lines.len()).sum() };
+    // A blank line each after the result and before the curves, the labels and the ending.
+    let room = SCREEN_LINES.saturating_sub(ending.len() + 4 + show.lines_below);
+    for at in [6, 5, 4, 2, 3, 1] {
+        // Curves and caveats give way to the slowest labels.
+        let room = if at >= 5 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
+        let others = lines(&parts) - parts[at].0.len();
+        let (part, least) = &mut parts[at];
+        part.truncate((*least).max(room.saturating_sub(others)));
     }
-    if let Some(left_out) = summary.run.arrivals.map(|counts| counts.not_offered).filter(|count| *count > 0) {
-        out += &format!("{} not offered while the run was paused\n", counted(left_out, "arrival"));
+    // Below a blank line and a heading.
+    let rows = room.saturating_sub(lines(&parts) + 1).min(LABELS_ON_SCREEN);
+    let [first @ .., sparks] = parts;
+    let mut first = first.into_iter().map(|(lines, _)| lines);
+    let mut out = first.next().unwrap_or_default();
+    out.push(String::new());
+    out.extend(first.flatten());
+    if !sparks.0.is_empty() {
+        out.push(String::new());
+        out.extend(sparks.0);
     }
-    for incident in &summary.incidents {
-        out += &format!("{} {}\n", look.paint(YELLOW, "Incident:"), incident_line(incident));
+    let labels = worst_labels(summary, rows, look);
+    if !labels.is_empty() {
+        out.push(String::new());
+        out.extend(labels);
     }
-    if let Some(reason) = summary.not_searched.iter().find(|reason| reason.is_general()) {
-        out += &format!("{} {reason}\n", look.paint(DIM, "Incidents:"));
+    out.push(String::new());
+    out.extend(ending);
+    joined(&out)
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// All tables and caveats.
+fn details(summary: &Summary, show: RunShow, written: &Written, look: Look) -> String {
+    let mut out = joined(&result(summary, look));
+    out += &threshold_lines(summary, look, usize::MAX);
+    let trust: Vec<String> =
+        incidents(summary, look).into_iter().chain(marks(summary, false, look)).collect();
+    if !trust.is_empty() {
+        out += &format!("\n{}", joined(&trust));
     }
-    arrivals(summary, &mut out);
+    out += &arrivals(summary, look);
     out.push('\n');
     out += &if show.by_group { group_tables(summary, look) } else { times_tables(summary, look) };
-    errors(summary, look, &mut out);
-    out += &threshold_lines(summary, look);
+    let errors = errors(summary, ERRORS_SHOWN, true, look);
+    if !errors.is_empty() {
+        out += &format!("\n{}", joined(&errors));
+    }
     caveats(summary, look, &mut out);
-    if !written.is_empty() {
+    if !written.files.is_empty() || written.page.is_some() {
         out.push('\n');
-        for path in written {
-            out += &format!("{} {path}\n", look.paint(DIM, "wrote"));
+    }
+    for path in &written.files {
+        out += &format!("{} {path}\n", look.dim("wrote"));
+    }
+    out + &joined(page_link(written, look).as_slice())
+}
+
+/// The result in a sentence, and who made the load how.
+fn result(summary: &Summary, look: Look) -> Vec<String> {
+    let run = &summary.run;
+    let name = printable(&title(summary));
+    let text = format!("{name}: {}", printable(&headline(summary)));
+    let mut lines = wrap(&text, look.width, "");
+    if let Some(first) = lines.first_mut()
+        && let Some(rest) = first.strip_prefix(name.as_str())
+    {
+        *first = format!("{}{rest}", look.bold(&name));
+    }
+    let mut parts = who(run);
+    if parts.is_empty() && summary.users_max > 0 {
+        parts.push(format!("up to {}", counted(summary.users_max.into(), "user")));
+    }
+    if summary.total.samples > 0 {
+        parts.push(format!("{} requests/s", rate(summary.total.rate_per_s)));
+        parts.push(format!("mean {} ms", ms(summary.total.response.mean)));
+        parts.push(format!("slowest {} ms", ms(summary.total.response.max)));
+    }
+    parts.extend(end_words(run).filter(|words| words != "completed").map(|words| early(run.end, words)));
+    lines.extend(wrap(&parts.join(", "), look.width, "").iter().map(|line| look.dim(line)));
+    if let Some(window) = &summary.window {
+        let mut text = format!("Part: {}", window.reason);
+        if window.before + window.after > 0 {
+            let (before, after) = (thousands(window.before), thousands(window.after));
+            text += &format!("; {before} before and {after} after it are excluded");
+        }
+        lines.extend(wrap(&text, look.width, "  "));
+    }
+    for line in changes(run) {
+        lines.extend(wrap(&format!("Changed: {}", printable(&line)), look.width, "  "));
+    }
+    if let Some(left_out) = run.arrivals.map(|counts| counts.not_offered).filter(|count| *count > 0) {
+        lines.push(format!("{} not offered while the run was paused", counted(left_out, "arrival")));
+    }
+    lines
+}
+
+/// `stopped early by a threshold`
+fn early(end: Option<RunEnd>, words: String) -> String {
+    match end {
+        None | Some(RunEnd::Completed | RunEnd::StoppedByPlan) => words,
+        Some(_) => match words.strip_prefix("stopped ") {
+            Some(rest) => format!("stopped early {rest}"),
+            None => format!("stopped early, {words}"),
+        },
+    }
+}
+
+/// The thresholds on one screen: those that failed first.
+fn thresholds(summary: &Summary, look: Look) -> Vec<String> {
+    const SHOWN: usize = 4;
+    threshold_lines(summary, look, SHOWN).trim().lines().map(str::to_owned).collect()
+}
+
+fn incidents(summary: &Summary, look: Look) -> Vec<String> {
+    let lines = |text: String| marked(Quality::Warn, &text, look);
+    let mut all: Vec<String> = summary.incidents.iter().map(incident_line).flat_map(lines).collect();
+    if let Some(reason) = summary.not_searched.iter().find(|reason| reason.is_general()) {
+        all.extend(marked(Quality::Open, &format!("Incidents: {reason}"), look));
+    }
+    all
+}
+
+/// The verdicts on generator and arrivals; the reasons for the latter where no line on the arrivals follows.
+fn marks(summary: &Summary, with_reasons: bool, look: Look) -> Vec<String> {
+    let generator = generator_mark(summary);
+    let mut lines = match generator.quality {
+        Quality::Good | Quality::Open => marked(generator.quality, &generator.words, look),
+        Quality::Warn | Quality::Bad => {
+            marked(generator.quality, &format!("{}: {}", generator.words, generator.reason), look)
+        }
+    };
+    for verdict in summary.shown_arrivals() {
+        let mark = arrival_mark(verdict);
+        lines.extend(match mark.quality {
+            Quality::Warn | Quality::Bad if with_reasons => {
+                marked(mark.quality, &format!("{}: {}", mark.words, mark.reason), look)
+            }
+            _ => marked(mark.quality, &mark.words, look),
+        });
+    }
+    lines
+}
+
+/// A text after a mark, wrapped and indented.
+fn marked(quality: Quality, text: &str, look: Look) -> Vec<String> {
+    let mark = match quality {
+        Quality::Good => look.good("✓"),
+        Quality::Warn => look.warn("!"),
+        Quality::Bad => look.bad("✗"),
+        Quality::Open => look.dim("·"),
+    };
+    let room = look.width.map(|width| width.saturating_sub(2));
+    let lines = wrap(&printable(text), room, "");
+    let mark = |at: usize| if at == 0 { mark.as_str() } else { " " };
+    lines.iter().enumerate().map(|(at, line)| format!("{} {line}", mark(at))).collect()
+}
+
+/// The sentences on the arrivals with their delivery.
+fn arrivals(summary: &Summary, look: Look) -> String {
+    let mut out = String::new();
+    for verdict in summary.shown_arrivals() {
+        let of = verdict.of.as_ref().map(|of| format!("{}: ", printable(of))).unwrap_or_default();
+        out += &joined(&wrap(&format!("{of}{}", printable(&verdict.line)), look.width, "  "));
+        if let Some(line) = delivery(verdict, &summary.run) {
+            out += &joined(&wrap(&format!("  {line}"), look.width, "  "));
+        }
+        if let Some(advice) = &verdict.advice {
+            out += &joined(&wrap(&format!("  {}", printable(advice)), look.width, "  "));
         }
     }
     out
 }
 
-fn heading(summary: &Summary, look: Look) -> String {
-    let run = &summary.run;
-    let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
-    // The time over which the rate is computed.
-    let mut parts = vec![duration(summary.span_s)];
-    let who = who(run);
-    if who.is_empty() && summary.users_max > 0 {
-        parts.push(format!("up to {}", counted(summary.users_max.into(), "user")));
+/// The causes of errors with the labels that they occurred in.
+fn errors(summary: &Summary, most: usize, with_details: bool, look: Look) -> Vec<String> {
+    let all = causes(summary);
+    if all.is_empty() {
+        return Vec::new();
     }
-    parts.extend(who);
-    parts.push(counted(summary.total.samples, "request"));
-    parts.push(format!("{}/s", rate(summary.total.rate_per_s)));
-    if summary.total.errors > 0 {
-        parts.push(look.paint(RED, &counted(summary.total.errors, "error")));
-    } else {
-        parts.push("no errors".into());
-    }
-    if let Some(
-        RunEnd::Aborted
-        | RunEnd::Interrupted
-        | RunEnd::StoppedByError
-        | RunEnd::StoppedByThreshold
-        | RunEnd::Failed,
-    ) = run.end
-    {
-        parts.push(look.paint(YELLOW, "stopped early"));
-    }
-    let name = name.map(|name| look.paint(BOLD, &printable(name)) + ": ").unwrap_or_default();
-    format!("{name}{}\n", parts.join(", "))
-}
-
-/// The plain lines on the arrivals.
-fn arrivals(summary: &Summary, out: &mut String) {
-    for verdict in summary.shown_arrivals() {
-        match &verdict.of {
-            Some(of) => *out += &format!("{of}: {}\n", verdict.line),
-            None => *out += &format!("{}\n", verdict.line),
-        }
-        if let Some(line) = delivery(verdict, &summary.run) {
-            *out += &format!("  {line}\n");
-        }
-        if let Some(advice) = &verdict.advice {
-            *out += &format!("  {}\n", printable(advice));
-        }
-    }
-}
-
-fn errors(summary: &Summary, look: Look, out: &mut String) {
-    if summary.errors.is_empty() {
-        return;
-    }
-    *out += &format!("\n{}\n", look.paint(BOLD, "Most frequent errors"));
-    let width = summary.errors.iter().take(ERRORS_SHOWN).map(|e| thousands(e.count).len()).max().unwrap_or(0);
-    for error in summary.errors.iter().take(ERRORS_SHOWN) {
-        let mut what = shown_text(&error.code, CODE_MAX);
-        if !error.message.is_empty() {
-            what += if what.is_empty() { "" } else { ": " };
-            what += &shown_text(&error.message, MESSAGE_MAX);
-        }
-        // The kind of error may have other labels, too.
+    let mut lines = vec![look.bold("Errors")];
+    let width = all.iter().take(most).map(|cause| thousands(cause.count).len()).max().unwrap_or(0);
+    for cause in all.iter().take(most) {
         let line = format!(
-            "{:>width$}  {:>5.1} %  {what} (first: {})",
-            thousands(error.count),
-            error.percent_of_errors,
-            shown_label(&error.example_label)
+            "{:>width$}  {:>6} %  {} ({})",
+            thousands(cause.count),
+            percent(cause.percent_of_errors),
+            cause.text,
+            cause.labels()
         );
-        *out += &(cut(&line, look.width.unwrap_or(usize::MAX)) + "\n");
+        lines.push(cut(&line, look.width.unwrap_or(usize::MAX)));
+        if let Some(detail) = cause.detail.as_ref().filter(|_| with_details) {
+            let indent = " ".repeat(width + 12);
+            let detail = wrap(&format!("{indent}{detail}"), look.width, &indent);
+            lines.extend(detail.iter().map(|line| look.dim(line)));
+        }
     }
-    let shown: u64 = summary.errors.iter().take(ERRORS_SHOWN).map(|error| error.count).sum();
-    let listed: u64 = summary.errors.iter().map(|error| error.count).sum();
+    let shown: u64 = all.iter().take(most).map(|cause| cause.count).sum();
+    let listed: u64 = all.iter().map(|cause| cause.count).sum();
     let rest = listed - shown + summary.errors_other;
     if rest > 0 {
-        *out += &format!("{:>width$}  of other kinds\n", thousands(rest));
+        lines.push(format!("{:>width$}  of other kinds", thousands(rest)));
     }
+    lines
+}
+
+/// Whether a caveat is shown: arrivals do not matter if most requests failed.
+fn matters(summary: &Summary, reported: &ReportedCaveat) -> bool {
+    !(summary.mostly_failed() && matches!(reported.caveat, Caveat::Arrivals(_)))
+}
+
+/// The most important caveats, without those that the mark of the generator names.
+fn important_caveats(summary: &Summary, look: Look) -> Vec<String> {
+    let mut all: Vec<&ReportedCaveat> = summary
+        .caveats
+        .iter()
+        .filter(|reported| matters(summary, reported) && !is_about_generator(&reported.caveat))
+        // The first line says how many failed.
+        .filter(|reported| !matches!(reported.caveat, Caveat::ManyErrors { .. }))
+        .filter(|reported| rank(&reported.caveat) < 2)
+        .collect();
+    all.sort_by_key(|reported| rank(&reported.caveat));
+    let lines = |reported: &&ReportedCaveat| marked(Quality::Warn, &reported.message, look);
+    all.iter().take(CAVEATS_ON_SCREEN).flat_map(lines).collect()
 }
 
 fn caveats(summary: &Summary, look: Look, out: &mut String) {
-    if summary.caveats.is_empty() {
+    let all: Vec<_> = summary.caveats.iter().filter(|reported| matters(summary, reported)).collect();
+    if all.is_empty() {
         return;
     }
-    *out += &format!("\n{}\n", look.paint(BOLD, "Caveats"));
-    for reported in &summary.caveats {
-        *out += &format!("{} {}\n", look.paint(YELLOW, "-"), printable(&reported.message));
-        *out += &format!("  {}\n", look.paint(DIM, &format!("{}.", capital(&printable(&reported.advice)))));
+    *out += &format!("\n{}\n", look.bold("Caveats"));
+    for reported in all {
+        let message =
+            wrap(&printable(&reported.message), look.width.map(|width| width.saturating_sub(2)), "");
+        for (at, line) in message.iter().enumerate() {
+            let mark = if at == 0 { look.warn("-") } else { " ".into() };
+            *out += &format!("{mark} {line}\n");
+        }
+        let advice = format!("  {}.", capital(&printable(&reported.advice)));
+        for line in wrap(&advice, look.width, "  ") {
+            *out += &format!("{}\n", look.dim(&line));
+        }
     }
+}
+
+/// The last lines of a screen.
+fn ending(written: &Written, look: Look) -> Vec<String> {
+    let mut lines: Vec<String> = page_link(written, look).into_iter().collect();
+    lines.extend(
+        written.details_command.as_ref().map(|command| format!("{}  {command}", look.dim("Details"))),
+    );
+    lines
+}
+
+/// The address of the report.
+fn page_link(written: &Written, look: Look) -> Option<String> {
+    let page = written.page.as_ref()?;
+    let address = file_address(page);
+    let shown = match written.has_links {
+        true => format!("\x1b]8;;{address}\x1b\\{address}\x1b]8;;\x1b\\"),
+        false => address,
+    };
+    Some(format!("{}   {shown}", look.dim("Report")))
+}
+
+/// `file:///…`
+fn file_address(path: &std::path::Path) -> String {
+    let mut out = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte))
+            }
+            other => out += &format!("%{other:02X}"),
+        }
+    }
+    out
 }
 
 pub(crate) fn capital(text: &str) -> String {
@@ -161,14 +368,10 @@ pub(crate) fn capital(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Characters of an error's message that are shown, and of its code.
-pub(crate) const MESSAGE_MAX: usize = 400;
-pub(crate) const CODE_MAX: usize = 120;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal_text::LABEL_MAX;
+    use crate::terminal_text::{LABEL_MAX, shown_label};
 
     #[test]
     fn long_labels_keep_their_ends() {
@@ -179,5 +382,10 @@ mod tests {
         assert!(shown.contains('…'));
         let whole = "x".repeat(LABEL_MAX);
         assert_eq!(shown_label(&whole), whole);
+    }
+
+    #[test]
+    fn the_address_of_a_report_is_escaped() {
+        assert_eq!(file_address(std::path::Path::new("/a b/é.html")), "file:///a%20b/%C3%A9.html");
     }
 }

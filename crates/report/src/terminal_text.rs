@@ -35,6 +35,10 @@ impl Look {
         self.paint(GREEN, text)
     }
 
+    pub(crate) fn warn(self, text: &str) -> String {
+        self.paint(YELLOW, text)
+    }
+
     pub(crate) fn bad(self, text: &str) -> String {
         self.paint(RED, text)
     }
@@ -64,6 +68,31 @@ pub(crate) fn shown_text(text: &str, most: usize) -> String {
     printable(ends.as_deref().unwrap_or(text))
 }
 
+/// The lines of a text that is broken between words; those after the first begin with `indent`. A word that is longer than a line
+/// stays whole. Without a width there is one line.
+pub(crate) fn wrap(text: &str, width: Option<usize>, indent: &str) -> Vec<String> {
+    let Some(width) = width else { return vec![text.to_owned()] };
+    let begin = &text[..text.len() - text.trim_start().len()];
+    let mut lines = vec![begin.to_owned()];
+    let (mut used, mut is_empty) = (begin.chars().count(), true);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if !is_empty && used + 1 + length > width {
+            lines.push(indent.to_owned());
+            (used, is_empty) = (indent.chars().count(), true);
+        }
+        if let Some(line) = lines.last_mut() {
+            if !is_empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        used += length + usize::from(!is_empty);
+        is_empty = false;
+    }
+    lines
+}
+
 /// At most `width` characters of `text`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
@@ -74,3 +103,20 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 
 /// Characters of a label that are shown: a plan can put any text into its labels. JSON and CSV have them whole.
 pub(crate) const LABEL_MAX: usize = 120;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        assert_eq!(
+            wrap("the times are 7.3 times longer", Some(13), "  "),
+            ["the times are", "  7.3 times", "  longer"]
+        );
+        assert_eq!(wrap("  ab cd", Some(5), "  "), ["  ab", "  cd"]);
+        assert_eq!(wrap("abcdefgh ij", Some(4), ""), ["abcdefgh", "ij"]);
+        assert_eq!(wrap("a b", None, ""), ["a b"]);
+        assert_eq!(wrap("", Some(4), ""), [""]);
+    }
+}

@@ -9,22 +9,26 @@ use crate::terminal_text::{Look, printable, shown_label};
 /// The thresholds of a run for a terminal; lines end with `\n`.
 #[must_use]
 pub fn threshold_table(summary: &Summary, look: Look) -> String {
-    threshold_lines(summary, look).trim_start().to_owned()
+    threshold_lines(summary, look, usize::MAX).trim_start().to_owned()
 }
 
-/// The lines on a run's thresholds; nothing when it has none.
-pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
-    let thresholds = &summary.thresholds;
+/// The lines on a run's thresholds, at most `most` of them; nothing when it has none. If some are left out, those that failed come
+/// first.
+pub(crate) fn threshold_lines(summary: &Summary, look: Look, most: usize) -> String {
+    let mut thresholds: Vec<&ThresholdResult> = summary.thresholds.iter().collect();
+    if thresholds.len() > most {
+        thresholds.sort_by_key(|threshold| !threshold.fails_run);
+    }
     if thresholds.is_empty() {
         return String::new();
     }
     let failed = thresholds.iter().filter(|threshold| threshold.fails_run).count();
     let result = match failed {
-        0 => look.good("kept"),
+        0 => look.good("all passed"),
         _ => look.bad(&format!("{failed} of {} failed", thresholds.len())),
     };
     let mut out = format!("\n{}: {result}\n", look.bold("Thresholds"));
-    for threshold in thresholds {
+    for threshold in thresholds.iter().take(most) {
         let mark = match (threshold.fails_run, threshold.passed) {
             (true, _) => look.bad("✗"),
             (false, Some(true)) => look.good("✓"),
@@ -38,6 +42,10 @@ pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
         if let Some(hint) = unknown_labels(summary, threshold) {
             out += &format!("  {hint}\n");
         }
+    }
+    let more = thresholds.len().saturating_sub(most);
+    if more > 0 {
+        out += &format!("  and {}\n", counted(more as u64, "more threshold"));
     }
     out
 }

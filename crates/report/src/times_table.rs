@@ -3,12 +3,12 @@
 use busyhour_analysis::{GroupRows, Row, Summary, Times};
 use busyhour_record::SampleKind;
 
-use crate::numbers::duration;
-use crate::row_columns::{COUNTS, RESPONSE, RowColumn, SERVICE};
+use crate::numbers::{counted, duration};
+use crate::row_columns::{COUNTS, RESPONSE, RowColumn, SERVICE, screen_columns};
 use crate::terminal_text::{LABEL_MIN, Look, cut, shown_label};
 
-/// Columns are left out before labels are cut to fewer characters than this.
-const LABEL_COMFORTABLE: usize = 28;
+/// Labels are cut to so many characters before columns are left out.
+const LABEL_COMFORTABLE: usize = 20;
 
 const RESPONSE_TITLE: &str = "response time in ms";
 /// If the output contains both clocks, each column is labelled with its clock; JMeter's `Avg` is the mean of the second.
@@ -20,11 +20,13 @@ struct Rows<'s> {
     /// Heading of the first column.
     head: &'static str,
     rows: Vec<(String, &'s Row)>,
+    /// Whether the last row is the total.
+    has_total: bool,
 }
 
 impl<'s> Rows<'s> {
     fn new(head: &'static str, rows: impl Iterator<Item = (String, &'s Row)>, total: &'s Row) -> Rows<'s> {
-        Rows { head, rows: rows.chain([(total.label.clone(), total)]).collect() }
+        Rows { head, rows: rows.chain([(total.label.clone(), total)]).collect(), has_total: true }
     }
 
     fn of_labels(labels: &'s [Row], total: &'s Row) -> Rows<'s> {
@@ -75,7 +77,10 @@ impl<'s> Rows<'s> {
         // A title that is longer than its columns begins before them.
         let title_width = title.chars().count() + 2;
         let before = (room + numbers - titled).min((room + numbers).saturating_sub(title_width));
-        let mut out = look.dim(format!("{:before$}  {title}", "").trim_end()) + "\n";
+        let mut out = String::new();
+        if !title.is_empty() {
+            out += &(look.dim(format!("{:before$}  {title}", "").trim_end()) + "\n");
+        }
         let mut head = format!("{:room$}", self.head);
         for (column, width) in columns.iter().zip(&widths) {
             head += &format!("  {:>width$}", column.terminal.unwrap_or_default());
@@ -87,7 +92,7 @@ impl<'s> Rows<'s> {
                 let text = format!("  {:>width$}", (column.cell)(row));
                 line += &if column.is_of_failures && row.errors > 0 { look.bad(&text) } else { text };
             }
-            out += &if at + 1 == self.rows.len() { look.bold(&line) } else { line };
+            out += &if self.has_total && at + 1 == self.rows.len() { look.bold(&line) } else { line };
             out.push('\n');
         }
         out
@@ -98,19 +103,19 @@ impl<'s> Rows<'s> {
         let counts: Vec<RowColumn> =
             COUNTS.iter().filter(|column| column.terminal.is_some()).copied().collect();
         let all: Vec<RowColumn> = counts.iter().chain(RESPONSE).copied().collect();
-        let width = self.longest() + self.numbers(&all);
         let total = self.rows.last().map(|(_, total)| *total);
         let has_two_clocks = total.is_some_and(|total| clocks_differ(&total.response, &total.service));
         let title = if has_two_clocks { RESPONSE_OF_TWO_TITLE } else { RESPONSE_TITLE };
-        let mut left_out = Vec::new();
-        let mut out = if look.width.is_some_and(|room| room < width) {
+        let (fitting, without) = self.fitting(&all, look.width);
+        let width = self.longest().min(LABEL_COMFORTABLE) + self.numbers(&fitting);
+        let (mut out, left_out) = if look.width.is_some_and(|room| room < width) {
             // Two tables with whole labels rather than one with cut ones.
             let (times, without) = self.fitting(RESPONSE, look.width);
-            left_out = without;
             let counts = self.table("requests", &counts, counts.len(), look);
-            counts + "\n" + &self.table(title, &times, times.len(), look)
+            (counts + "\n" + &self.table(title, &times, times.len(), look), without)
         } else {
-            self.table(title, &all, RESPONSE.len(), look)
+            let is_time = |column: &&RowColumn| RESPONSE.iter().any(|time| time.terminal == column.terminal);
+            (self.table(title, &fitting, fitting.iter().filter(is_time).count(), look), without)
         };
         if has_two_clocks {
             let (times, _) = self.fitting(SERVICE, look.width);
@@ -152,6 +157,26 @@ pub(crate) fn group_about(group: &GroupRows) -> String {
 /// The tables by label.
 pub(crate) fn times_tables(summary: &Summary, look: Look) -> String {
     Rows::of_labels(&summary.labels, &summary.total).tables(look)
+}
+
+/// The labels with the longest times in at most `lines` lines below a heading.
+pub(crate) fn worst_labels(summary: &Summary, lines: usize, look: Look) -> Vec<String> {
+    let mut rows: Vec<&Row> = summary.labels.iter().filter(|row| row.samples > 0).collect();
+    if rows.is_empty() || lines < 2 {
+        return Vec::new();
+    }
+    rows.sort_by(|a, b| b.response.p95.total_cmp(&a.response.p95));
+    let shown = if rows.len() > lines { lines - 1 } else { rows.len() };
+    let more = rows.len() - shown;
+    rows.truncate(shown);
+    let rows = rows.into_iter().map(|row| (label(row), row)).collect();
+    let rows = Rows { head: "slowest by p95, ms", rows, has_total: false };
+    let (columns, _) = rows.fitting(&screen_columns(), look.width);
+    let mut out: Vec<String> = rows.table("", &columns, 0, look).lines().map(str::to_owned).collect();
+    if more > 0 {
+        out.push(look.dim(&format!("… {}", counted(more as u64, "more label"))));
+    }
+    out
 }
 
 /// The tables of each thread group, and of all groups.

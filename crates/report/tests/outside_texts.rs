@@ -2,7 +2,7 @@
 
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_record::{Labels, Nanos, Recorder, RecorderConfig, Sample, SampleTimes};
-use busyhour_report::{Look, RunShow, end_of_run, html_report, summary_markdown, thresholds_junit};
+use busyhour_report::{Look, RunShow, Written, end_of_run, html_report, summary_markdown, thresholds_junit};
 
 const HOSTILE: [&str; 6] = [
     "::stop-commands::x",
@@ -41,10 +41,12 @@ fn summary() -> Summary {
 #[test]
 fn texts_from_outside_are_no_commands() {
     let summary = summary();
+    let details = RunShow { details: true, ..RunShow::default() };
     let look = |width| Look { width, colour: false };
     for (name, text) in [
-        ("terminal", end_of_run(&summary, RunShow::default(), &[], look(None))),
-        ("narrow terminal", end_of_run(&summary, RunShow::default(), &[], look(Some(40)))),
+        ("terminal", end_of_run(&summary, details, &Written::default(), look(None))),
+        ("screen", end_of_run(&summary, RunShow::default(), &Written::default(), look(Some(80)))),
+        ("narrow terminal", end_of_run(&summary, details, &Written::default(), look(Some(40)))),
         ("Markdown", summary_markdown(&summary)),
         ("JUnit", thresholds_junit(&summary)),
         ("page", html_report(&summary).split("<script").next().unwrap_or_default().to_owned()),

@@ -9,7 +9,7 @@ use busyhour_record::{
     SampleFlags, SampleTimes, Stall,
 };
 use busyhour_report::{
-    Look, Progress, RunShow, UserCounts, end_of_run, html_report, prepare_dashboard, progress_line,
+    Look, Progress, RunShow, UserCounts, Written, end_of_run, html_report, prepare_dashboard, progress_line,
     statistics_json, write_dashboard, write_reports,
 };
 use busyhour_runs::{add_arrivals, summarise, summarise_jtl};
@@ -165,24 +165,32 @@ fn a_run_directory_gives_every_report_again() {
     let summary = summarise(&dir).unwrap();
     let json = std::fs::read_to_string(dir.summary_path()).unwrap();
     assert_eq!(Summary::from_json(&json).unwrap(), summary);
-    let text = end_of_run(
-        &summary,
-        RunShow::default(),
-        &["run/report.html".into()],
-        Look { width: None, colour: false },
-    );
-    insta::assert_snapshot!(text);
-    let narrow = end_of_run(&summary, RunShow::default(), &[], Look { width: Some(100), colour: true });
-    // If one table is too wide, two are printed below each other; no row is wider than the terminal.
-    assert!(narrow.contains("\x1b[1m") && narrow.contains("requests\x1b[0m\n"));
-    let plain =
-        |width| end_of_run(&summary, RunShow::default(), &[], Look { width: Some(width), colour: false });
-    // Sentences are left to the terminal to break.
-    let rows = |text: &str| {
-        let table = text.split("Most frequent").next().unwrap().lines();
-        table.filter(|line| !line.starts_with("Arrivals: ")).map(|line| line.chars().count()).max()
+    let files = Written {
+        files: vec!["run/report.html".into()],
+        page: Some("/runs/my run/report.html".into()),
+        has_links: false,
+        details_command: Some("busyhour report run --details".into()),
     };
-    assert!(rows(&plain(100)) <= Some(100) && rows(&plain(80)) <= Some(80) && plain(60).contains('…'));
+    let details = RunShow { details: true, ..RunShow::default() };
+    let shown = |show, width, colour| end_of_run(&summary, show, &files, Look { width, colour });
+    insta::assert_snapshot!(shown(details, None, false));
+    insta::assert_snapshot!("one_screen", shown(RunShow::default(), Some(80), false));
+    let coloured = shown(details, Some(100), true);
+    assert!(coloured.contains("\x1b[1m"));
+    // No line is wider than the terminal, and one screen is not higher than it.
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    for width in [60, 80, 100, 120, 200] {
+        assert!(
+            widest(&shown(details, Some(width), false)) <= Some(width),
+            "{}",
+            shown(details, Some(width), false)
+        );
+        let screen = shown(RunShow::default(), Some(width), false);
+        assert!(widest(&screen) <= Some(width) && screen.lines().count() < 24, "{screen}");
+        assert!(screen.trim_end().ends_with("busyhour report run --details"));
+    }
+    // Labels are shortened before columns are left out.
+    assert!(shown(details, Some(120), false).contains("p99.9"));
 
     let page = html_report(&summary);
     assert_eq!(page, std::fs::read_to_string(dir.report_path()).unwrap());
@@ -208,7 +216,7 @@ fn a_run_without_samples_is_reported() {
     drop(writers);
     let summary = Summary::new(RunFacts::default(), &recorder.finish());
     assert!(summary.caveats.iter().any(|reported| reported.caveat == Caveat::NoSamples));
-    let text = end_of_run(&summary, RunShow::default(), &[], Look::default());
+    let text = end_of_run(&summary, RunShow::default(), &Written::default(), Look::default());
     insta::assert_snapshot!(text);
     let page = html_report(&summary);
     assert!(!written(&page).contains("NaN") && !page.contains("<figure"));
@@ -297,7 +305,7 @@ fn progress_fits_on_a_line() {
     progress.length = None;
     assert_eq!(
         progress_line(&progress, 200),
-        "00:00:03  1,234 users  10.0 req/s  mean 500 ms  p95 950 ms  10 requests  1 error (10.00 %)"
+        "00:00:03  1,234 users  10.0 req/s  response mean 500 ms, p95 950 ms  10 requests  1 error (10.00 %)"
     );
     assert_eq!(progress_line(&progress, 10), "00:00:03  ");
 }

@@ -7,7 +7,7 @@ use busyhour_record::{
     LoadChange, MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder,
     RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleTimes,
 };
-use busyhour_report::{Look, RunShow, end_of_run, html_report};
+use busyhour_report::{Look, RunShow, Written, end_of_run, html_report};
 use busyhour_runs::summarise;
 use busyhour_stats::Decision;
 
@@ -136,7 +136,12 @@ fn verdicts_of(
     };
     dir.write_manifest(&manifest).unwrap();
     let summary = summarise(&dir).unwrap();
-    let text = end_of_run(&summary, RunShow::default(), &[], Look { width: None, colour: false });
+    let text = end_of_run(
+        &summary,
+        RunShow { details: true, ..RunShow::default() },
+        &Written::default(),
+        Look { width: None, colour: false },
+    );
     (summary.arrivals.clone(), text, html_report(&summary))
 }
 

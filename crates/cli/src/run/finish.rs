@@ -8,13 +8,13 @@ use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::Started;
 use busyhour_program::run::Properties;
 use busyhour_record::{Manifest, ResultFileConfig, RunDir, RunEnd, RunTotals};
-use busyhour_report::{Look, end_of_run, write_dashboard, write_reports};
+use busyhour_report::{RunShow, Written, end_of_run, write_dashboard, write_reports};
 use busyhour_runs::add_arrivals;
 
 use crate::exit::{self, say};
 use crate::io_hints::chain;
 use crate::outcome::Results;
-use crate::progress;
+use crate::output::{Output, open_page, report_command};
 use crate::run::files;
 use crate::run_request::RunRequest;
 use crate::thresholds::{Thresholds, Watch};
@@ -111,10 +111,21 @@ impl EndedRun<'_> {
     }
 
     fn print_result(&self, summary: &Summary, written: &[String]) {
-        let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
-        let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
-        let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
-        exit::print(&end_of_run(summary, self.request.show, written, look));
+        let out = Output::of_stdout();
+        let page = self.dir.report_path();
+        let written = Written {
+            files: written.to_vec(),
+            page: Some(std::path::absolute(&page).unwrap_or(page)),
+            has_links: out.has_links,
+            details_command: Some(report_command(&[self.dir.path()])),
+        };
+        let show = RunShow { details: self.request.show.details || !out.is_terminal, ..self.request.show };
+        exit::print(&end_of_run(summary, show, &written, out.look));
+        if self.request.open_report
+            && let Some(page) = &written.page
+        {
+            open_page(page);
+        }
         if self.request.as_jmeter {
             exit::print("... end of run\n");
         }

@@ -89,7 +89,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
     let plan = PlanFile {
         path: stored_plan_name(request),
         name: compiled.plan_name().to_owned(),
-        sha256: plan_hash(&bytes),
+        sha256: plan_hash(&[bytes.as_slice(), request.hashed_with_plan.as_bytes()].concat()),
         url: request.url_plan.clone(),
     };
     let rate_timers = compiled.rate_timers().map(str::to_owned).collect();

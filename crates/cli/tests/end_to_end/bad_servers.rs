@@ -45,7 +45,13 @@ fn a_refused_connection_fails_the_sample() {
     room.file("plan.jmx", plan(&group("2", "2", &get("nobody", "/"))));
     let port = format!("-JPORT={}", closed.port());
     let ended = room.run(["run", "plan.jmx", "-l", "out.jtl", &port]).expect(0);
-    let ended = ended.prints(&["4 errors", "100.00", "Most frequent errors", "Connection refused"]);
+    let ended = ended.prints(&[
+        "All 4 requests failed",
+        "100.00",
+        "Errors",
+        "connection refused",
+        "Connection refused",
+    ]);
     assert!(ended.stdout.contains("Caveats"), "{}", ended.all());
     let rows = rows(&room.read("out.jtl"));
     assert_eq!(rows.len(), 4);

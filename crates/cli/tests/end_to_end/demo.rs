@@ -13,7 +13,7 @@ fn the_demo_runs_and_leaves_nothing_running() {
     let room = Room::new();
     let ended = room.type_in("demo --seconds 2 --rate 100 --seed 1").expect(0);
     let ended = ended.reports(&["started a ticket shop at http://127.0.0.1:", "visitors arrive at random"]);
-    let ended = ended.prints(&["Add booking", "Total", "no errors", "report.html", "Next steps:"]);
+    let ended = ended.prints(&["Add booking", "Total", "none failed", "report.html", "Next steps:"]);
     let things = ended.stdout.split("Next steps:").nth(1).unwrap();
     assert_eq!(
         things.lines().filter(|line| line.trim_start().starts_with("busyhour ")).count(),

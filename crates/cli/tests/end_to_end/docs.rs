@@ -1,6 +1,6 @@
 //! Tests that the commands in the documentation work.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::plans::{get, group, plan};
@@ -21,8 +21,57 @@ fn blocks(page: &str, language: &str) -> String {
     out
 }
 
+/// A comment before a code block whose commands cannot run in a test, with the reason.
+const PARSED_ONLY: &str = "<!-- parsed only: ";
+
+/// A page without the code blocks whose commands cannot run.
+fn that_can_run(page: &str) -> String {
+    let (mut out, mut is_left_out, mut fences) = (String::new(), false, 0);
+    for line in page.lines() {
+        is_left_out |= line.starts_with(PARSED_ONLY);
+        if !is_left_out {
+            out += &format!("{line}\n");
+        } else if line.starts_with("```") {
+            fences += 1;
+            is_left_out = fences % 2 == 1;
+        }
+    }
+    out
+}
+
+/// All commands in the code blocks of a page, with their continuation lines joined.
+fn commands(page: &str) -> Vec<String> {
+    let page = page.replace("\\\n", " ");
+    let lines = blocks(&page, "") + &blocks(&page, "sh");
+    let command = |line: &str| line.trim_start().trim_start_matches("$ ").to_owned();
+    lines.lines().map(command).filter(|line| line.starts_with("busyhour ")).collect()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A page of the documentation.
 fn page(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)).unwrap()
+    let folder = if name == "README.md" { root() } else { root().join("docs") };
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// A line with times and rates for a test: `for 10min` becomes `for 1s`, and a page of an hour is shown for a second.
+fn shortened(line: &str) -> String {
+    let mut out = line.to_owned();
+    for word in ["for ", "over ", "pause "] {
+        let mut from = 0;
+        while let Some(at) = out[from..].find(word).map(|at| from + at + word.len()) {
+            let digits = out[at..].bytes().take_while(u8::is_ascii_digit).count();
+            let unit = out[at + digits..].bytes().take_while(u8::is_ascii_lowercase).count();
+            if digits > 0 && unit > 0 {
+                out.replace_range(at..at + digits + unit, "1s");
+            }
+            from = at;
+        }
+    }
+    out
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -34,13 +83,14 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Runs every command on a page in a directory with the files that they use. None of them may be refused.
-fn run_commands_of_page(name: &str) {
+fn run_commands_of_page(name: &str, least: usize) {
     let (room, server, nobody) = (Room::new(), Server::quick(), ClosedPort::new());
-    let page = page(name);
+    let page = that_can_run(&page(name));
     let labels = get("checkout", "/") + &get("IndexPage", "/index");
     let plan = plan(&group("2", "5", &labels)).replace("${__P(PORT)}", &server.port().to_string());
     room.file("plan.jmx", plan);
-    room.file("thresholds.toml", blocks(&page, "toml"));
+    let thresholds = Some(blocks(&page, "toml")).filter(|toml| !toml.is_empty());
+    room.file("thresholds.toml", thresholds.unwrap_or_else(|| "require = [\"errors < 100%\"]\n".into()));
     room.run(["run", "plan.jmx", "--dir", "before", "--threshold", "errors < 1%"]).expect(0);
     let dir = |name: &str| room.path().join(name);
     for name in [
@@ -55,13 +105,26 @@ fn run_commands_of_page(name: &str) {
     ] {
         copy(&dir("before"), &dir(name));
     }
-    for name in ["results.jtl", "before-a.jtl", "before-b.jtl", "after-a.jtl", "after-b.jtl"] {
+    for name in [
+        "results.jtl",
+        "generator-1.jtl.gz",
+        "generator-2.jtl.gz",
+        "before-a.jtl",
+        "before-b.jtl",
+        "after-a.jtl",
+        "after-b.jtl",
+    ] {
         std::fs::copy(dir("before/samples.jtl"), dir(name)).unwrap();
     }
     let mut typed = 0;
-    for line in blocks(&page, "").lines().filter(|line| line.starts_with("busyhour ")) {
+    std::fs::create_dir(room.path().join("plans")).unwrap();
+    std::fs::copy(dir("plan.jmx"), dir("plans/plan.jmx")).unwrap();
+    // A server and the demo do not end by themselves within the time of a test.
+    for line in commands(&page).iter().filter(|line| !line.starts_with("busyhour demo")) {
+        let line = shortened(line).replace("127.0.0.1:8080", &format!("127.0.0.1:{}", server.port()));
         // Ports of servers on the page are replaced by one that refuses connections, ports to listen on by a free one.
-        let mut line = line.replace("127.0.0.1:9646", "127.0.0.1:0");
+        let mut line = line.replace("plans/models", &root().join("plans/models").display().to_string());
+        line = line.replace("127.0.0.1:9646", "127.0.0.1:0");
         for port in ["9090", "4318", "8086", "2003"] {
             line = line.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{}", nobody.port()));
         }
@@ -83,22 +146,73 @@ fn run_commands_of_page(name: &str) {
         );
         typed += 1;
     }
-    assert!(typed > 3, "{typed} commands on {name}");
+    assert!(typed >= least, "{typed} commands on {name}");
+}
+
+/// Every command in the documentation: its verb and its options exist, and their values can be read.
+#[test]
+fn every_command_in_the_documentation_is_understood() {
+    let room = Room::new();
+    let mut pages = vec!["README.md".to_owned()];
+    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        pages.extend((name.ends_with(".md")).then_some(name));
+    }
+    let mut understood = 0;
+    for name in pages {
+        for line in commands(&page(&name)) {
+            // Variables of loops are numbers. The help is printed after all options before it were read.
+            let line = line.replace(" -- ", " --help -- ");
+            let shell = format!(
+                "users=10; busyhour() {{ \"$BUSYHOUR\" \"$@\" --help; }}; {}",
+                line.trim_end_matches('&')
+            );
+            let mut command = Command::new("sh");
+            command.args(["-c", &shell]).env("BUSYHOUR", env!("CARGO_BIN_EXE_busyhour"));
+            let ended = room.start_command(command).end();
+            assert!(ended.status.success(), "{name}: {line}\n{}", ended.all());
+            understood += 1;
+        }
+    }
+    assert!(understood > 90, "{understood} commands");
+}
+
+#[test]
+fn times_in_commands_are_shortened() {
+    assert_eq!(
+        shortened("run --for 60s --arrivals 'ramp(1/s -> 2/s) over 5min, pause 10s' for rent"),
+        "run --for 1s --arrivals 'ramp(1/s -> 2/s) over 1s, pause 1s' for rent"
+    );
+}
+
+#[test]
+fn the_commands_on_the_first_page_work() {
+    run_commands_of_page("README.md", 10);
+}
+
+#[test]
+fn the_commands_on_the_page_on_live_control_work() {
+    run_commands_of_page("live.md", 1);
+}
+
+#[test]
+fn the_commands_on_the_page_on_urls_work() {
+    run_commands_of_page("url-runs.md", 4);
 }
 
 #[test]
 fn the_commands_on_the_page_on_exports_work() {
-    run_commands_of_page("export.md");
+    run_commands_of_page("export.md", 4);
 }
 
 #[test]
 fn the_commands_on_the_page_on_thresholds_work() {
-    run_commands_of_page("thresholds.md");
+    run_commands_of_page("thresholds.md", 4);
 }
 
 #[test]
 fn the_commands_on_the_page_on_comparisons_work() {
-    run_commands_of_page("comparing-runs.md");
+    run_commands_of_page("comparing-runs.md", 4);
 }
 
 /// The output below each `$ busyhour …` on the page must equal the output of the command. A line in parentheses represents the

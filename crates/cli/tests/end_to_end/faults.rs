@@ -26,7 +26,7 @@ fn results_for_a_full_device() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("2", "50", &get("a", "/"))));
     let ended = room.type_in(&format!("run plan.jmx -l /dev/full -JPORT={}", server.port())).expect(5);
-    ended.prints(&["Total", "100", "/dev/full", "No space left on device", "no errors"]);
+    ended.prints(&["Total", "100", "/dev/full", "No space left on device", "none failed"]);
     assert_eq!(server.requests(), 100);
     // The record is complete.
     assert_eq!(room.run_dir().replay().unwrap().totals.total.samples, 100);

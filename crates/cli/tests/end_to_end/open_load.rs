@@ -24,7 +24,7 @@ fn a_url_receives_the_requested_arrivals() {
     let url = format!("http://127.0.0.1:{}/a?b=1", server.port());
     let ended =
         room.run(["run", &url, "--arrivals", "even(200/s) for 1s, pause 100ms, even(50/s) for 200ms"]);
-    ended.expect(0).prints(&["210 sessions", "210 requests", "GET /a?b=1", "no errors"]);
+    ended.expect(0).prints(&["210 sessions", "210 requests", "GET /a?b=1", "none failed"]);
     assert_eq!(server.requests(), 210);
     let counts = room.manifest().outcome.unwrap().arrivals.unwrap();
     assert_eq!((counts.scheduled, counts.begun, counts.dropped, counts.left_waiting), (210, 210, 0, 0));

@@ -105,6 +105,22 @@ fn secrets_on_the_command_line_are_not_stored() {
 }
 
 #[test]
+fn other_bodies_are_other_plans_and_other_secrets_are_not() {
+    let server = StandIn::start().unwrap();
+    let room = Room::new();
+    let url = format!("http://127.0.0.1:{}/a", server.port());
+    let bodies = [r#"{"item":1,"otp":"a"}"#, r#"{"item":1,"otp":"b"}"#, r#"{"item":2,"otp":"b"}"#];
+    let hash = |body: &str| {
+        let _ = std::fs::remove_dir_all(room.path().join("here"));
+        room.run(["run", &url, "-n", "1", "-d", body, "--dir", "here"]).expect(0);
+        let manifest: serde_json::Value = serde_json::from_str(&room.read("here/run.json")).unwrap();
+        manifest["plan"]["sha256"].to_string()
+    };
+    let [first, other_secret, other_item] = bodies.map(hash);
+    assert!(first == other_secret && first != other_item);
+}
+
+#[test]
 fn the_plan_of_a_url_is_repeated_with_the_values_of_its_properties() {
     let server = StandIn::start().unwrap();
     let room = Room::new();

@@ -377,7 +377,7 @@ fn only_users_that_generate_load_are_counted() {
     room.file("plan.jmx", plan(&(set_up + &idle + &group("3", "2", &get("page", "/")))));
     let line = format!("run plan.jmx --dir here --by-group -JPORT={}", server.port());
     let ended =
-        room.type_in(&line).expect(0).prints(&[" 3 users, ", "Thread group First", "setUp or tearDown"]);
+        room.type_in(&line).expect(0).prints(&["3 users, ", "Thread group First", "setUp or tearDown"]);
     assert!(!ended.stdout.contains("5 users"), "{}", ended.stdout);
     let page = room.read("here/report.html");
     assert!(page.contains("<span class=\"much\">3 users</span>"), "the request");

@@ -26,7 +26,19 @@ fn without_chance(text: &str) -> String {
     let text = text.split("\n\n").filter(|part| !chance(part)).collect::<Vec<_>>().join("\n\n");
     // Service times are listed only if they differ from response times.
     let text = text.replace(" (from the intended start)", "");
-    let verdict = |line: &str| if line.starts_with("Arrivals: ") { "Arrivals: …" } else { line }.to_owned();
+    // The marks, and the sentence on arrivals.
+    let verdict = |line: &str| {
+        let words = line.trim_start_matches(['✓', '!', '✗', '·', ' ']);
+        // The path of the report is a random one.
+        if let Some((before, after)) = line.split_once("file:///") {
+            return format!("{before}file:///…/{}", after.rsplit('/').next().unwrap_or_default());
+        }
+        let is_verdict = |name: &&&str| words.starts_with(**name);
+        ["Arrivals: ", "Generator: "]
+            .iter()
+            .find(is_verdict)
+            .map_or(line.to_owned(), |name| format!("{name}…"))
+    };
     text.lines().map(verdict).collect::<Vec<_>>().join("\n")
 }
 
@@ -48,7 +60,11 @@ fn shown(arguments: &str) -> (String, String) {
 fn the_result_of_a_run_is_printed() {
     let (out, err) = shown("run plan.jmx PORT --dir here");
     assert_snapshot!(out, @r"
-    Plan: # s, # users, # requests, #/s, # errors
+    Plan: # requests in # s, # % failed; half took at most # ms, # % at most # ms.
+    # users, # requests/s, mean # ms, slowest # ms
+
+    Generator: …
+    Arrivals: …
     Arrivals: …
 
      response time in ms
@@ -57,15 +73,16 @@ fn the_result_of_a_run_is_printed() {
     second # # # # # # # # # # # # # #
     Total # # # # # # # # # # # # # #
 
-    Most frequent errors
-    # # % #: Service Unavailable (first: second)
+    Errors
+    # # % #: Service Unavailable (second)
 
     wrote here/samples.jtl
     wrote here/summary.json
     wrote here/report.html
     wrote here/run.log
+    Report file:///…/report.html
     ");
-    assert_snapshot!(err, @"summary = # in #:#:# = #/s Avg: # Min: # Max: # Err: # (#%)");
+    assert_snapshot!(err, @"");
 }
 
 #[test]
@@ -75,7 +92,11 @@ fn the_result_with_jmeters_command_line_is_printed() {
     assert_snapshot!(out.join("\n"), @r"
     Created the tree successfully using plan.jmx
     summary = # in #:#:# = #/s Avg: # Min: # Max: # Err: # (#%)
-    Plan: # s, # users, # requests, #/s, # errors
+    Plan: # requests in # s, # % failed; half took at most # ms, # % at most # ms.
+    # users, # requests/s, mean # ms, slowest # ms
+
+    Generator: …
+    Arrivals: …
     Arrivals: …
 
      response time in ms
@@ -84,13 +105,14 @@ fn the_result_with_jmeters_command_line_is_printed() {
     second # # # # # # # # # # # # # #
     Total # # # # # # # # # # # # # #
 
-    Most frequent errors
-    # # % #: Service Unavailable (first: second)
+    Errors
+    # # % #: Service Unavailable (second)
 
     wrote busyhour-runs/plan-#-#/samples.jtl
     wrote busyhour-runs/plan-#-#/summary.json
     wrote busyhour-runs/plan-#-#/report.html
     wrote busyhour-runs/plan-#-#/run.log
+    Report file:///…/report.html
     ... end of run
     ");
     assert_snapshot!(err, @"");

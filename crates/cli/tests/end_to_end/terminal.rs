@@ -147,3 +147,36 @@ fn a_signal_ends_the_run_and_restores_the_terminal() {
     let manifest = terminal.ends_restored("4");
     assert!(manifest.events.is_empty(), "the sender of the signal is unknown");
 }
+
+#[test]
+fn the_result_takes_one_screen_with_a_link_to_the_report() {
+    let server = Server::quick();
+    let room = Room::new();
+    let line = format!(
+        "stty rows 24 cols 80; {} run http://127.0.0.1:{}/ -n 40 -c 2 --dir here; echo $? > code",
+        env!("CARGO_BIN_EXE_busyhour"),
+        server.port()
+    );
+    let shown = Command::new("script")
+        .args(["--quiet", "--flush", "--command", &line, "/dev/null"])
+        .current_dir(room.path())
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::null())
+        .output();
+    let Ok(shown) = shown else {
+        #[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
+        {
+            eprintln!("SKIPPED: `script` of util-linux is missing, which creates the terminal");
+        }
+        return;
+    };
+    assert_eq!(room.read("code").trim(), "0");
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let result = &text[text.find("40 requests in").unwrap_or_else(|| panic!("{text}"))..];
+    assert!(result.lines().count() < 24, "{result}");
+    let page = std::fs::canonicalize(room.path().join("here/report.html")).unwrap();
+    assert!(result.contains(&format!("\x1b]8;;file://{}", page.display())), "{result}");
+    assert!(result.trim_end().ends_with("busyhour report here --details"), "{result}");
+    assert!(!result.contains("Caveats") && !result.contains("wrote"), "{result}");
+}

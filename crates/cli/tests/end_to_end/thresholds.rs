@@ -36,7 +36,7 @@ fn passed_thresholds_are_reported_in_every_format() {
     let files = ["--junit", "t.xml", "--thresholds-json", "t.json", "--summary-md", "summary.md"];
     let more = ["--thresholds", "thresholds.toml", "--threshold", "rc2xx of each = 100%"];
     run(&room, &server, &[&more[..], &files].concat()).expect(0).prints(&[
-        "Thresholds: kept",
+        "Thresholds: all passed",
         "all there: hits = 100",
         "p95 of cart < 30s",
         "t.xml",
@@ -65,7 +65,7 @@ fn passed_thresholds_are_reported_in_every_format() {
 
     // The written results are judged again: with the stored thresholds, and from the log.
     let dir = room.run_dir().path().display().to_string();
-    room.run(["judge", &dir]).expect(0).prints(&["Thresholds: kept", "all there: hits = 100"]);
+    room.run(["judge", &dir]).expect(0).prints(&["Thresholds: all passed", "all there: hits = 100"]);
     let jtl = room.run_dir().jtl_path().display().to_string();
     room.run(["judge", &jtl, "--threshold", "hits of cart = 50"])
         .expect(0)
@@ -116,7 +116,7 @@ fn a_threshold_can_stop_a_run_without_failing_it() {
     room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
     run(&room, &server, &["--threshold", "hits>0 for 1s, stop as non-failed"])
         .expect(0)
-        .prints(&["Thresholds: kept", "it stopped the run"]);
+        .prints(&["Thresholds: all passed", "it stopped the run"]);
     assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::StoppedByThreshold);
 }
 
@@ -153,7 +153,7 @@ fn jmeters_command_line_accepts_thresholds() {
     ];
     room.run(jmeter.iter().chain(&own)).expect(0).prints(&[
         "Starting standalone test @ ",
-        "Thresholds: kept",
+        "Thresholds: all passed",
         "✓ hits = 100  100",
         "... end of run\n",
     ]);

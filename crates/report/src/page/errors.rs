@@ -4,8 +4,8 @@ use busyhour_analysis::Summary;
 use maud::{Markup, html};
 
 use super::markup::{Column, Section, Sort, at, scrolling, wide_table};
+use crate::error_causes::{CODE_MAX, MESSAGE_MAX};
 use crate::numbers::{ms, thousands};
-use crate::table::{CODE_MAX, MESSAGE_MAX};
 use crate::terminal_text::{shown_label, shown_text};
 
 /// Most kinds of error that are listed.

@@ -1,9 +1,6 @@
 //! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
 
-use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
-use busyhour_analysis::{
-    Caveat, GeneratorMark, GeneratorState, ReportedCaveat, Summary, Times, generator_mark,
-};
+use busyhour_analysis::{Caveat, ReportedCaveat, RunFacts, Summary, Times};
 use busyhour_record::{ArrivalCounts, RunEnd};
 use maud::{Markup, Render, html};
 
@@ -13,8 +10,10 @@ use super::steps::Steps;
 use super::thresholds::thresholds;
 use super::tiles::tiles;
 use crate::delivery::{delivery, who};
+use crate::headline::headline_parts;
 use crate::incident_lines::{not_searched, what, when};
 use crate::load_changes::changes;
+use crate::marks::{arrival_mark, generator_mark};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::terminal_text::printable;
 
@@ -22,7 +21,7 @@ use crate::terminal_text::printable;
 const CAVEATS_SHOWN: usize = 2;
 
 /// The run's name.
-pub(super) fn title(summary: &Summary) -> String {
+pub(crate) fn title(summary: &Summary) -> String {
     let run = &summary.run;
     let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
     name.cloned().unwrap_or_else(|| "Test run".into())
@@ -49,7 +48,13 @@ pub(super) fn subtitle(summary: &Summary) -> String {
     if !run.hostname.is_empty() {
         parts.push(format!("from {}", run.hostname));
     }
-    let end = match run.end {
+    parts.extend(end_words(run));
+    parts.join(" · ")
+}
+
+/// How a run ended: `completed`, `stopped from the terminal`; `None` for a log.
+pub(crate) fn end_words(run: &RunFacts) -> Option<String> {
+    match run.end {
         Some(RunEnd::Completed) => Some("completed".to_owned()),
         Some(RunEnd::StoppedByPlan) => Some("stopped by the plan".to_owned()),
         Some(RunEnd::StoppedByError) => Some("stopped by an error".to_owned()),
@@ -61,9 +66,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
         Some(RunEnd::StoppedByThreshold) => Some("stopped by a threshold".to_owned()),
         Some(RunEnd::Failed) => Some("failed".to_owned()),
         None => run.has_manifest.then(|| "unfinished".to_owned()),
-    };
-    parts.extend(end);
-    parts.join(" · ")
+    }
 }
 
 /// The first screen: the result in a sentence, tiles, verdicts, incidents, thresholds and the most important caveats.
@@ -84,51 +87,20 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
     }
 }
 
-/// What happened, in a sentence or two. Its length is that over which rates are computed.
+/// What happened, in a sentence or two.
 fn headline(summary: &Summary) -> Markup {
-    let total = &summary.total;
-    if total.samples == 0 {
-        return html! { "No request ended." };
-    }
-    let requests = requests(summary);
-    let length = quantity("span_s", duration(summary.span_s));
-    let result = if total.errors == total.samples {
-        let first = summary.errors.first();
-        let why = first.map(|error| [&error.code, &error.message].map(|part| part.trim()).join(" "));
-        html! {
-            "All " (requests) " failed within " (length) @if let Some(why) = why { ": " (printable(&why)) }
-        }
-    } else {
-        html! {
-            (requests) " in " (length) ", "
-            @if total.errors == 0 {
-                "none failed"
-            } @else {
-                (quantity("total.error_percent", percent(total.error_percent))) " % failed"
-            }
-            "; half took at most " (quantity("total.response.p50", ms(total.response.p50)))
-            " ms, 95 % at most " (quantity("total.response.p95", ms(total.response.p95))) " ms"
-        }
-    };
-    let of = summary.thresholds.len();
-    let failed = summary.thresholds.iter().filter(|threshold| threshold.fails_run).count();
     html! {
-        (result) "."
-        @if of > 0 {
-            @if failed == 0 { " All thresholds passed." } @else { " " (failed) " of " (of) " thresholds failed." }
+        @for part in headline_parts(summary) {
+            @match part.path {
+                Some(path) => { (quantity(path, part.text)) }
+                None => { (printable(&part.text)) }
+            }
         }
     }
-}
-
-/// `1,234 requests`
-fn requests(summary: &Summary) -> Markup {
-    let samples = summary.total.samples;
-    let noun = if samples == 1 { "request" } else { "requests" };
-    html! { (quantity("total.samples", thousands(samples))) " " (noun) }
 }
 
 /// How much a caveat matters: whether results are missing or wrong, whether times are affected, or neither.
-fn rank(caveat: &Caveat) -> u8 {
+pub(crate) fn rank(caveat: &Caveat) -> u8 {
     match caveat {
         Caveat::SamplesLost { .. }
         | Caveat::RecorderFailed { .. }
@@ -232,7 +204,8 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
                     }))
                 }
                 (row("completed", "completed", html! {
-                    (much(requests(summary)))
+                    (much(quantity("total.samples", thousands(total.samples))))
+                    @if total.samples == 1 { " request" } @else { " requests" }
                     @if total.samples > 0 {
                         ", " (quantity("total.rate_per_s", rate(total.rate_per_s))) " per second over the "
                         (quantity("span_s", duration(summary.span_s))) " from the first start to the last end"
@@ -356,11 +329,10 @@ fn arrivals(summary: &Summary) -> Markup {
             (chip("open", "Arrivals: not judged", html! { p { "There are too few arrivals, or they were not recorded." } }))
         }
         @for verdict in &summary.arrivals {
-            @let (class, words) = arrivals_words(verdict);
-            @let of = verdict.of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
-            (chip(class, &printable(&format!("Arrivals{of}: {words}")), html! {
+            @let mark = arrival_mark(verdict);
+            (chip(mark.quality.class(), &printable(&mark.words), html! {
                 p {
-                    (printable(plain_line(verdict))) "."
+                    (printable(&mark.reason)) "."
                     @if let Some(line) = delivery(verdict, &summary.run) { " " (printable(&capital(&line))) "." }
                     @if let Some(advice) = &verdict.advice { " " (printable(&capital(advice))) "." }
                     " What the terms mean: " (def("arrivals", "arrivals")) ", " (def("cov", "CoV")) "."
@@ -371,33 +343,13 @@ fn arrivals(summary: &Summary) -> Markup {
     }
 }
 
-/// Class and words of a verdict. Closed loads have no requested process and no colour.
-fn arrivals_words(verdict: &ArrivalVerdict) -> (&'static str, String) {
-    match verdict.mark() {
-        ArrivalMark::Good(words) => ("good", words.to_owned()),
-        ArrivalMark::Neutral(words) | ArrivalMark::Unknown(words) => ("open", words),
-        ArrivalMark::Warning(words) => ("warn", words.to_owned()),
-    }
-}
-
-/// The verdict's line without its first word, which is in the label here.
-fn plain_line(verdict: &ArrivalVerdict) -> &str {
-    verdict.line.strip_prefix("Arrivals: ").unwrap_or(&verdict.line)
-}
-
 /// Whether the generator itself was the bottleneck.
 fn generator(summary: &Summary) -> Markup {
-    let GeneratorMark { state, words, reasons } = generator_mark(summary);
-    let class = match state {
-        GeneratorState::Unusable => "bad",
-        GeneratorState::Doubtful | GeneratorState::WaitedForUsers => "warn",
-        GeneratorState::Fine => "good",
-        GeneratorState::Unknown => "open",
-    };
+    let mark = generator_mark(summary);
     let reasons = html! {
-        p { (printable(&capital(&reasons.join("; ")))) ". " (def("generator", "What is the generator?")) }
+        p { (printable(&capital(&mark.reason))) ". " (def("generator", "What is the generator?")) }
     };
-    chip(class, &printable(&format!("Generator: {words}")), reasons)
+    chip(mark.quality.class(), &printable(&mark.words), reasons)
 }
 
 /// The key figures: both clocks, from the shortest to the longest.

@@ -1,0 +1,72 @@
+//! The verdicts on arrivals and generator in a few words, for pages and terminals.
+
+use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
+use busyhour_analysis::{Caveat, GeneratorMark, GeneratorState, Summary};
+
+/// What a verdict means for the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quality {
+    Good,
+    /// Neither good nor bad, or unknown.
+    Open,
+    Warn,
+    Bad,
+}
+
+impl Quality {
+    /// The class of its element in a page.
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Quality::Good => "good",
+            Quality::Open => "open",
+            Quality::Warn => "warn",
+            Quality::Bad => "bad",
+        }
+    }
+}
+
+/// A verdict in a few words with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) quality: Quality,
+    pub(crate) words: String,
+    pub(crate) reason: String,
+}
+
+/// The verdict on arrivals. Closed loads have no requested process and no colour.
+pub(crate) fn arrival_mark(verdict: &ArrivalVerdict) -> Mark {
+    let (quality, words) = match verdict.mark() {
+        ArrivalMark::Good(words) => (Quality::Good, words.to_owned()),
+        ArrivalMark::Neutral(words) | ArrivalMark::Unknown(words) => (Quality::Open, words),
+        ArrivalMark::Warning(words) => (Quality::Warn, words.to_owned()),
+    };
+    let of = verdict.of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
+    // The first word of the line is in the mark already.
+    let reason = verdict.line.strip_prefix("Arrivals: ").unwrap_or(&verdict.line).to_owned();
+    Mark { quality, words: format!("Arrivals{of}: {words}"), reason }
+}
+
+/// Whether the generator itself was the bottleneck.
+pub(crate) fn generator_mark(summary: &Summary) -> Mark {
+    let GeneratorMark { state, words, reasons } = busyhour_analysis::generator_mark(summary);
+    let quality = match state {
+        GeneratorState::Unusable => Quality::Bad,
+        GeneratorState::Doubtful | GeneratorState::WaitedForUsers => Quality::Warn,
+        GeneratorState::Fine => Quality::Good,
+        GeneratorState::Unknown => Quality::Open,
+    };
+    Mark { quality, words: format!("Generator: {words}"), reason: reasons.join("; ") }
+}
+
+/// Whether a caveat is about the generator, whose mark names it.
+pub(crate) const fn is_about_generator(caveat: &Caveat) -> bool {
+    matches!(
+        caveat,
+        Caveat::GeneratorBusy { .. }
+            | Caveat::GeneratorStalled { .. }
+            | Caveat::CoresAbandoned { .. }
+            | Caveat::CpuStolen { .. }
+            | Caveat::RecorderStalled { .. }
+            | Caveat::SamplesLost { .. }
+    )
+}
