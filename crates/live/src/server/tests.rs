@@ -139,6 +139,8 @@ fn without_the_token_nothing_is_shown_and_nothing_done() {
     assert!(!page.contains(&token), "the page does not repeat it");
     assert!(served.ask(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
     assert!(served.ask("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
+    // A browser asks for an icon by itself; a refusal would be an error in its console.
+    assert!(served.ask("GET /favicon.ico HTTP/1.1", "").starts_with("HTTP/1.1 204 "));
 }
 
 #[test]
