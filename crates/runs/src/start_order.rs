@@ -1,8 +1,8 @@
 //! Puts the starts of samples into their order while they are read, in bounded memory.
 //!
-//! Results are in the order in which samples ended. The buffer of starts is large enough to sort a sample although half a
-//! million others ended during it. A sample beyond that is counted out of order, and the verdict states
-//! how many there were.
+//! Starts in whole milliseconds, as in a log, are counted by millisecond, so that those of 70 minutes come in any order.
+//! Otherwise the buffer of starts is large enough to sort a sample although half a million others ended during it. A sample
+//! beyond that is counted out of order, and the verdict states how many there were.
 
 use std::collections::VecDeque;
 
@@ -45,20 +45,33 @@ impl StartOrder {
 
     #[inline]
     pub(crate) fn add(&mut self, start_ns: u64) {
-        if let Held::Counted(counted) = &mut self.held
-            && counted.add(start_ns)
-        {
-            if counted.held >= self.held_max {
-                counted.pass(counted.held / 2, &mut self.tally);
+        if let Held::Counted(counted) = &mut self.held {
+            if counted.add(start_ns) {
+                return;
             }
-            return;
+            self.make_room(start_ns);
         }
         self.add_sorted(start_ns);
+    }
+
+    /// Passes on the first half of the counted starts, if there are many, because the time is too long for counts.
+    #[cold]
+    fn make_room(&mut self, start_ns: u64) {
+        if let Held::Counted(counted) = &mut self.held
+            && start_ns.is_multiple_of(MS_NS)
+            && counted.held >= self.held_max
+        {
+            counted.pass(counted.held / 2, &mut self.tally);
+        }
     }
 
     fn add_sorted(&mut self, start_ns: u64) {
         match &mut self.held {
             Held::Counted(counted) => {
+                if counted.add(start_ns) {
+                    return;
+                }
+                counted.pass(counted.held.saturating_sub(self.held_max), &mut self.tally);
                 let mut sorted = SortedStarts::of(counted);
                 sorted.add(start_ns, self.held_max, &mut self.tally);
                 self.held = Held::Sorted(sorted);
@@ -238,14 +251,23 @@ mod tests {
     }
 
     #[test]
+    fn whole_milliseconds_of_an_hour_come_in_any_order() {
+        let start = |at: u64| (at * 2_654_435_761 % 20_011) * 180 * MS_NS;
+        assert_ordered((0..20_000).map(start), true);
+        // Longer, and almost in order: half of the starts are passed on from time to time.
+        let start = |at: u64| (at + at * 7_919 % 40) * 700 * MS_NS;
+        assert_ordered((0..20_000).map(start), true);
+    }
+
+    #[test]
     fn a_start_that_comes_too_late_is_reported() {
-        for ns in [0, 1] {
+        for (ns, late) in [(0, 0), (1, 1)] {
             let mut order = order();
             (100..1_000).for_each(|at| order.add(at * MS_NS + ns));
             order.add(7 * MS_NS);
             (1_000..2_000).for_each(|at| order.add(at * MS_NS + ns));
             let observed = observed(&order.finish());
-            assert_eq!((observed.disordered, observed.arrivals), (1, 1_901));
+            assert_eq!((observed.disordered, observed.arrivals), (late, 1_901));
         }
     }
 }
