@@ -26,6 +26,7 @@ mod format;
 mod lateness;
 mod measures;
 mod observed;
+mod phrases;
 mod repetition;
 mod requested;
 mod retained;

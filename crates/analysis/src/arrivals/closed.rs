@@ -4,9 +4,9 @@ use super::finding::{Basis, Finding, NEARLY_EVEN};
 use super::format;
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
+use super::phrases;
 use super::requested::{ArrivalContext, RequestedProcess};
 use super::same_user::SameUserGaps;
-use super::sentence;
 use super::stalls;
 
 /// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
@@ -75,10 +75,10 @@ impl<'a> ClosedLoad<'a> {
         }
         let observed = self.basis.observed;
         if observed.rates.is_some_and(|rates| rates.high_per_s > VARIED * rates.low_per_s) {
-            sentence += &format!("; {}", sentence::rates(observed));
+            sentence += &format!("; {}", phrases::rates(observed));
         }
         let is_material = observed.stalls.iter().any(|stall| stall.length_s >= stalls::MATERIAL_S);
-        if let Some(stalls) = sentence::stalls(observed).filter(|_| is_material) {
+        if let Some(stalls) = phrases::stalls(observed).filter(|_| is_material) {
             sentence += &format!("; {stalls}");
             sentence += &self.missing().unwrap_or_default();
         }
@@ -101,7 +101,7 @@ impl<'a> ClosedLoad<'a> {
         if observed.is_too_coarse() {
             return "start times in milliseconds are too coarse to describe its gaps".to_owned();
         }
-        if let Some(repeated) = sentence::repetition(observed)
+        if let Some(repeated) = phrases::repetition(observed)
             && observed.cov.is_none_or(|cov| cov.value >= NEARLY_EVEN)
         {
             return match self.rate_timers {
@@ -120,16 +120,16 @@ impl<'a> ClosedLoad<'a> {
         let even_over = self.even_over();
         let character = if has_short_gaps || cov.is_some_and(Measure::is_high) {
             let described =
-                sentence::bunched(observed, measures, "gaps that vary more than those of independent users");
+                phrases::bunched(observed, measures, "gaps that vary more than those of independent users");
             described.replacen("in small", "requests in small", 1) + self.pages()
         } else if cov.is_some_and(Measure::is_low) {
             "more even than independent users".to_owned()
-        } else if let Some((scale_s, index)) = sentence::dispersion(measures, Measure::is_high) {
+        } else if let Some((scale_s, index)) = phrases::dispersion(measures, Measure::is_high) {
             format!(
                 "counts per {} vary more than those of independent users (dispersion {index:.2})",
                 format::span(scale_s)
             )
-        } else if let Some(up_to_s) = sentence::poisson_up_to(measures) {
+        } else if let Some(up_to_s) = phrases::poisson_up_to(measures) {
             let even_over = even_over.unwrap_or_default();
             format!("like independent users up to {}{even_over}", format::span(up_to_s))
         } else if cov.is_some_and(Measure::is_inside) {
@@ -159,7 +159,7 @@ impl<'a> ClosedLoad<'a> {
             .dispersion
             .iter()
             .find(|row| row.scale_s > horizon_s && row.windows >= 30 && row.index.high < 0.8);
-        let (scale_s, index) = sentence::dispersion(measures, Measure::is_low)
+        let (scale_s, index) = phrases::dispersion(measures, Measure::is_low)
             .or(beyond.map(|row| (row.scale_s, row.index.value)))?;
         Some(format!(", more even over {} (dispersion {index:.2})", format::span(scale_s)))
     }

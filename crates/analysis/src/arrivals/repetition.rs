@@ -57,7 +57,7 @@ pub struct Repetition {
     pub band: f64,
     /// Probability of such an autocorrelation for Poisson arrivals, multiplied by the number of lags searched.
     pub p_value: f64,
-    /// Mean number of starts per period in the busiest fiftieth of the period; `None` if that is no more than three times the usual
+    /// Mean number of starts per period in the busiest 4 % of the period; `None` if that is no more than three times the usual
     /// number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<f64>,
@@ -165,6 +165,12 @@ impl Covariances {
         })
     }
 
+    /// The excess at a lag together with the larger one beside it: a period of 50.6 windows raises lags 50 and 51.
+    fn strength(&self, lag: usize) -> f64 {
+        let beside = self.excess(lag - 1).sum.max(self.excess(lag + 1).sum);
+        self.excess(lag).sum + beside.max(0.0)
+    }
+
     /// The period in windows, from the lags of its multiples: a period of 50.6 windows raises lag 506 most, not 510.
     fn refined(&self, lag: usize) -> f64 {
         let mut period = lag as f64;
@@ -193,8 +199,8 @@ impl Covariances {
             })
             .filter(|(lag, excess)| self.is_confirmed(*lag, *excess))
             .collect();
-        let largest = found.iter().map(|(_, excess)| excess.sum).reduce(f64::max)?;
-        let (lag, _) = *found.iter().find(|(_, excess)| excess.sum >= SAME * largest)?;
+        let largest = found.iter().map(|(lag, _)| self.strength(*lag)).reduce(f64::max)?;
+        let (lag, _) = *found.iter().find(|(lag, _)| self.strength(*lag) >= SAME * largest)?;
         // The lag with the largest excess among this one and the next: a period of 2.5 windows raises two.
         let next = found.iter().filter(|(other, _)| (lag..=lag + 1).contains(other));
         let (lag, excess) = *next.max_by(|a, b| a.1.sum.total_cmp(&b.1.sum))?;
@@ -272,16 +278,18 @@ fn together(starts_ns: &[u64], period_ns: u64) -> Option<f64> {
     let stretch = |start_ns: &u64| (start_ns - first_ns) / (PERIODS * period_ns).max(1);
     let (mut sum, mut stretches) = (0.0, 0.0);
     for starts in starts_ns.chunk_by(|a, b| stretch(a) == stretch(b)) {
-        let mut phases = [0.0_f64; PHASES + 1];
+        let mut phases = [0.0_f64; PHASES];
         for start_ns in starts {
-            phases[(((start_ns - first_ns) % period_ns / phase_ns) as usize).min(PHASES)] += 1.0;
+            phases[(((start_ns - first_ns) % period_ns / phase_ns) as usize).min(PHASES - 1)] += 1.0;
         }
-        sum += phases.iter().copied().fold(0.0, f64::max) / PERIODS as f64;
+        // Two adjacent phases, because a group of starts may be on the boundary.
+        let pairs = (0..PHASES).map(|at| phases[at] + phases[(at + 1) % PHASES]);
+        sum += pairs.fold(0.0, f64::max) / PERIODS as f64;
         stretches += 1.0;
     }
     let busiest = sum / stretches;
     let span_ns = starts_ns.last()? - first_ns;
-    let usual = starts_ns.len() as f64 / span_ns.max(1) as f64 * phase_ns as f64;
+    let usual = starts_ns.len() as f64 / span_ns.max(1) as f64 * (2 * phase_ns) as f64;
     (busiest >= 2.0 && busiest >= 3.0 * usual).then_some(busiest)
 }
 
