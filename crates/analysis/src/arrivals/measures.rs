@@ -126,6 +126,13 @@ impl Measure {
         Measure { quantity, estimate, band, decision, decides, p_value: None }
     }
 
+    /// The same measure, decided by its value alone.
+    fn without_interval(self) -> Measure {
+        let value = self.estimate.value;
+        let estimate = Estimate { low: value, high: value, ..self.estimate };
+        Measure::new(self.quantity, estimate, self.band, self.decides)
+    }
+
     /// Sets the p-value. The measure is outside also if its value is outside `narrow` and its p-value is at most `level`.
     fn with_test(self, p_value: f64, level: f64, narrow: Band) -> Measure {
         let value = self.estimate.value;
@@ -185,7 +192,11 @@ pub(super) fn measure(
         }
         (RequestedProcess::Even, schedule) => {
             let mut measures = against_even(observed);
-            measures.extend(schedule.and_then(|schedule| against_scheduled_rate(observed, schedule)));
+            if let Some(schedule) = schedule {
+                // The schedule leaves nothing to chance.
+                measures = measures.into_iter().map(Measure::without_interval).collect();
+                measures.extend(against_scheduled_rate(observed, schedule));
+            }
             measures
         }
         (_, Some(schedule)) => against_schedule(observed, schedule),

@@ -401,45 +401,9 @@ impl ArrivalVerdict {
     /// The measures, schedule, tests and lateness, one per line.
     #[must_use]
     pub fn details(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for measure in &self.measures {
-            let Measure { quantity, estimate, band, decision, decides, .. } = measure;
-            let name = match quantity {
-                Quantity::Cov => "CoV of gaps".to_owned(),
-                Quantity::Dispersion { scale_s } => format!("dispersion per {}", format::span(*scale_s)),
-                Quantity::ShortGaps { shorter_than_s } => {
-                    format!("share of gaps < {}", format::span(*shorter_than_s))
-                }
-                Quantity::Repetition { period_s } => {
-                    lines.push(format!(
-                        "repetition every {}: correlation {:.3} of counts, band up to {:.3}: outside",
-                        format::interval(*period_s),
-                        estimate.value,
-                        band.high
-                    ));
-                    continue;
-                }
-                Quantity::Rate if self.schedule.is_some() => "rate, relative to the schedule".to_owned(),
-                Quantity::Rate => "rate, relative to the requested one".to_owned(),
-            };
-            let result = match (decision, decides) {
-                (Decision::Inside, _) => "inside",
-                (Decision::Outside, _) => "outside",
-                (Decision::Inconclusive, true) => "undecided",
-                (Decision::Inconclusive, false) => match quantity {
-                    Quantity::ShortGaps { .. } if estimate.value < band.low => "fewer than expected",
-                    Quantity::ShortGaps { .. } => "within chance",
-                    Quantity::Cov
-                    | Quantity::Dispersion { .. }
-                    | Quantity::Repetition { .. }
-                    | Quantity::Rate => "too few to decide, but not rejected",
-                },
-            };
-            lines.push(format!(
-                "{name}: {:.3} [{:.3}, {:.3}], band {:.3} to {:.3}: {result}",
-                estimate.value, estimate.low, estimate.high, band.low, band.high
-            ));
-        }
+        let has_schedule = self.schedule.is_some();
+        let mut lines: Vec<String> =
+            self.measures.iter().map(|measure| describe_measure(measure, has_schedule)).collect();
         if let Some(schedule) = &self.schedule {
             let describe = |observed: &Observed| {
                 let cov = observed.cov.map(|cov| format!("CoV {:.3}", cov.value));
@@ -476,4 +440,43 @@ impl ArrivalVerdict {
         }
         lines
     }
+}
+
+/// `CoV of gaps: 1.001 [0.993, 1.009], band 0.950 to 1.050: inside`
+fn describe_measure(measure: &Measure, has_schedule: bool) -> String {
+    let Measure { quantity, estimate, band, decision, decides, .. } = measure;
+    let name = match quantity {
+        Quantity::Cov => "CoV of gaps".to_owned(),
+        Quantity::Dispersion { scale_s } => format!("dispersion per {}", format::span(*scale_s)),
+        Quantity::ShortGaps { shorter_than_s } => {
+            format!("share of gaps < {}", format::span(*shorter_than_s))
+        }
+        Quantity::Repetition { period_s } => {
+            let (period, most) = (format::interval(*period_s), band.high);
+            return format!(
+                "repetition every {period}: correlation {:.3} of counts, band up to {most:.3}: outside",
+                estimate.value
+            );
+        }
+        Quantity::Rate if has_schedule => "rate, relative to the schedule".to_owned(),
+        Quantity::Rate => "rate, relative to the requested one".to_owned(),
+    };
+    let result = match (decision, decides) {
+        (Decision::Inside, _) => "inside",
+        (Decision::Outside, _) => "outside",
+        (Decision::Inconclusive, true) => "undecided",
+        (Decision::Inconclusive, false) => match quantity {
+            Quantity::ShortGaps { .. } if estimate.value < band.low => "fewer than expected",
+            Quantity::ShortGaps { .. } => "within chance",
+            Quantity::Cov | Quantity::Dispersion { .. } | Quantity::Repetition { .. } | Quantity::Rate => {
+                "too few to decide, but not rejected"
+            }
+        },
+    };
+    let interval = if estimate.low < estimate.high {
+        format!(" [{:.3}, {:.3}]", estimate.low, estimate.high)
+    } else {
+        String::new()
+    };
+    format!("{name}: {:.3}{interval}, band {:.3} to {:.3}: {result}", estimate.value, band.low, band.high)
 }
