@@ -56,8 +56,15 @@ fn sentence(
     let sentence = match finding {
         Finding::AsRequested => as_requested(basis, context) + &how_far(basis),
         Finding::ExceptStalls => {
-            // A stall of at least 0.1 s.
-            return as_requested(basis, context) + &how_far(basis) + &except(observed);
+            // With a stall of at least 0.1 s it is not as requested.
+            let process = match requested {
+                RequestedProcess::Unknown
+                | RequestedProcess::Poisson
+                | RequestedProcess::FixedCount
+                | RequestedProcess::Closed { .. } => as_requested(basis, context),
+                other => other.name().to_owned(),
+            };
+            return process + &how_far(basis) + &except(observed);
         }
         Finding::Bunched => {
             let repeated =

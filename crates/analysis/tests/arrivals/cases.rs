@@ -120,7 +120,7 @@ fn users_that_a_timer_starts_together_are_counted() {
     let context =
         ArrivalContext { rate_timers: vec!["Constant Throughput Timer".into()], ..ArrivalContext::default() };
     let found = judge(observe(&all, TallySettings::default()), CLOSED, &context);
-    insta::assert_snapshot!(found.line, @"Arrivals: 400.6/s, CoV 4.29 ± 0.01: closed load of 100 users: the same starts every 50 ms, about 19 together, paced by the plan's Constant Throughput Timer");
+    insta::assert_snapshot!(found.line, @"Arrivals: 400.6/s, CoV 4.29 ± 0.01: closed load of 100 users: the same starts every 50 ms, about 20 together, paced by the plan's Constant Throughput Timer");
     assert!(!found.line.contains("burst"), "{}", found.line);
 }
 
