@@ -295,15 +295,29 @@ fn together(starts_ns: &[u64], period_ns: u64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use rand::{Rng as _, SeedableRng as _};
-    use rand_xoshiro::Xoshiro256PlusPlus;
-
     use super::*;
 
+    /// Uniform numbers in \[0, 1), by SplitMix64.
+    struct Uniform(u64);
+
+    impl Uniform {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        }
+
+        fn below(&mut self, limit: u64) -> u64 {
+            (self.next() * limit as f64) as u64
+        }
+    }
+
     fn poisson(rate_per_s: f64, n: usize, seed: u64) -> Vec<u64> {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut random = Uniform(seed);
         let mut at = 0.0;
-        let mut gap = || -(1.0 - random.random::<f64>()).ln() / rate_per_s;
+        let mut gap = || -(1.0 - random.next()).ln() / rate_per_s;
         std::iter::repeat_with(|| {
             at += gap();
             (at * 1e9) as u64
@@ -341,13 +355,13 @@ mod tests {
 
     #[test]
     fn users_with_a_fixed_cycle_repeat_its_pattern() {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let phases: Vec<f64> = (0..100).map(|_| random.random::<f64>() * 0.25).collect();
+        let mut random = Uniform(1);
+        let phases: Vec<f64> = (0..100).map(|_| random.next() * 0.25).collect();
         let mut starts: Vec<u64> = (0..240)
             .flat_map(|cycle| {
                 phases.iter().map(move |phase| phase + 0.25 * f64::from(cycle)).collect::<Vec<_>>()
             })
-            .map(|at| ((at + 0.0006 * random.random::<f64>()) * 1e9) as u64)
+            .map(|at| ((at + 0.0006 * random.next()) * 1e9) as u64)
             .collect();
         starts.sort_unstable();
         let found = find(&starts, 1).unwrap();
@@ -356,14 +370,14 @@ mod tests {
         // Five groups of twenty users that start together.
         // A period that is no multiple of the windows.
         let mut starts: Vec<u64> = (0..2_000_u64).map(|at| at / 10 * 50_600_000 + at % 10 * 20_000).collect();
-        starts.iter_mut().for_each(|at| *at += random.random_range(0..300_000));
+        starts.iter_mut().for_each(|at| *at += random.below(300_000));
         starts.sort_unstable();
         let found = find(&starts, 1).unwrap();
         assert!((found.period_s / 0.050_6 - 1.0).abs() < 0.003, "{found:?}");
         assert!((8.0..=10.0).contains(&found.together.unwrap()), "{found:?}");
         let mut starts: Vec<u64> = (0..2_400_u64)
             .flat_map(|at| (0..20).map(move |user| at * 50_000_000 + user * 30_000))
-            .map(|at| at + random.random_range(0..100_000))
+            .map(|at| at + random.below(100_000))
             .collect();
         starts.sort_unstable();
         let found = find(&starts, 1).unwrap();

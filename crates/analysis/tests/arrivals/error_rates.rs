@@ -51,7 +51,7 @@ fn stalls_are_detected_without_false_alarms() {
 /// Prints the tables of the documentation; by default with two logs each.
 #[test]
 fn table() {
-    let logs = std::env::var("ERROR_RATE_LOGS").ok().and_then(|number| number.parse().ok()).unwrap_or(2_u64);
+    let logs = option_env!("ERROR_RATE_LOGS").and_then(|number| number.parse().ok()).unwrap_or(2_u64);
     let mut out = std::io::stderr();
     let numbers = [200, 500, 1_000, 2_000, 5_000, 10_000];
     type Make = Box<dyn Fn(usize, u64) -> Vec<u64>>;

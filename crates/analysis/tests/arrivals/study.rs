@@ -16,7 +16,7 @@ use crate::streams::{generator, in_milliseconds, observe, poisson, renewal, stam
 
 /// Number of seeds; few by default, because a debug build is slow.
 fn seeds(default: u64) -> u64 {
-    std::env::var("ARRIVAL_STUDY_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    option_env!("ARRIVAL_STUDY_SEEDS").and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 fn unknown(all: &[u64]) -> ArrivalVerdict {
