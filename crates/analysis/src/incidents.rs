@@ -19,7 +19,7 @@ mod unsteady;
 
 use std::ops::Range;
 
-use busyhour_record::{LabelTotals, RunTotals, SampleKind};
+use busyhour_record::{LabelSlices, LabelTotals, RunTotals, SampleKind};
 
 pub use incident::{Incident, IncidentCause};
 pub use not_searched::NotSearched;
@@ -58,7 +58,7 @@ pub(crate) fn search(
     window_s: Option<(f64, f64)>,
 ) -> Findings {
     let mut findings = Findings::default();
-    let Some(range) = searched_seconds(totals, series, window_s) else { return findings };
+    let Some(range) = searched_seconds(facts, totals, series, window_s) else { return findings };
     if range.end - range.start < SLICES_MIN as u64 {
         let seconds = range.end - range.start;
         findings.not_searched.push(NotSearched::TooShort { seconds });
@@ -66,8 +66,9 @@ pub(crate) fn search(
     }
     let resolution_ms = if facts.one_clock { LOG_RESOLUTION_MS } else { 0.0 };
     let searched = searched(facts, totals, series, &range);
-    let small = searched.labels.iter().filter(|(_, track)| !track.has_enough_requests()).count();
-    let tracks = 1 + searched.labels.len() - small;
+    let large = searched.labels.iter().filter(|(_, track)| track.has_enough_requests()).count();
+    let small = totals.labels.iter().filter(|label| label.kind == SampleKind::Request).count() - large;
+    let tracks = 1 + large;
     let mut parts: Vec<Shown> = Vec::new();
     let of_times = slower(&searched.total, true, &searched.seconds, tracks, resolution_ms);
     let of_rate = fewer(&searched.seconds, tracks);
@@ -111,7 +112,12 @@ fn limits(searched: &Searched<'_>, small: usize, resolution_ms: f64) -> Vec<NotS
 
 /// The complete seconds of the measured part, up to the last start: what ends later was slower than what ended before, or it
 /// would have ended, too.
-fn searched_seconds(totals: &RunTotals, series: &Series, window_s: Option<(f64, f64)>) -> Option<Range<u64>> {
+fn searched_seconds(
+    facts: &RunFacts,
+    totals: &RunTotals,
+    series: &Series,
+    window_s: Option<(f64, f64)>,
+) -> Option<Range<u64>> {
     let (first, last) = (*series.second.first()?, *series.second.last()?);
     let started = totals.started.as_ref();
     let last_start = started.and_then(|starts| {
@@ -119,11 +125,21 @@ fn searched_seconds(totals: &RunTotals, series: &Series, window_s: Option<(f64, 
         Some(starts.first + at as u64)
     });
     let (mut from, mut to) = (first + 1, last_start.unwrap_or(last).min(last));
+    if let Some(duration_s) = facts.duration_s.filter(|_| is_stuck(facts, series)) {
+        to = to.max(duration_s as u64);
+    }
     if let Some((from_s, to_s)) = window_s {
         from = from.max(from_s.ceil() as u64);
         to = to.min(to_s.floor() as u64);
     }
     Some(from..to.max(from))
+}
+
+/// Whether at least half of the users still waited for a response when the run was stopped: they started nothing more because
+/// nothing ended.
+fn is_stuck(facts: &RunFacts, series: &Series) -> bool {
+    let users = series.users.iter().rev().copied().flatten().next().map_or(0, u64::from);
+    users > 0 && 2 * facts.generator.interrupted_samples >= users
 }
 
 fn searched<'r>(
@@ -133,16 +149,19 @@ fn searched<'r>(
     range: &Range<u64>,
 ) -> Searched<'r> {
     let requests = totals.labels.iter().filter(|label| label.kind == SampleKind::Request);
-    let track = |label: &LabelTotals| label.slices.as_ref().map(|slices| Track::of(slices, range));
+    let mut all: Vec<(&LabelTotals, &LabelSlices)> =
+        requests.filter_map(|label| Some((label, label.slices.as_ref()?))).collect();
+    let samples = |slices: &LabelSlices| slices.slices.iter().map(|slice| slice.samples).sum::<u64>();
+    all.sort_by_key(|(_, slices)| std::cmp::Reverse(samples(slices)));
     let mut total = Track::default();
     let mut labels: Vec<(&str, Track)> = Vec::new();
-    for label in requests {
-        let Some(track) = track(label) else { continue };
+    for (label, slices) in all {
+        let track = Track::of(slices, range);
         total.add(&track);
-        labels.push((&label.name, track));
+        if labels.len() < LABELS_MAX {
+            labels.push((&label.name, track));
+        }
     }
-    labels.sort_by_key(|(_, track)| std::cmp::Reverse(track.requests()));
-    labels.truncate(LABELS_MAX);
     Searched { total, labels, seconds: seconds_of(series, range), facts, errors: &totals.errors }
 }
 

@@ -66,17 +66,25 @@ fn mean_ms(sum_us: u64, slice: &LabelSlice) -> f64 {
     sum_us as f64 / 1e3 / slice.samples.max(1) as f64
 }
 
+/// The label whose values describe an incident; `None` for those of all requests. Times and errors of different labels are
+/// described by all requests.
+fn measured_label(group: &Group) -> Option<usize> {
+    let label = |change: Change| group.first(change).map(|(label, _)| *label);
+    match (label(Change::Times), label(Change::Errors)) {
+        (Some(times), Some(errors)) if times != errors => None,
+        (times, errors) => times.or(errors).flatten(),
+    }
+}
+
 impl Searched<'_> {
     /// Describes an incident; `all` are the ranges of all incidents.
     pub(super) fn describe(&self, group: &Group, all: &[Range<u64>]) -> Option<Incident> {
-        let track = |label: Option<usize>| label.map_or(&self.total, |label| &self.labels[label].1);
-        let sums = |change: Change| {
-            let (label, _) = group.first(change)?;
-            Some((*label, Sums::of(track(*label), &group.range, all)?))
-        };
+        let measured = measured_label(group);
+        let track = measured.map_or(&self.total, |label| &self.labels[label].1);
+        let sums = |change: Change| group.first(change).and_then(|_| Sums::of(track, &group.range, all));
         let (times, failed) = (sums(Change::Times), sums(Change::Errors));
-        let p95 = times.as_ref().and_then(|(_, sums)| sums.p95_ms());
-        let shares = failed.as_ref().map(|(_, sums)| (error_share(&sums.inside), error_share(&sums.usual)));
+        let p95 = times.as_ref().and_then(Sums::p95_ms);
+        let shares = failed.as_ref().map(|sums| (error_share(&sums.inside), error_share(&sums.usual)));
         let pauses = group.parts.iter().map(|(_, part)| part).filter(|part| part.change == Change::Pause);
         let pause = pauses.max_by_key(|part| part.range.end - part.range.start);
         let pause_s = pause.map(|part| (part.range.end - part.range.start) as f64);
@@ -92,7 +100,6 @@ impl Searched<'_> {
         if p95.is_none() && shares.is_none() && rates.is_none() && pause_s.is_none() {
             return None;
         }
-        let measured = [times.as_ref(), failed.as_ref()].into_iter().flatten().find_map(|(label, _)| *label);
         let (labels, all_labels) = self.affected(group, p95, shares);
         let percent = |share: f64| share * 100.0;
         Some(Incident {
@@ -112,7 +119,7 @@ impl Searched<'_> {
             measured_label: measured.map(|label| self.labels[label].0.to_owned()),
             labels,
             all_labels,
-            cause: self.cause(group, times.as_ref().map(|(_, sums)| sums)),
+            cause: self.cause(group, times.as_ref()),
         })
     }
 

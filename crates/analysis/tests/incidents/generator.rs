@@ -57,6 +57,41 @@ fn a_stall_of_the_generator_is_no_incident_of_the_system() {
 }
 
 #[test]
+fn a_system_that_stops_answering_has_a_pause_until_the_end_of_the_run() {
+    let mut random = Random::new(3);
+    let mut requests = Vec::new();
+    for user in 0..50 {
+        let mut at_s = f64::from(user) / 100.0;
+        while at_s < 36.0 {
+            let end_s = at_s + 0.05 * random.lognormal(0.4);
+            requests.push(Request {
+                intended_s: at_s,
+                start_s: at_s,
+                end_s,
+                label: 0,
+                success: true,
+                users: 50,
+            });
+            at_s = end_s + random.exponential(0.1);
+        }
+    }
+    let mut facts = RunFacts { duration_s: Some(60.0), ..idle() };
+    facts.generator.interrupted_samples = 50;
+    let stuck = summary(&requests, 1, false, facts.clone());
+    assert_eq!(stuck.incidents.len(), 1, "{:?}", stuck.incidents);
+    let incident = &stuck.incidents[0];
+    assert!((35.0..38.0).contains(&incident.from_s) && incident.to_s.is_none(), "{incident:?}");
+    assert!(
+        incident.pause_s.is_some_and(|pause_s| pause_s >= 22.0) && incident.cause.is_none(),
+        "{incident:?}"
+    );
+    // Users who finished leave no pause.
+    facts.generator.interrupted_samples = 1;
+    let finished = summary(&requests, 1, false, facts);
+    assert!(finished.incidents.is_empty(), "{:?}", finished.incidents);
+}
+
+#[test]
 fn late_starts_are_those_of_the_generator() {
     let late = requests(|at_s| if (12.0..22.0).contains(&at_s) { 0.03 } else { 0.0 });
     let summary = summary(&late, 1, true, idle());

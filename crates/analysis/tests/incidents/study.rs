@@ -6,7 +6,7 @@
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test -p busyhour-analysis --test incidents study -- --nocapture
 //! ```
 
-use busyhour_analysis::{Caveat, Summary};
+use busyhour_analysis::{Caveat, Summary, steady_part};
 
 use crate::kinds::{CLEAN, FAULTY};
 use crate::recorded::summary_of;
@@ -86,4 +86,26 @@ fn nine_of_ten_faults_are_found() {
         runs += seeds();
     }
     assert!(missed as f64 <= 0.05 * runs as f64, "{missed} of {runs}");
+}
+
+#[test]
+fn the_steady_part_contains_the_time_before_the_damage() {
+    let lasting = FAULTY.iter().filter(|kind| {
+        let is_damage = matches!(kind.fault, Fault::Slower(_) | Fault::Fails { .. });
+        is_damage && kind.part.is_some_and(|(from, to)| from > 0.0 && to >= 1.0)
+    });
+    let (mut wrong, mut runs) = (Vec::new(), 0);
+    for kind in lasting {
+        for seed in 0..seeds() {
+            let run = simulate(kind, seed);
+            let summary = summary_of(&run);
+            let part = steady_part(&summary.series, &summary.incidents);
+            let from_s = part.window_s.map_or(0.0, |(from_s, _)| from_s);
+            runs += 1;
+            if from_s > 0.5 * run.fault_s.0 || !part.reason.contains("not steady") {
+                wrong.push(format!("{} {seed}: {}", kind.name, part.reason));
+            }
+        }
+    }
+    assert!(wrong.len() * 20 <= runs, "{} of {runs}: {}", wrong.len(), wrong.join("\n"));
 }
