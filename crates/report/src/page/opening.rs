@@ -117,6 +117,7 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::RecorderStalled { .. }
         | Caveat::CpuStolen { .. }
         | Caveat::LateStarts { .. }
+        | Caveat::Unsteady(_)
         | Caveat::MixedPhases { .. }
         | Caveat::StoppedByError { .. }
         | Caveat::Unfinished => 2,
