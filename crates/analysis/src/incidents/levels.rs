@@ -290,10 +290,13 @@ pub(super) fn median(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::rngs::StdRng;
-    use rand::{Rng as _, SeedableRng as _};
-
     use super::*;
+
+    /// A uniform value from a multiplicative generator.
+    fn uniform(state: &mut u64) -> f64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as f64 / (1_u64 << 31) as f64
+    }
 
     fn ranges(values: &[f64]) -> Vec<Range<usize>> {
         Levels::of(values, 20.0, 0.03).segments.into_iter().map(|segment| segment.range).collect()
@@ -301,12 +304,12 @@ mod tests {
 
     /// Noise with this correlation and a standard deviation of about 0.29.
     fn noise(count: usize, correlation: f64, seed: u64) -> Vec<f64> {
-        let mut random = StdRng::seed_from_u64(seed);
+        let mut state = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut value = 0.0;
         let scale = (1.0 - correlation * correlation).sqrt();
         (0..count)
             .map(|_| {
-                value = correlation * value + scale * (random.random::<f64>() - 0.5);
+                value = correlation * value + scale * (uniform(&mut state) - 0.5);
                 value
             })
             .collect()

@@ -6,6 +6,8 @@
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test -p busyhour-analysis --test incidents study -- --nocapture
 //! ```
 
+use std::io::Write as _;
+
 use busyhour_analysis::{Caveat, Summary, steady_part};
 
 use crate::kinds::{CLEAN, FAULTY};
@@ -14,7 +16,7 @@ use crate::simulate::{Fault, Kind, Run, simulate};
 
 /// Runs of each kind.
 fn seeds() -> u64 {
-    std::env::var("BUSYHOUR_STUDY_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(3)
+    option_env!("BUSYHOUR_STUDY_SEEDS").and_then(|seeds| seeds.parse().ok()).unwrap_or(3)
 }
 
 /// Whether an incident covers the faulty part: they have more than half of their union in common.
@@ -51,17 +53,22 @@ fn outcome(kind: &Kind) -> Outcome {
     outcome
 }
 
+/// A line of the table, while the study runs.
+fn show(line: &str) {
+    writeln!(std::io::stdout(), "{line}").unwrap();
+}
+
 fn percent(count: u64) -> f64 {
     count as f64 * 100.0 / seeds() as f64
 }
 
 #[test]
 fn at_most_two_per_cent_of_clean_runs_have_an_incident() {
-    println!("| runs without a fault | with an incident | with a caveat |\n|---|---:|---:|");
+    show("| runs without a fault | with an incident | with a caveat |\n|---|---:|---:|");
     let mut with_incident = 0;
     for kind in CLEAN {
         let Outcome { incidents, unsteady, .. } = outcome(&kind);
-        println!("| {} | {:.1} % | {:.1} % |", kind.name, percent(incidents), percent(unsteady));
+        show(&format!("| {} | {:.1} % | {:.1} % |", kind.name, percent(incidents), percent(unsteady)));
         with_incident += incidents;
     }
     let runs = seeds() * CLEAN.len() as u64;
@@ -70,7 +77,7 @@ fn at_most_two_per_cent_of_clean_runs_have_an_incident() {
 
 #[test]
 fn nine_of_ten_faults_are_found() {
-    println!("| fault | found |\n|---|---:|");
+    show("| fault | found |\n|---|---:|");
     let (mut missed, mut runs) = (0, 0);
     for kind in FAULTY {
         let outcome = outcome(&kind);
@@ -79,7 +86,7 @@ fn nine_of_ten_faults_are_found() {
             Fault::Drift(_) | Fault::PeriodicPause | Fault::SawTooth(_) => outcome.unsteady,
             _ => outcome.found,
         };
-        println!("| {} | {:.1} % |", kind.name, percent(found));
+        show(&format!("| {} | {:.1} % |", kind.name, percent(found)));
         let allowed = if seeds() >= 50 { 0.9 } else { 0.5 };
         assert!(found as f64 >= allowed * seeds() as f64, "{}: {found} of {}", kind.name, seeds());
         missed += seeds() - found;
