@@ -173,13 +173,24 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// A truth value; one that is computed (`${__P(x)}`) is computed now, from properties.
+    /// A truth value; one that is computed (`${__P(x)}`, `${x}`) is computed now, from properties and user defined variables.
     pub(crate) fn flag(&mut self, element: Element<'p>, name: &str, default: bool) -> bool {
         let Some(property) = element.property(name) else { return default };
         match property.text() {
-            Some(text) if text.contains("${") => self.now(text).eq_ignore_ascii_case("true"),
+            Some(text) if text.contains("${") => {
+                self.text_at_start(text, property).eq_ignore_ascii_case("true")
+            }
             Some(text) if text.trim().is_empty() => default,
             _ => property.boolean().unwrap_or(default),
+        }
+    }
+
+    /// The truth value of an item of a property, computed like [`Self::flag`]; false if it is missing.
+    pub(crate) fn item_flag(&mut self, property: Property<'p>, name: &str) -> bool {
+        let Some(item) = property.property(name) else { return false };
+        match item.text() {
+            Some(text) if text.contains("${") => self.text_at_start(text, item).eq_ignore_ascii_case("true"),
+            _ => item.boolean().unwrap_or(false),
         }
     }
 

@@ -170,7 +170,7 @@ fn argument<'p>(context: &mut Context<'p>, item: Property<'p>) -> Argument {
     Argument {
         name,
         value: context.item(item, "Argument.value"),
-        encode: item.item_boolean("HTTPArgument.always_encode").unwrap_or(false),
+        encode: context.item_flag(item, "HTTPArgument.always_encode"),
         use_equals: item.item_text("Argument.metadata").is_none_or(|metadata| metadata == "="),
         content_type: context.item(item, "HTTPArgument.content_type"),
     }

@@ -1,5 +1,7 @@
 //! How texts become bytes.
 
+use std::borrow::Cow;
+
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use encoding_rs::{EncoderResult, Encoding};
@@ -106,6 +108,20 @@ impl Charset {
             Self::Ascii => "US-ASCII",
             Self::Other(encoding) if encoding == encoding_rs::GB18030 => "GB18030",
             Self::Other(encoding) => encoding.name(),
+        }
+    }
+
+    /// The text of these bytes; what is none becomes U+FFFD, as in Java.
+    pub(crate) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
+        let replacement = char::REPLACEMENT_CHARACTER;
+        match self {
+            Self::Utf8 => String::from_utf8_lossy(bytes),
+            Self::Latin1 => bytes.iter().map(|byte| char::from(*byte)).collect(),
+            Self::Ascii => bytes
+                .iter()
+                .map(|byte| if byte.is_ascii() { char::from(*byte) } else { replacement })
+                .collect(),
+            Self::Other(encoding) => encoding.decode_without_bom_handling(bytes).0,
         }
     }
 

@@ -122,8 +122,8 @@ fn form(sampler: &HttpSampler, charset: Charset, user: &mut UserState, request: 
         let mut value = argument.value.text(user).into_owned();
         if !argument.encode {
             // Already encoded by the user: decoded here, since what follows encodes.
-            name = encode::form_decode(&name).unwrap_or(name);
-            value = encode::form_decode(&value).unwrap_or(value);
+            name = decoded(&name, charset).unwrap_or(name);
+            value = decoded(&value, charset).unwrap_or(value);
         }
         if !first {
             out.push('&');
@@ -140,6 +140,32 @@ fn form(sampler: &HttpSampler, charset: Charset, user: &mut UserState, request: 
     request.entity_type.push_str("application/x-www-form-urlencoded; charset=");
     request.entity_type.push_str(charset.name());
     user.give_back(out);
+}
+
+/// A text with its `%xx` and `+` decoded in the charset; `None` when an escape is cut off or no number.
+fn decoded(text: &str, charset: Charset) -> Option<String> {
+    if charset == Charset::Utf8 {
+        return encode::form_decode(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['%', '+']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(behind) = rest.strip_prefix('+') {
+            out.push(' ');
+            rest = behind;
+            continue;
+        }
+        let mut bytes = Vec::new();
+        while rest.starts_with('%') {
+            bytes.push(u8::from_str_radix(rest.get(1..3)?, 16).ok()?);
+            rest = &rest[3..];
+        }
+        out.push_str(&charset.decode(&bytes));
+    }
+    out.push_str(rest);
+    Some(out)
 }
 
 async fn load(sampler: &HttpSampler, path: &str) -> Result<std::sync::Arc<[u8]>, Failure> {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use busyhour_diagnostic::{Diagnostic, nearest_name};
-use busyhour_plan::{Element, Property, TestPlan};
+use busyhour_plan::{Property, TestPlan};
 
 use super::references::is_word;
 use super::variable_use::{Place, VariableUse};
