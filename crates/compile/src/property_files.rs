@@ -61,15 +61,6 @@ fn content(path: &Path) -> std::io::Result<String> {
     Ok(std::fs::read(path)?.into_iter().map(char::from).collect())
 }
 
-/// Notes which properties have been read before the files: they are those of the run, too.
-pub(crate) fn take_over_reads(before: &Properties, properties: &Properties) {
-    for (name, _) in before.all() {
-        if before.is_read(&name) {
-            properties.with(&name, |_| ());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use busyhour_http::TlsPolicy;

@@ -13,7 +13,6 @@ use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;
 use crate::outputs::{BackendListener, ListenerFile};
-use crate::property_files;
 use crate::save_settings::base_prefix;
 
 /// A program ready to run.
@@ -75,7 +74,7 @@ pub fn start(
     if !Arc::ptr_eq(of_variables, properties) {
         user = early(properties);
         initial.iter().for_each(|(slot, value)| user.variables.set_slot(*slot, value));
-        property_files::take_over_reads(of_variables, properties);
+        take_over_reads(of_variables, properties);
     }
     compiled.at_start.evaluate(&mut user, &mut initial);
     let groups = groups(&compiled, &initial, &mut user);
@@ -99,6 +98,15 @@ pub fn start(
         listeners,
         listener_sets: compiled.outputs.sets,
         backends,
+    }
+}
+
+/// Notes which properties have been read before the files: they are those of the run, too.
+fn take_over_reads(before: &Properties, properties: &Properties) {
+    for (name, _) in before.all() {
+        if before.is_read(&name) {
+            properties.with(&name, |_| ());
+        }
     }
 }
 

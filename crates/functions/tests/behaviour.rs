@@ -45,11 +45,16 @@ fn a_function_with_a_similar_name_is_suggested() {
 
 #[test]
 fn secrets_are_properties_or_environment_variables() {
-    let (mut world, templates) =
-        World::compiled(&["${__GetSecret(key)}", "${__GetSecret(PATH)}", "a${__GetSecret(none of these)}"]);
+    let (mut world, templates) = World::compiled(&[
+        "${__GetSecret(key)}",
+        "${__GetSecret(PATH)}",
+        "a${__GetSecret(none of these)}",
+        "${__env(PATH)}",
+    ]);
     world.user.run.properties.set("key", "s3cret");
     assert_eq!(world.render(&templates[0]), "s3cret");
-    assert_eq!(world.render(&templates[1]), std::env::var("PATH").unwrap());
+    let environment = world.render(&templates[3]);
+    assert_eq!(world.render(&templates[1]), environment);
     assert_eq!(world.render(&templates[2]), "a${__GetSecret(none of these)}", "as without the extension");
     assert!(world.log().join("").contains("neither a property nor"));
 }

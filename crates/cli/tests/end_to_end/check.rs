@@ -147,7 +147,7 @@ fn all_unsupported_elements_are_listed_with_their_position() {
         "HTMLAssertion",
         "com.example.NewPostProcessor",
         "__groovy",
-        "plan.jmx is refused because of 5 errors; no request was sent",
+        "plan.jmx is refused because of 6 errors; no request was sent",
     ]);
 }
 
@@ -222,7 +222,7 @@ fn json_contains_the_same_findings() {
     assert_eq!(plans[0]["outline"][2]["name"], "a");
     let findings = plans[1]["findings"].as_array().unwrap();
     let errors: Vec<_> = findings.iter().filter(|finding| finding["severity"] == "error").collect();
-    assert_eq!(errors.len(), 5);
+    assert_eq!(errors.len(), 6);
     assert!(
         errors.iter().all(|error| error["span"]["line"].as_u64() > Some(1) && error["path"][0] == "Plan")
     );

@@ -188,6 +188,7 @@ fn everything_that_can_define_a_variable_is_considered() {
         element("XPath2Extractor", &string("XPathExtractor2.refname", "x")),
         element("HtmlExtractor", &string("HtmlExtractor.refname", "x")),
         element("ForeachController", &string("ForeachController.returnVal", "x")),
+        element("ResultSaver", &string("FileSaver.variablename", "x")),
         element("JDBCSampler", &string("variableNames", "a, x")),
         element("DebugSampler", &string("y", "${__Random(1,9,x)}")),
         element("DebugSampler", &string("y", "${__groovy(vars.put(\"x\"\\, \"1\"))}")),

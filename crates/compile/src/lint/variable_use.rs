@@ -56,6 +56,12 @@ const BARE_NAMES: [&str; 8] = [
     "SwitchController.value",
 ];
 
+/// The variable that has the name of a file that a listener saves; with a number behind it, that of a sub-result.
+const FILE_VARIABLE: &str = "FileSaver.variablename";
+
+/// So many sub-results of a sample have such variables at most.
+const FILES_MAX: u32 = 100;
+
 /// Texts for people, in which nothing is replaced.
 const COMMENTS: [&str; 3] = ["TestPlan.comments", "Argument.desc", "Argument.metadata"];
 
@@ -89,6 +95,10 @@ impl<'p> VariableUse<'p> {
                         self.refer(reference, Place::Property(property));
                     }
                 }
+            }
+            if name == FILE_VARIABLE && !text.is_empty() {
+                self.set(text);
+                self.sets.extend((0..FILES_MAX).map(|number| format!("{text}{number}")));
             }
             if BARE_NAMES.contains(&name) || of_plugin {
                 self.reads.extend(words(text).into_iter().map(str::to_owned));
