@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::plans::{get, group, plan};
 use crate::program::{Ended, Room};
+use crate::servers::Server;
 
 /// Reproducible random numbers.
 struct Dice(u64);
@@ -445,4 +446,17 @@ fn runs_of_a_slower_server_are_distinguished_from_runs_of_the_same_server() {
     let other = room.file("other.jmx", crate::plans::plan(&group("8", "40", &get("Home", "/other"))));
     run("d1", &quick, &other.display().to_string());
     room.type_in("compare a1 d1").expect(3).reports(&["the plans differ", "--allow-unlike"]);
+}
+
+#[test]
+fn runs_of_a_url_on_another_server_are_compared() {
+    let (one, other) = (Server::quick(), Server::quick());
+    let room = Room::new();
+    for (name, server, path) in [("a", &one, "shop"), ("b", &other, "shop"), ("c", &one, "cart")] {
+        let load = "--arrivals 'even(200/s) for 200ms'";
+        room.type_in(&format!("run http://127.0.0.1:{}/{path} {load} --dir {name}", server.port())).expect(0);
+    }
+    let compared = room.type_in("compare --fail-on none a b").expect(0);
+    assert!(compared.all().contains("the servers differ"), "{}", compared.all());
+    room.type_in("compare a c").expect(3).reports(&["the plans differ"]);
 }
