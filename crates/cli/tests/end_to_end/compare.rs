@@ -453,8 +453,8 @@ fn runs_of_a_url_on_another_server_are_compared() {
     let (one, other) = (Server::quick(), Server::quick());
     let room = Room::new();
     for (name, server, path) in [("a", &one, "shop"), ("b", &other, "shop"), ("c", &one, "cart")] {
-        let load = "--arrivals 'even(200/s) for 200ms'";
-        room.type_in(&format!("run http://127.0.0.1:{}/{path} {load} --dir {name}", server.port())).expect(0);
+        let url = format!("http://127.0.0.1:{}/{path}", server.port());
+        room.run(["run", &url, "--arrivals", "even(200/s) for 200ms", "--dir", name]).expect(0);
     }
     let compared = room.type_in("compare --fail-on none a b").expect(0);
     assert!(compared.all().contains("the servers differ"), "{}", compared.all());
