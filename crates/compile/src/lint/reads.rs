@@ -11,7 +11,7 @@ use crate::elements::controllers::ControllerClass;
 use crate::elements::{Role, role};
 
 /// Functions whose argument is the name of a property.
-const OF_PROPERTIES: [&str; 4] = ["__P", "__property", "__isPropDefined", "__setProperty"];
+const OF_PROPERTIES: [&str; 5] = ["__P", "__property", "__isPropDefined", "__setProperty", "__GetSecret"];
 
 /// Functions that evaluate a text, which may name any property.
 const OF_TEXTS: [&str; 7] =

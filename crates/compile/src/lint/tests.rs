@@ -48,8 +48,8 @@ fn the_properties_that_a_plan_reads_are_known_unless_it_can_compose_their_names(
     let known = |names: &str| Some(names.to_owned());
     assert_eq!(reads("/${x}/${__UUID}", ""), known(""));
     assert_eq!(
-        reads("/${__P(b, 1)}${__property(a)}${__if(${__isPropDefined(c)},true,1,2)}", ""),
-        known("a b c")
+        reads("/${__P(b, 1)}${__property(a)}${__if(${__GetSecret(c)},true,1,2)}${__isPropDefined(d)}", ""),
+        known("a b c d")
     );
     assert_eq!(reads("/${__P(${x})}", ""), None);
     assert_eq!(reads("/${__eval(${x})}", ""), None);
