@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
 use crate::open::ArrivalCounts;
-use crate::signs::CoreSigns;
+use crate::signs::{CoreSigns, Doing};
 use crate::stalls::StallLog;
 use crate::suspended::SuspendedUsers;
 use crate::timers::Timers;
@@ -222,7 +222,7 @@ impl Core {
             }
             let stop = self.run.stop();
             if stop == Stop::Now {
-                self.signs.set_ending(true);
+                self.signs.set_doing(Doing::Dropping);
                 return;
             }
             if stop != reported {

@@ -73,6 +73,9 @@ impl<F: Future> Drop for Sliced<F> {
         if let Some(number) = self.number {
             self.core.suspended.remove(number);
         }
+        if self.core.signs.is_dropping() {
+            self.core.signs.tick(self.core.run.clock.now());
+        }
     }
 }
 

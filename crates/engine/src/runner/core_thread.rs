@@ -19,7 +19,7 @@ use super::supervisor::Done;
 use crate::core::Core;
 use crate::open::dispatch::dispatch;
 use crate::phase_users::PhaseUsers;
-use crate::signs::CoreSigns;
+use crate::signs::{CoreSigns, Doing};
 use crate::supply::supply;
 
 /// What the thread of a core is made of.
@@ -76,7 +76,7 @@ impl<P: Protocol> CoreThread<P> {
                     break;
                 }
             }
-            core.signs.set_ending(true);
+            core.signs.set_doing(Doing::HandingOver);
             if core.is_behind() {
                 tokio::select! {
                     () = core.timers.drive() => {}
@@ -109,7 +109,7 @@ pub(crate) async fn phase<P: Protocol>(
     program: &Arc<Program<P>>,
     starts: Vec<Start>,
 ) {
-    core.signs.set_ending(false);
+    core.signs.set_doing(Doing::Running);
     let set = LocalSet::new();
     let users = Rc::new(PhaseUsers::default());
     for start in starts {

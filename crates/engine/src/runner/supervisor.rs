@@ -18,13 +18,6 @@ use crate::stalls::ProcessStalls;
 /// How often the supervisor looks at the cores.
 const BEAT: Duration = Duration::from_millis(25);
 
-/// How long after a forced end the supervisor waits for a core that has not taken it up, in nanoseconds. A core that
-/// responds does so within a tick.
-const TAKE_UP_NS: u64 = 800_000_000;
-
-/// How long it waits for a core that has: for its users to be dropped and its samples to be handed over, in nanoseconds.
-const WIND_UP_NS: u64 = 10_000_000_000;
-
 /// What a core reports to the supervisor.
 #[derive(Debug)]
 pub(super) enum Done {
@@ -87,10 +80,10 @@ impl Supervisor {
     }
 
     fn are_unresponsive(&mut self, waiting_for: &BTreeSet<u32>, now: Nanos) -> bool {
-        let forced_for_ns = now.since(*self.forced.get_or_insert(now));
-        let is_ending = |core: &u32| self.signs.get(*core as usize).is_some_and(|signs| signs.is_ending());
-        let patience_ns = if waiting_for.iter().any(is_ending) { WIND_UP_NS } else { TAKE_UP_NS };
-        forced_for_ns > patience_ns
+        let forced = *self.forced.get_or_insert(now);
+        waiting_for
+            .iter()
+            .all(|core| self.signs.get(*core as usize).is_none_or(|signs| signs.is_unresponsive(forced, now)))
     }
 
     /// What is known of a core that was left behind, and its report.

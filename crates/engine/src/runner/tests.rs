@@ -455,6 +455,27 @@ fn a_forced_end_leaves_a_blocked_core_behind_and_keeps_the_rest() {
     drop(block);
 }
 
+/// A core whose users can be dropped only after an evaluation on another thread.
+#[test]
+fn a_forced_end_leaves_a_core_behind_that_waits_for_an_evaluation() {
+    let (block, blocked_for_ever) = blocking::channel::<()>();
+    let blocked_for_ever = Mutex::new(blocked_for_ever);
+    let (script, _) = watching(move |user| {
+        busyhour_slices::need_coroutines();
+        let core = user.core.as_ref().map_or(0, |core| core.index());
+        if core == 1 && user.iteration == 3 {
+            user.run.force_end();
+            let _ = busyhour_slices::away(1 << 20, || blocked_for_ever.lock().unwrap().recv());
+        }
+        Act::Sleep(1_000_000)
+    });
+    let ran = run_on(2, program(vec![group(2, "-1", vec![leaf("x")], &script)]));
+    assert_eq!(ran.report.stopped, Some(Stop::Now));
+    assert_eq!(ran.report.abandoned.iter().map(|core| core.core).collect::<Vec<_>>(), [1]);
+    assert!(ran.totals.total.samples > 0, "what the cores recorded is kept");
+    drop(block);
+}
+
 #[test]
 fn a_graceful_stop_is_forced_when_its_time_has_passed() {
     let begun = AtomicU32::new(0);
