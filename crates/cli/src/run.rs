@@ -61,6 +61,7 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
     }
     let prepared = prepare(request, stops)?;
     let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(&prepared.started));
+    limit_body_memory(&prepared.started.shared.properties);
     let (observers, senders) = Observers::start(request, &prepared, stops, length)?;
     let (recorder, mut writers) = start_recorder(&prepared, stops, senders)?;
     if request.has_secret_url && !prepared.main.config.url {
@@ -140,6 +141,18 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
         live.finish();
     }
     Ok(exit_code(end, failed_by_stop, &results))
+}
+
+/// The bytes that response bodies may take in the whole process.
+const BODY_MEMORY_PROPERTY: &str = "busyhour.body_memory";
+
+/// Limits the memory for response bodies to the number of bytes in the property, or to half of what this process may use.
+fn limit_body_memory(properties: &Properties) {
+    let asked = properties.get(BODY_MEMORY_PROPERTY).and_then(|text| text.trim().parse().ok());
+    let bytes = asked.or_else(|| system::available_memory().map(|bytes| bytes / 2));
+    if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
+        busyhour_program::body_memory::limit_body_memory(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
 }
 
 fn start_recorder(

@@ -31,6 +31,54 @@ pub(crate) fn memory_bytes_max() -> Option<u64> {
     Some(kib * 1024)
 }
 
+/// Bytes that this process may use: the memory of the machine, or of its container, or its limit of address space; `None` if
+/// unknown.
+pub(crate) fn available_memory() -> Option<u64> {
+    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_memory(&text));
+    let group = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let of_groups = group_limit_files(&group).into_iter();
+    let of_groups =
+        of_groups.filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok());
+    of_groups.chain(machine).chain(address_space()).min()
+}
+
+/// The `MemTotal` of /proc/meminfo in bytes (proc(5)).
+fn total_memory(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// The files with the limits of the control groups around this process, from its /proc/self/cgroup. The limit of an outer group
+/// applies to those inside it.
+fn group_limit_files(cgroup: &str) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for line in cgroup.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        let (root, name) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => continue,
+        };
+        let relative = std::path::Path::new(path.trim_start_matches('/'));
+        files.extend(relative.ancestors().map(|group| std::path::Path::new(root).join(group).join(name)));
+    }
+    files
+}
+
+#[cfg(unix)]
+fn address_space() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+#[cfg(not(unix))]
+fn address_space() -> Option<u64> {
+    None
+}
+
 /// CPU time of the whole machine since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CpuTimes {
@@ -84,6 +132,22 @@ pub(crate) fn new_seed() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_limited_by_the_machine_and_by_groups() {
+        assert_eq!(total_memory("MemTotal:        2048 kB\nMemFree: 1 kB\n"), Some(2 << 20));
+        assert_eq!(total_memory("MemFree: 1 kB\n"), None);
+        let files = group_limit_files("3:memory:/a\n2:cpu:/b\n0::/c/d\n");
+        let expected = [
+            "/sys/fs/cgroup/memory/a/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/c/d/memory.max",
+            "/sys/fs/cgroup/c/memory.max",
+            "/sys/fs/cgroup/memory.max",
+        ];
+        assert_eq!(files, expected.map(std::path::PathBuf::from));
+        assert!(available_memory().is_none_or(|bytes| bytes > 0));
+    }
 
     #[test]
     fn steal_is_a_share_of_the_requested_cpu_time() {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use busyhour_limits::Limit;
+use busyhour_program::body_memory::BodyMemory;
 use busyhour_program::result::SampleResult;
 use busyhour_record::DataType;
 
@@ -109,6 +110,7 @@ impl Failure {
         result.body.clear();
         // What was kept of a body that is too long is not held until the user's next sample.
         result.body.shrink_to(BODY_CAPACITY_KEPT);
+        result.body_memory = BodyMemory::default();
         if keep_body {
             // JMeter keeps the stack trace here; its first line is what plans look for.
             result.body.extend_from_slice(self.class.as_bytes());

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use md5::{Digest as _, Md5};
 
 use busyhour_limits::Limit;
+use busyhour_program::body_memory::BodyMemory;
 
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
@@ -56,6 +57,8 @@ impl Room {
 /// The destination of a body that is needed.
 pub(crate) struct Kept<'a> {
     pub(crate) body: &'a mut Vec<u8>,
+    /// Its share in the memory for all bodies.
+    pub(crate) memory: &'a mut BodyMemory,
     pub(crate) limit: BodyLimit,
     /// What the sample has left, where it has several responses.
     pub(crate) room: Option<&'a Room>,
@@ -85,8 +88,7 @@ impl Kept<'_> {
         if let Some(room) = self.room {
             room.take(stored)?;
         }
-        self.body.extend_from_slice(&text[..stored]);
-        Ok(())
+        self.memory.append(self.body, &text[..stored]).map_err(Failure::no_memory)
     }
 }
 
@@ -105,7 +107,8 @@ mod tests {
 
     fn keep(limit: BodyLimit, pieces: &[&[u8]]) -> (Vec<u8>, Result<(), Option<Limit>>) {
         let mut body = Vec::new();
-        let mut kept = Kept { body: &mut body, limit, room: None, md5: None };
+        let mut kept =
+            Kept { body: &mut body, memory: &mut BodyMemory::default(), limit, room: None, md5: None };
         let all = pieces.iter().try_for_each(|piece| kept.push(piece));
         (body, all.map_err(|failure| failure.limit))
     }
@@ -122,9 +125,14 @@ mod tests {
 
     #[test]
     fn of_a_summed_body_only_the_start_is_kept() {
-        let (mut body, mut md5) = (Vec::new(), Md5::new());
-        let mut kept =
-            Kept { body: &mut body, limit: BodyLimit::Refuse(10), room: None, md5: Some(&mut md5) };
+        let (mut body, mut memory, mut md5) = (Vec::new(), BodyMemory::default(), Md5::new());
+        let mut kept = Kept {
+            body: &mut body,
+            memory: &mut memory,
+            limit: BodyLimit::Refuse(10),
+            room: None,
+            md5: Some(&mut md5),
+        };
         for _ in 0..30 {
             kept.push(&[b'x'; 100]).unwrap();
         }

@@ -3,6 +3,7 @@
 //! `docs/limits.md` has the same table for users.
 
 use busyhour_limits::Limit;
+use busyhour_program::body_memory::NoMemory;
 
 use crate::failure::Failure;
 use crate::response::grouped;
@@ -67,6 +68,12 @@ impl Failure {
     /// The response exceeds a limit.
     pub(crate) fn limited(limit: Limit, class: &'static str, message: impl Into<String>) -> Self {
         Self { limit: Some(limit), ..Self::new(class, message) }
+    }
+
+    /// There is no memory for a body; the class is that of the JVM.
+    pub(crate) fn no_memory(why: NoMemory) -> Self {
+        let hint = "busyhour.body_memory sets the number of bytes for all bodies";
+        Self::limited(Limit::BodyMemory, "java.lang.OutOfMemoryError", format!("{why} ({hint})"))
     }
 
     /// A part of the message exceeds a limit, in the words of HttpCore's `MessageConstraintException`.

@@ -23,7 +23,8 @@ pub(crate) async fn follow(
     let label = total.label.clone();
     // The sample's own body is that of the last response.
     let body = std::mem::take(&mut total.body);
-    let mut first = SampleResult { body, ..total.clone() };
+    let body_memory = std::mem::take(&mut total.body_memory);
+    let mut first = SampleResult { body, body_memory, ..total.clone() };
     first.label = format!("{label}-0");
     first.unnamed_thread = true;
     total.sub_results.push(first);
@@ -95,6 +96,7 @@ pub(crate) async fn follow(
         own.query_string = last.query_string;
     }
     total.body = last.body;
+    total.body_memory = last.body_memory;
     total.code = last.code;
     total.success = last.success;
     total.message = last.message;

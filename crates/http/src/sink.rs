@@ -127,9 +127,9 @@ impl Sink for ResponseSink<'_> {
 
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let Head { decoding, md5, .. } = &mut *self.head;
-        let body = &mut self.result.body;
+        let SampleResult { body, body_memory: memory, .. } = &mut *self.result;
         let (limit, room) = (self.limit, self.room);
-        let mut kept = self.keep.body.then_some(Kept { body, limit, room, md5: md5.as_deref_mut() });
+        let mut kept = self.keep.body.then_some(Kept { body, memory, limit, room, md5: md5.as_deref_mut() });
         match (decoding, &mut kept) {
             (Some(decoding), kept) => decoding.feed(piece, kept.as_mut()),
             (None, Some(kept)) => kept.push(piece),

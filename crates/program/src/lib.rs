@@ -4,6 +4,7 @@
 //! the traits of [`element`], [`template`] and [`sampler`] and see a user through [`user::UserState`]. The engine runs
 //! programs; nothing here depends on it, on XML or on a wire protocol.
 
+pub mod body_memory;
 pub mod clock;
 pub mod controller;
 pub mod element;

@@ -2,6 +2,8 @@
 
 use busyhour_record::{ActiveUsers, AssertionResult, DataType, HttpDetail, SampleTimes};
 
+use crate::body_memory::BodyMemory;
+
 /// The parts of a response that a plan's elements read. A sampler retains these; other parts are only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
@@ -86,6 +88,8 @@ pub struct SampleResult {
     pub response_headers: String,
     /// Response body, decoded (retained if needed).
     pub body: Vec<u8>,
+    /// The share of `body` in the memory for all bodies.
+    pub body_memory: BodyMemory,
     /// Fields of HTTP samplers only (retained if needed).
     pub http: Option<Box<HttpDetail>>,
     /// The file in which the body was saved.
@@ -134,6 +138,7 @@ impl SampleResult {
         if self.body.capacity() > KEEP_CAPACITY {
             self.body = Vec::new();
         }
+        self.body_memory = BodyMemory::default();
         self.assertions.clear();
         self.sub_results.clear();
         self.times = SampleTimes::default();

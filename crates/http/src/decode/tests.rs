@@ -9,12 +9,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::limits::BodyLimit;
 use busyhour_program::ElementError;
+use busyhour_program::body_memory::BodyMemory;
 
 /// Unpacks `body` in pieces of so many bytes; gives the text and how it ended.
 fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), ElementError>) {
     let mut decoding = Decoding::named(encoding.as_bytes()).unwrap().unwrap();
     let mut plain = Vec::new();
-    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Unlimited, room: None, md5: None };
+    let mut kept = Kept {
+        body: &mut plain,
+        memory: &mut BodyMemory::default(),
+        limit: BodyLimit::Unlimited,
+        room: None,
+        md5: None,
+    };
     for piece in body.chunks(piece) {
         decoding.feed(piece, Some(&mut kept)).unwrap();
     }
@@ -123,7 +130,13 @@ fn a_bomb_is_refused_and_a_well_packed_body_is_not() {
     assert!(unpacked <= UNPACKED_BYTES_MIN, "{unpacked}");
     // What is kept is limited before that.
     let (mut plain, mut decoding) = (Vec::new(), Decoding::named(b"gzip").unwrap().unwrap());
-    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Refuse(1 << 20), room: None, md5: None };
+    let mut kept = Kept {
+        body: &mut plain,
+        memory: &mut BodyMemory::default(),
+        limit: BodyLimit::Refuse(1 << 20),
+        room: None,
+        md5: None,
+    };
     let failure = decoding.feed(&once, Some(&mut kept)).unwrap_err();
     assert_eq!(failure.limit, Some(Limit::BodyBytes));
     assert!(plain.len() <= 1 << 20);

@@ -1,0 +1,99 @@
+//! The memory for response bodies, limited for the whole process: each body is limited on its own, but a thousand users may keep
+//! a thousand of them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that all bodies may take.
+static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Bytes that they take.
+static USED: AtomicUsize = AtomicUsize::new(0);
+
+/// Buffers up to this size are not counted, so that small responses do not use a counter that all cores share.
+const COUNTED_BYTES_MIN: usize = 64 << 10;
+
+/// Limits the bytes of all bodies of the process.
+pub fn limit_body_memory(bytes: usize) {
+    MOST.store(bytes, Ordering::Relaxed);
+}
+
+/// There is no memory for a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoMemory {
+    /// All bodies would take more than this number of bytes.
+    #[error("the response bodies of all users would take more than {0} bytes")]
+    Limit(usize),
+    /// The system has none.
+    #[error("the system has no memory for a response body of {0} bytes")]
+    System(usize),
+}
+
+/// The share of one body; it is returned when this value is dropped.
+#[derive(Debug, Default)]
+pub struct BodyMemory(usize);
+
+impl BodyMemory {
+    /// Appends a piece to a body.
+    ///
+    /// # Errors
+    /// There is no memory for it; the body is as before.
+    pub fn append(&mut self, body: &mut Vec<u8>, piece: &[u8]) -> Result<(), NoMemory> {
+        let needed = body.len().saturating_add(piece.len());
+        if needed > body.capacity() && needed > COUNTED_BYTES_MIN {
+            let capacity = needed.max(body.capacity().saturating_mul(2));
+            self.grow_within(capacity, MOST.load(Ordering::Relaxed))?;
+            body.try_reserve_exact(capacity - body.len()).map_err(|_| NoMemory::System(capacity))?;
+        }
+        body.extend_from_slice(piece);
+        Ok(())
+    }
+
+    fn grow_within(&mut self, bytes: usize, most: usize) -> Result<(), NoMemory> {
+        let more = bytes.saturating_sub(self.0);
+        let used = USED.fetch_add(more, Ordering::Relaxed);
+        if used.saturating_add(more) > most {
+            USED.fetch_sub(more, Ordering::Relaxed);
+            return Err(NoMemory::Limit(most));
+        }
+        self.0 += more;
+        Ok(())
+    }
+}
+
+impl Clone for BodyMemory {
+    /// The share of a copy of the body, which exists already and is not refused.
+    fn clone(&self) -> Self {
+        USED.fetch_add(self.0, Ordering::Relaxed);
+        Self(self.0)
+    }
+}
+
+impl Drop for BodyMemory {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            USED.fetch_sub(self.0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_counted_and_returned() {
+        let (mut small, mut body) = (BodyMemory::default(), Vec::new());
+        small.append(&mut body, &[1; 1_000]).unwrap();
+        assert_eq!(small.0, 0);
+        small.append(&mut body, &[1; 100_000]).unwrap();
+        assert_eq!((small.0, body.len()), (101_000, 101_000));
+        let copy = small.clone();
+        let mut other = BodyMemory::default();
+        let left = 1 << 30;
+        assert_eq!(other.grow_within(left, left), Err(NoMemory::Limit(left)));
+        assert_eq!(other.0, 0);
+        drop((small, copy));
+        assert_eq!(other.grow_within(left, left), Ok(()), "what was dropped is free");
+        assert_eq!(other.grow_within(left + 1, left), Err(NoMemory::Limit(left)));
+    }
+}
