@@ -33,8 +33,8 @@ pub(crate) struct OwnArgs {
     /// Verify server certificates against Mozilla's root certificates (JMeter accepts all certificates).
     #[arg(long)]
     verify_tls: bool,
-    /// Store passwords, tokens, keys, cookies and Authorization headers of the command line and the properties in the run
-    /// directory instead of "[redacted]".
+    /// Store secrets of the command line and the properties in the run directory instead of "[redacted]", and headers, body and
+    /// secret parameters of a URL in its plan instead of references to properties.
     #[arg(long)]
     keep_secrets: bool,
     /// Time for users to finish their samples after a stop request (default: 30s).

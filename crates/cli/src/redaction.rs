@@ -100,7 +100,7 @@ fn form_with(text: &str, is_influx: bool, secret: &mut dyn FnMut(&str, &str) -> 
 
 /// `name=value`, with the value replaced by `secret` if it is one.
 fn field(name: &str, value: &str, is_secret: bool, secret: &mut dyn FnMut(&str, &str) -> String) -> String {
-    let decoded = value.replace(['+'], " ").replace("%20", " ");
+    let decoded = value.replace('+', " ").replace("%20", " ");
     let value = match is_secret || is_secret_parameter(name) || is_secret_value(&decoded) {
         true => secret(name, value),
         false => url(value),

@@ -74,8 +74,8 @@ fn is_command(text: &str, at: usize) -> bool {
             begins && bytes.get(at + 2).is_some_and(u8::is_ascii_alphabetic)
         }
         (b'#', b'#') => {
-            let rest = bytes[at + 2..].iter().take(NAME_BYTES_MAX);
-            rest.skip_while(|byte| byte.is_ascii_alphabetic()).next() == Some(&b'[')
+            let mut rest = bytes[at + 2..].iter().take(NAME_BYTES_MAX);
+            rest.find(|byte| !byte.is_ascii_alphabetic()) == Some(&b'[')
         }
         _ => false,
     }

@@ -162,7 +162,9 @@ fn result(summary: &Summary, look: Look) -> Vec<String> {
         parts.push(format!("slowest {} ms", ms(summary.total.response.max)));
     }
     parts.extend(end_words(run).filter(|words| words != "completed").map(|words| early(run.end, words)));
-    lines.extend(wrap(&parts.join(", "), look.width, "").iter().map(|line| look.dim(line)));
+    if !parts.is_empty() {
+        lines.extend(wrap(&parts.join(", "), look.width, "").iter().map(|line| look.dim(line)));
+    }
     if let Some(window) = &summary.window {
         let mut text = format!("Part: {}", window.reason);
         if window.before + window.after > 0 {

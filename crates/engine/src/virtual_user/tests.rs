@@ -160,7 +160,7 @@ fn a_pause_after_failures_delays_the_next_intended_start() {
     let ran = run_on(1, program(vec![group(1, "4", vec![leaf("x")], &script)]));
     let starts = starts.lock().unwrap();
     assert_eq!((ran.totals.total.samples, ran.totals.total.errors), (4, 3));
-    for at in 1..3 {
-        assert!(starts[at].0 >= starts[at - 1].1 + PAUSE_NS, "{starts:?}");
+    for pair in starts[..3].windows(2) {
+        assert!(pair[1].0 >= pair[0].1 + PAUSE_NS, "{starts:?}");
     }
 }
