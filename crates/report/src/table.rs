@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::{Caveat, ReportedCaveat, Summary};
-use busyhour_record::RunEnd;
+use busyhour_record::{LoadChange, RunEnd};
 
 use crate::delivery::{delivery, who};
 use crate::error_causes::causes;
@@ -173,8 +173,10 @@ fn result(summary: &Summary, look: Look) -> Vec<String> {
         }
         lines.extend(wrap(&text, look.width, "  "));
     }
-    for line in changes(run) {
-        lines.extend(wrap(&format!("Changed: {}", printable(&line)), look.width, "  "));
+    // The line above says who stopped the run.
+    let has_changes = run.events.iter().any(|event| event.change != LoadChange::Stop);
+    for line in changes(run).iter().filter(|_| has_changes) {
+        lines.extend(wrap(&format!("Changed: {}", printable(line)), look.width, "  "));
     }
     if let Some(left_out) = run.arrivals.map(|counts| counts.not_offered).filter(|count| *count > 0) {
         lines.push(format!("{} not offered while the run was paused", counted(left_out, "arrival")));
