@@ -63,12 +63,13 @@ pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit>
             ["-n", "-t", "-g"].iter().any(|flag| word.starts_with(flag)) && !word.starts_with("--");
         is_short || ["--nongui", "--testfile", "--reportonly"].iter().any(|flag| word.starts_with(flag))
     };
-    let before = words.iter().take_while(|word| word.starts_with('-')).count();
-    let verb = words.get(before).filter(|word| is_verb(word))?;
-    if before == 0 || words.iter().any(|word| is_jmeters(word)) {
+    let asks_for_help = |word: &&str| matches!(*word, "--help" | "-h" | "--version" | "-V");
+    if !words.first()?.starts_with('-') || words.iter().any(|word| is_jmeters(word) || asks_for_help(word)) {
         return None;
     }
-    let rest = words[before + 1..].join(" ");
+    let at = words.iter().position(|word| is_verb(word))?;
+    let verb = words[at];
+    let rest = words[at + 1..].join(" ");
     let option = words[0];
     let quiet = if option == "-q" { "; -q FILE is a properties file, as in JMeter" } else { "" };
     let text = format!(

@@ -55,6 +55,7 @@ fn mistakes_get_helpful_advice() {
         ("http://127.0.0.1/a", "busyhour run http://127.0.0.1/a", "similar"),
         ("run plan.jmx --live 10.1.2.3:80", "--live=10.1.2.3:80", "similar"),
         ("-q run plan.jmx", "hint: write busyhour run plan.jmx", "not understood"),
+        ("--seed 7 run plan.jmx", "hint: write busyhour run plan.jmx", "not understood"),
     ] {
         let ended = room.type_in(line).expect(2).reports(&[advice]);
         assert!(!ended.stderr.contains(wrong), "{line}: {}", ended.stderr);
