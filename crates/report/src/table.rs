@@ -306,7 +306,7 @@ fn important_caveats(summary: &Summary, look: Look) -> Vec<String> {
         .filter(|reported| matters(summary, reported) && !is_about_generator(&reported.caveat))
         // The first line says how many failed.
         .filter(|reported| !matches!(reported.caveat, Caveat::ManyErrors { .. }))
-        .filter(|reported| rank(&reported.caveat) < 2)
+        .filter(|reported| rank(&reported.caveat) < 3)
         .collect();
     all.sort_by_key(|reported| rank(&reported.caveat));
     let lines = |reported: &&ReportedCaveat| marked(Quality::Warn, &reported.message, look);

@@ -121,6 +121,8 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::MixedPhases { .. }
         | Caveat::StoppedByError { .. }
         | Caveat::Unfinished => 2,
+        // Rates before and after differ by orders of magnitude.
+        Caveat::Plan { kind, .. } if kind == "backed-off" => 2,
         Caveat::Arrivals(_) => 4,
         _ => 3,
     }
