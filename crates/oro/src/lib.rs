@@ -110,6 +110,82 @@ impl Finder {
         }
     }
 
+    /// The groups of the next matches, at most so many, from byte `place` on, which moves to where the search continues: behind
+    /// the last match, one character further if that is empty. Long texts are searched on another thread, many matches at a time.
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn find_some(
+        &self,
+        text: &str,
+        place: &mut usize,
+        at_once: usize,
+        budget: &mut SearchBudget,
+    ) -> Result<Vec<Vec<Option<(usize, usize)>>>, SearchLimit> {
+        let Engine::Plain(regex) = &self.0 else {
+            let mut all = Vec::new();
+            while all.len() < at_once && *place <= text.len() {
+                let Some(groups) = self.find_at(text, *place, budget)? else {
+                    *place = text.len() + 1;
+                    break;
+                };
+                if let Some(Some(whole)) = groups.first() {
+                    *place = next_place(text, *whole);
+                }
+                all.push(groups);
+            }
+            return Ok(all);
+        };
+        let mut from = *place;
+        let all = away(text.len().saturating_sub(from), || {
+            let mut locations = regex.capture_locations();
+            let mut all = Vec::new();
+            while all.len() < at_once && from <= text.len() {
+                let Some(whole) = regex.captures_read_at(&mut locations, text, from) else {
+                    from = text.len() + 1;
+                    break;
+                };
+                from = next_place(text, (whole.start(), whole.end()));
+                all.push((0..locations.len()).map(|group| locations.get(group)).collect());
+            }
+            all
+        });
+        *place = from;
+        Ok(all)
+    }
+
+    /// As [`Finder::find_some`], but only the first and last bytes of the matches.
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn find_some_wholes(
+        &self,
+        text: &str,
+        place: &mut usize,
+        at_once: usize,
+        budget: &mut SearchBudget,
+    ) -> Result<Vec<(usize, usize)>, SearchLimit> {
+        let Engine::Plain(regex) = &self.0 else {
+            let all = self.find_some(text, place, at_once, budget)?;
+            return Ok(all.iter().filter_map(|groups| groups.first().copied().flatten()).collect());
+        };
+        let mut from = *place;
+        let all = away(text.len().saturating_sub(from), || {
+            let mut all = Vec::new();
+            while all.len() < at_once && from <= text.len() {
+                let Some(whole) = regex.find_at(text, from) else {
+                    from = text.len() + 1;
+                    break;
+                };
+                from = next_place(text, (whole.start(), whole.end()));
+                all.push((whole.start(), whole.end()));
+            }
+            all
+        });
+        *place = from;
+        Ok(all)
+    }
+
     /// How many groups it has, the whole match included.
     #[must_use]
     pub fn groups(&self) -> usize {
@@ -127,6 +203,11 @@ impl Finder {
             Engine::Backtracking(program) => program.names.get(name).copied(),
         }
     }
+}
+
+/// Where a search continues after a match, as Java's does: one character further if the match is empty.
+fn next_place(text: &str, (start, end): (usize, usize)) -> usize {
+    if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
 }
 
 /// The steps that are left to several searches together.

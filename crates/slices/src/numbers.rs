@@ -8,8 +8,12 @@ use std::cell::Cell;
 pub enum Number {
     /// Address on the stack where the outermost run of a script began.
     ScriptStack,
-    /// Whether a comparison in a script nested too deeply.
+    /// Which limit an operation of a script reached that cannot return an error; 0: none.
     ScriptOverflow,
+    /// Steps that are left to the outermost run of a script.
+    ScriptSteps,
+    /// Bytes by which the values of scripts have grown since the outermost run began, as an `i64`.
+    ScriptBytes,
     /// Steps that are left to the regular expressions of a script.
     ScriptSearchSteps,
     /// How deep texts are evaluated inside of texts.
@@ -18,7 +22,7 @@ pub enum Number {
     TextCount,
 }
 
-const COUNT: usize = 5;
+const COUNT: usize = 7;
 
 /// The values of all numbers.
 pub(crate) type Numbers = [u64; COUNT];
