@@ -4,4 +4,7 @@
 #[path = "../../crates/script/tests/generated_scripts/mod.rs"]
 mod generated_scripts;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| generated_scripts::check(bytes));
+/// How often loops repeat their statement.
+const COUNTS: [u32; 3] = [10, 10_000, 1_000_000];
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| generated_scripts::check(bytes, COUNTS));

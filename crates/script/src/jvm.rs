@@ -5,8 +5,9 @@
 //! and functions (`known`); `jexl` does so for JEXL. `run` executes the tree. The tree's dialect selects the operators, what
 //! counts as true, and the meaning of an undefined name.
 //!
-//! Each layer imports only from those before it: `tree`; `model`, the types of values, objects, errors and the state of
-//! a run; their methods (`value`, `objects`, `fault`, `machine`); texts and conversions (`library::print`, `types`,
+//! Each layer imports only from those before it: `tree`; `stack`, the limits of a run; `counted`, `index` and `table`, of
+//! which lists and maps are made; `model`, the types of values, objects, errors and the state of a run; `release`, which
+//! frees values; their methods (`value`, `collection`, `objects`, `fault`, `machine`); texts and conversions (`library::print`, `types`,
 //! `operators`); the classes of the `library`; `library::dispatch`, which selects the class of a call; `run`. Lower
 //! layers call `run` and `dispatch` through the function table `model::Interpreter`. `bridge` makes the library
 //! available to JavaScript.
@@ -14,11 +15,14 @@
 mod asserted;
 pub(crate) mod bridge;
 mod classes;
+mod collection;
+mod counted;
 mod diagnostic;
 mod durations;
 mod evaluate;
 mod expression;
 mod fault;
+mod index;
 mod jexl;
 mod known;
 mod lexer;
@@ -32,9 +36,13 @@ mod parser;
 mod patterns;
 mod places;
 mod random;
+mod release;
+#[cfg(test)]
+mod repeated;
 mod run;
 mod stack;
 mod supported;
+mod table;
 mod tree;
 mod truth;
 mod types;

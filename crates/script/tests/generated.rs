@@ -2,7 +2,7 @@
 
 mod generated_scripts;
 
-use generated_scripts::check;
+use generated_scripts::{COUNTS, check};
 
 /// More of them are for changes of the interpreters: 200,000 take a minute.
 const SCRIPTS: u64 = 40_000;
@@ -21,6 +21,6 @@ fn generated_scripts_run_or_are_refused() {
         };
         let length = 20 + next() % 180;
         let bytes: Vec<u8> = (0..length).map(|_| next().to_le_bytes()[0]).collect();
-        check(&bytes);
+        check(&bytes, COUNTS);
     }
 }

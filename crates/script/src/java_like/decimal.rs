@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 /// `digits · 10^(−scale)`. Two decimals of equal value and different scale print differently, as in Java.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
     digits: i128,
     scale: i32,

@@ -305,9 +305,13 @@ fn sized_array(machine: &mut Machine<'_>, made: Type, sizes: &[Expr], frame: &Rc
         let Some(count) = count.filter(|count| *count <= 1 << 20) else {
             return Err(thrown("RuntimeException", "this is no size of an array"));
         };
-        machine.spend(count / 8)?;
         counts.push(count);
     }
+    let (_, all) = counts.iter().fold((1, 0_usize), |(rows, all), count| {
+        let rows = usize::saturating_mul(rows, *count);
+        (rows, all.saturating_add(rows))
+    });
+    machine.spend_items(all)?;
     Ok(new_array(made, &counts))
 }
 

@@ -32,6 +32,7 @@ pub(super) mod sample_result;
 pub(super) mod sampler;
 pub(super) mod statics;
 pub(super) mod temporal;
+pub(super) mod text_units;
 pub(super) mod texts;
 pub(super) mod threads;
 pub(super) mod time;
@@ -53,7 +54,10 @@ pub(super) fn unknown(object: &V, method: &str) -> Fault {
 /// A text argument: a `String`, in Groovy also a `StringBuilder` or `GString`.
 pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     match value {
-        V::Plain(Value::Text(text)) => Ok(text.to_string()),
+        V::Plain(Value::Text(text)) => {
+            machine.spend_text(text.len())?;
+            Ok(text.to_string())
+        }
         V::Plain(Value::Null) => Err(thrown("NullPointerException", "the text is null")),
         V::Object(inner) => match &**inner {
             Object::Builder(text, _) => Ok(text.borrow().clone()),
@@ -65,7 +69,6 @@ pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fa
             )),
         },
         other => {
-            let _ = machine;
             Err(thrown("MissingMethodException", format!("the method takes a String, not {}", other.kind())))
         }
     }

@@ -2,17 +2,13 @@
 
 use std::rc::Rc;
 
-use busyhour_slices::tick;
-
 use super::classes::Class;
-use super::fault::limit;
-use super::model::{Fault, Object, Outcome, V, Variable};
+use super::fault::{limit, thrown_without_message};
+use super::model::{Fault, Object, Outcome, Role, V, Variable};
 pub(super) use super::model::{Frame, Machine};
+use super::stack::{self, MEMORY_BYTES_MAX, Reached, STEPS_MAX};
 use super::tree::{Name, Operator, Type};
 use crate::language::{Dialect, Language};
-
-/// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
-pub(super) const STEPS_MAX: u32 = 5_000_000;
 
 /// Longest text that a script may build, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 16 << 20;
@@ -36,25 +32,64 @@ impl Machine<'_> {
     }
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Fault> {
-        match self.steps_left.checked_sub(u32::try_from(steps).unwrap_or(u32::MAX)) {
-            Some(left) => {
-                self.steps_left = left;
-                tick(steps);
-                Ok(())
-            }
-            None => Err(limit(format!("{STEPS_MAX} steps"))),
+        if stack::spend(steps) { Ok(()) } else { Err(self.reached(Reached::Steps)) }
+    }
+
+    /// Counts the steps of copying so many values, and refuses if their memory would be too much.
+    pub(super) fn spend_items(&mut self, items: usize) -> Result<(), Fault> {
+        self.spend(items / 4)?;
+        self.room_for(items)
+    }
+
+    /// Refuses if the memory of so many values would be too much.
+    pub(super) fn room_for(&mut self, items: usize) -> Result<(), Fault> {
+        if stack::has_room_for(items.saturating_mul(size_of::<V>())) {
+            Ok(())
+        } else {
+            Err(self.reached(Reached::Memory))
         }
+    }
+
+    /// The error for a limit. Java's stack is larger, so a script with finite recursion may run in JMeter.
+    pub(super) fn reached(&mut self, reached: Reached) -> Fault {
+        match reached {
+            Reached::Stack => {
+                self.scope.note_unsupported("a nesting of calls that is this deep");
+                thrown_without_message("StackOverflowError")
+            }
+            Reached::Steps => limit(format!("{STEPS_MAX} steps")),
+            Reached::Memory => limit(format!("{} MiB of values", MEMORY_BYTES_MAX >> 20)),
+        }
+    }
+
+    /// Fails if an operation that could not return an error has reached a limit.
+    pub(super) fn check_limits(&mut self) -> Result<(), Fault> {
+        match stack::stopped_early() {
+            None => Ok(()),
+            Some(reached) => Err(self.reached(reached)),
+        }
+    }
+
+    /// Fails if the stack is nearly used up.
+    pub(super) fn check_stack(&mut self) -> Result<(), Fault> {
+        if stack::is_exhausted() { Err(self.reached(Reached::Stack)) } else { Ok(()) }
     }
 
     pub(super) fn spend_text(&mut self, len: usize) -> Result<(), Fault> {
-        if len > TEXT_BYTES_MAX {
-            return Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20)));
-        }
+        self.check_text(len)?;
         self.spend(len / 64)
     }
 
+    /// Refuses a text that is too long.
+    pub(super) fn check_text(&mut self, len: usize) -> Result<(), Fault> {
+        if len > TEXT_BYTES_MAX {
+            return Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20)));
+        }
+        Ok(())
+    }
+
     pub(super) fn inner(&self, parent: &Rc<Frame>) -> Rc<Frame> {
-        Rc::new(Frame { parent: Some(parent.clone()), ..Frame::default() })
+        Rc::new(Frame::new(Vec::new(), Some(parent.clone()), Role::Variables))
     }
 
     pub(super) fn find(&self, frame: &Rc<Frame>, name: Name) -> Option<V> {

@@ -13,7 +13,10 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::classes::Class;
+use super::counted::Counted;
+use super::index::Index;
 use super::random::JavaRandom;
+use super::table::Entries;
 use super::tree::{Base, Definition, Function, Name, Operator, Tree, Type};
 use crate::{MadeResult, RequestArgument, RequestCookie, RequestFile, Scope, Value};
 
@@ -65,7 +68,10 @@ pub(super) enum Order {
 
 #[derive(Debug)]
 pub(super) struct List {
-    pub items: RefCell<Vec<V>>,
+    pub items: Counted<V>,
+    /// Of a set: the places of its items, as of so many changes.
+    pub index: RefCell<Index>,
+    pub indexed_changes: Cell<u64>,
     /// A set, and its order.
     pub set: Option<Order>,
     pub fixed: bool,
@@ -77,13 +83,13 @@ pub(super) struct List {
 
 #[derive(Debug)]
 pub(super) struct Array {
-    pub items: RefCell<Vec<V>>,
+    pub items: Counted<V>,
     pub of: Base,
 }
 
 #[derive(Debug)]
 pub(super) struct Map {
-    pub entries: RefCell<Vec<(V, V)>>,
+    pub entries: Entries<V, V>,
     pub order: Order,
     /// Greatest number of entries so far: tables do not shrink.
     pub most: Cell<usize>,
@@ -152,7 +158,7 @@ pub(super) enum Object {
     /// Class, message, cause.
     Exception(Class, Option<String>, V),
     Entry(V, V),
-    Iterator(RefCell<Vec<V>>),
+    Iterator(RefCell<VecDeque<V>>),
     Atomic(Cell<i64>, Class),
     Uuid(String),
     Charset(String),
@@ -176,6 +182,23 @@ pub(super) struct Matcher {
     pub pattern: String,
     pub found: RefCell<Option<Groups>>,
     pub next: Cell<usize>,
+    /// Matches behind the last one that `find` returned.
+    pub ahead: RefCell<Ahead>,
+    /// All matches, once something asked for them.
+    pub all: RefCell<Option<Rc<Vec<Groups>>>>,
+    /// A byte of the text and the units of UTF-16 before it.
+    pub counted: Cell<(usize, usize)>,
+}
+
+/// Matches that have been found before they are asked for.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// Where `find` continues when they are valid.
+    pub from: usize,
+    /// Where the search behind them continues.
+    pub place: usize,
+    pub at_once: usize,
+    pub found: VecDeque<Groups>,
 }
 
 /// An error, and its offset in the script once that is known.
@@ -219,7 +242,7 @@ pub(super) enum Role {
     Statics(Arc<Definition>),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Frame {
     pub variables: RefCell<Vec<Variable>>,
     pub parent: Option<Rc<Frame>>,
@@ -234,12 +257,13 @@ pub(super) struct Machine<'s> {
     pub methods: HashMap<Arc<str>, Arc<Function>>,
     /// The static fields of the script's classes, once they are used.
     pub statics: HashMap<Class, Rc<Frame>>,
-    pub steps_left: u32,
     pub it: Option<Name>,
     /// Frames that closures refer to. Such a frame may hold the closure, so that neither would ever be freed.
     pub captured: RefCell<Vec<Weak<Frame>>>,
     /// A value of this run stays in the user's variables, maybe with closures.
     pub leaves_objects: bool,
+    /// The script has read or set an object in the user's variables, so that it may have changed it.
+    pub reads_objects: bool,
     /// Objects of JSON that closures are making, the innermost last.
     pub builders: Vec<Rc<Map>>,
     /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
@@ -248,6 +272,8 @@ pub(super) struct Machine<'s> {
     pub time_categories: u32,
     /// The results that the script added to those of JMeter: whether to the previous one, at which index, and the object.
     pub added_results: Vec<(bool, usize, Rc<Made>)>,
+    /// The text whose length was asked for last, and its units of UTF-16.
+    pub measured: Option<(Arc<str>, usize)>,
     /// What BeanShell's message names as the origin of the exception thrown last.
     pub origin: Option<String>,
 }
@@ -305,6 +331,9 @@ pub trait Instance: Debug {
     fn file(&self) -> Option<RequestFile> {
         None
     }
+
+    /// Moves the values that it holds to `values`, when it is freed.
+    fn take_values(&mut self, _values: &mut Vec<V>) {}
 
     /// Its items, where it is a sequence.
     fn items(&self) -> Option<Vec<V>> {

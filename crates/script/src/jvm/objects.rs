@@ -1,10 +1,14 @@
 //! Objects of the JDK's and Groovy's classes.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::classes::Class;
-use super::model::{Frame, Instance, Role};
+use super::model::{Frame, Instance, Role, Variable};
 pub(super) use super::model::{Object, Sink, Temporal};
+use super::release::FRAME_BYTES;
+use super::stack::count_bytes;
 use super::tree::Definition;
 
 impl Object {
@@ -86,7 +90,7 @@ impl Object {
             (Object::Uuid(a), Object::Uuid(b)) | (Object::Charset(a), Object::Charset(b)) => a == b,
             (Object::File(a), Object::File(b)) => a == b,
             (Object::Unit(a), Object::Unit(b)) => a == b,
-            (Object::Own(a), Object::Own(b)) => std::rc::Rc::ptr_eq(a, b),
+            (Object::Own(a), Object::Own(b)) => Rc::ptr_eq(a, b),
             (Object::Entry(a, x), Object::Entry(b, y)) => a.equals(b) && x.equals(y),
             _ => false,
         }
@@ -94,6 +98,11 @@ impl Object {
 }
 
 impl Frame {
+    pub fn new(variables: Vec<Variable>, parent: Option<Rc<Frame>>, role: Role) -> Frame {
+        count_bytes(0, FRAME_BYTES);
+        Frame { variables: RefCell::new(variables), parent, role }
+    }
+
     /// The class definition whose fields these are.
     pub fn definition(&self) -> Option<&Arc<Definition>> {
         match &self.role {

@@ -4,6 +4,7 @@ mod cases;
 mod equality;
 mod jexl;
 mod refused;
+mod same_as;
 
 use std::rc::Rc;
 
@@ -11,6 +12,7 @@ pub(super) use self::cases::{is_case, java_case};
 pub(super) use self::equality::{compare, same};
 pub(super) use self::jexl::{is_empty, size};
 use self::refused::{is_defined, name, refused};
+pub(super) use self::same_as::SameAs;
 use super::fault::{Fault, Outcome, limit, thrown, unsupported};
 use super::library::print;
 use super::machine::Machine;
@@ -18,7 +20,7 @@ use super::objects::Object;
 use super::patterns::{self, Matcher};
 use super::tree::{Operator, Shift};
 use super::value::V;
-use super::{durations, missing, stack, types};
+use super::{durations, missing, types};
 use crate::Value;
 use crate::java_like::{Decimal, beanshell, groovy};
 use crate::plain::Binary;
@@ -134,13 +136,14 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
                 V::List(_) | V::Array(_) => items.extend(other.items().unwrap_or_default()),
                 other => items.push(other.clone()),
             }
+            machine.room_for(items.len())?;
             Ok(match list.set {
                 Some(order) => V::set(items, order),
                 None => V::list(items),
             })
         }
         (Binary::Add, V::Array(array), V::List(_) | V::Array(_)) => {
-            let mut items = array.items.borrow().clone();
+            let mut items = left.items().unwrap_or_default();
             items.extend(right.items().unwrap_or_default());
             Ok(V::array(items, array.of))
         }
@@ -149,13 +152,16 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
                 V::List(_) | V::Array(_) => other.items().unwrap_or_default(),
                 other => vec![other.clone()],
             };
+            let mut all = list.ordered();
+            let before = all.len();
+            all.extend(gone);
+            let mut known = SameAs::new(&all);
+            for other in all.drain(before..) {
+                known.add(other);
+            }
             let mut items = Vec::new();
-            for item in list.ordered() {
-                let mut stays = true;
-                for other in &gone {
-                    stays &= !same(&item, other)?;
-                }
-                if stays {
+            for item in all {
+                if !known.contains(machine, &item)? {
                     items.push(item);
                 }
             }
@@ -174,7 +180,7 @@ fn of_values(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> 
         (Binary::Multiply, V::List(list), V::Plain(Value::Integer(times))) => {
             let items = list.ordered();
             let times = usize::try_from(*times).unwrap_or(0);
-            machine.spend(items.len() * times)?;
+            machine.spend_items(items.len().saturating_mul(times))?;
             Ok(V::list(items.iter().cloned().cycle().take(items.len() * times).collect()))
         }
         (Binary::Add, V::Map(map), V::Map(other)) => {
@@ -415,7 +421,8 @@ pub(super) fn plus(machine: &Machine<'_>, value: V) -> Outcome {
 pub(super) fn minus(machine: &mut Machine<'_>, value: &V) -> Outcome {
     match value {
         _ if machine.jexl() => jexl::minus(value),
-        V::List(list) if machine.groovy() && !stack::must_stop() => {
+        V::List(list) if machine.groovy() => {
+            machine.check_stack()?;
             let mut made = Vec::new();
             for item in list.ordered() {
                 made.push(minus(machine, &item)?);
@@ -466,7 +473,7 @@ pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> 
     if a.abs_diff(b) > 1 << 20 {
         return Err(limit("a range of a million numbers"));
     }
-    machine.spend(usize::try_from(a.abs_diff(b)).unwrap_or(0) / 4)?;
+    machine.spend_items(usize::try_from(a.abs_diff(b)).unwrap_or(0))?;
     let long = matches!(from, V::Plain(Value::Long(_))) || matches!(to, V::Plain(Value::Long(_)));
     let number = |value: i64| if long { V::long(value) } else { V::int(value) };
     let mut items: Vec<V> =

@@ -1,22 +1,33 @@
 //! Java's regular expressions, as far as the engine here finds the same matches.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::iter::Peekable;
 use std::rc::Rc;
 use std::str::Chars;
 
-use busyhour_oro::{Finder, SearchBudget};
+use busyhour_oro::{Finder, SearchBudget, SearchLimit};
 use busyhour_slices::Number::ScriptSearchSteps;
 
 use super::fault::{Fault, limit, thrown, unsupported};
+use super::machine::TEXT_BYTES_MAX;
+use super::model::Ahead;
 pub(super) use super::model::{Groups, Matcher};
+use super::stack::{self, STEPS_MAX};
 use crate::error::UnsupportedPattern;
 
 /// Compiled patterns kept per thread.
 const KEPT_MAX: usize = 256;
+/// Longest pattern, in bytes: reading it takes many times its memory.
+const PATTERN_BYTES_MAX: usize = 64 << 10;
 /// All searches of one run of a script may take as many steps as so many single searches.
 const SEARCHES_MAX: u32 = 4;
+/// Matches that are looked for at once, at first and at most. A long text is searched on another thread, which takes some 20 µs to
+/// begin.
+const AT_ONCE_MIN: usize = 16;
+const AT_ONCE_MAX: usize = 4096;
+/// Bytes that are searched in the time of a step.
+const SEARCHED_BYTES_PER_STEP: usize = 64;
 
 thread_local! {
     static KEPT: RefCell<HashMap<String, Rc<Finder>>> = RefCell::new(HashMap::new());
@@ -25,17 +36,6 @@ thread_local! {
 /// Resets the budget of search steps when a script starts.
 pub(super) fn renew_budget() {
     ScriptSearchSteps.set(SearchBudget::of_searches(SEARCHES_MAX).steps());
-}
-
-impl Matcher {
-    pub fn new(pattern: &str, text: &str) -> Matcher {
-        Matcher {
-            text: text.into(),
-            pattern: pattern.to_owned(),
-            found: RefCell::new(None),
-            next: Cell::new(0),
-        }
-    }
 }
 
 /// Checks whether the pattern is supported; the error names the unsupported part.
@@ -48,6 +48,9 @@ pub(super) fn check(pattern: &str) -> Result<(), UnsupportedPattern> {
 }
 
 pub(super) fn compiled(pattern: &str) -> Result<Rc<Finder>, Fault> {
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return Err(limit(format!("a regular expression of {} KiB", PATTERN_BYTES_MAX >> 10)));
+    }
     KEPT.with_borrow_mut(|kept| {
         if let Some(regex) = kept.get(pattern) {
             return Ok(Rc::clone(regex));
@@ -69,25 +72,175 @@ pub(super) fn find(pattern: &str, text: &str, from: usize) -> Result<Option<Grou
     if from > text.len() {
         return Ok(None);
     }
-    let regex = compiled(pattern)?;
+    searched(pattern, |finder, budget| finder.find_at(text, from, budget))
+}
+
+/// Has a search done with the steps that are left to the run's regular expressions.
+fn searched<T>(
+    pattern: &str,
+    search: impl FnOnce(&Finder, &mut SearchBudget) -> Result<T, SearchLimit>,
+) -> Result<T, Fault> {
+    let finder = compiled(pattern)?;
     let mut budget = SearchBudget::of_steps(ScriptSearchSteps.get());
-    let found = regex.find_at(text, from, &mut budget);
+    let found = search(&finder, &mut budget);
     ScriptSearchSteps.set(budget.steps());
     found.map_err(|_| {
         limit(format!("its regular expressions need too many steps, the last one was `{pattern}`"))
     })
 }
 
+/// Counts the steps of a search that came to this match.
+fn spend_match(before: usize, end: usize) -> Result<(), Fault> {
+    if stack::spend(1 + end.saturating_sub(before) / SEARCHED_BYTES_PER_STEP) {
+        Ok(())
+    } else {
+        Err(limit(format!("{STEPS_MAX} steps")))
+    }
+}
+
+/// Visits the matches with their groups until `visit` returns false.
+fn each_match(
+    pattern: &str,
+    text: &str,
+    mut visit: impl FnMut(Groups) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let (mut place, mut at_once) = (0, AT_ONCE_MIN);
+    while place <= text.len() {
+        let before = place;
+        let found = searched(pattern, |finder, budget| finder.find_some(text, &mut place, at_once, budget))?;
+        spend_match(before, place)?;
+        at_once = (at_once * 2).min(AT_ONCE_MAX);
+        for groups in found {
+            spend_match(0, 0)?;
+            if !visit(groups)? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Visits the first and last bytes of the matches until `visit` returns false.
+fn each_whole(
+    pattern: &str,
+    text: &str,
+    mut visit: impl FnMut(usize, usize) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    if let Some(fixed) = fixed_text(pattern) {
+        let mut chars = fixed.chars();
+        let found: Box<dyn Iterator<Item = (usize, &str)>> = match (chars.next(), chars.next()) {
+            (Some(only), None) => Box::new(text.match_indices(only)),
+            _ => Box::new(text.match_indices(&fixed)),
+        };
+        let mut before = 0;
+        for (start, part) in found {
+            let end = start + part.len();
+            spend_match(before, end)?;
+            before = end;
+            if !visit(start, end)? {
+                return Ok(());
+            }
+        }
+        return spend_match(before, text.len());
+    }
+    let (mut place, mut at_once) = (0, AT_ONCE_MIN);
+    while place <= text.len() {
+        let before = place;
+        let found =
+            searched(pattern, |finder, budget| finder.find_some_wholes(text, &mut place, at_once, budget))?;
+        spend_match(before, place)?;
+        at_once = (at_once * 2).min(AT_ONCE_MAX);
+        for (start, end) in found {
+            spend_match(0, 0)?;
+            if !visit(start, end)? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The text that is the only one that the pattern matches, if it has no special characters.
+fn fixed_text(pattern: &str) -> Option<String> {
+    let mut fixed = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => fixed.push(chars.next().filter(char::is_ascii_punctuation)?),
+            '.' | '$' | '|' | '(' | ')' | '[' | ']' | '{' | '}' | '^' | '?' | '*' | '+' => return None,
+            c => fixed.push(c),
+        }
+    }
+    Some(fixed).filter(|fixed| !fixed.is_empty())
+}
+
 /// All matches.
 pub(super) fn find_all(pattern: &str, text: &str) -> Result<Vec<Groups>, Fault> {
     let mut all = Vec::new();
-    let mut from = 0;
-    while let Some(groups) = find(pattern, text, from)? {
-        let Some(Some((start, end))) = groups.first().copied() else { break };
-        from = after(text, start, end);
+    each_match(pattern, text, |groups| {
         all.push(groups);
-    }
+        Ok(true)
+    })?;
     Ok(all)
+}
+
+impl Matcher {
+    pub fn new(pattern: &str, text: &str) -> Matcher {
+        Matcher {
+            text: text.into(),
+            pattern: pattern.to_owned(),
+            found: RefCell::new(None),
+            next: Cell::new(0),
+            ahead: RefCell::default(),
+            all: RefCell::default(),
+            counted: Cell::new((0, 0)),
+        }
+    }
+
+    /// The next match of `find`. Matches behind it are looked for as well, because `find` is mostly called in a loop.
+    pub fn find_next(&self) -> Result<Option<Groups>, Fault> {
+        let mut ahead = self.ahead.take();
+        let from = self.next.get();
+        if ahead.from != from {
+            ahead = Ahead { from, place: from, at_once: 1, found: VecDeque::new() };
+        }
+        if ahead.found.is_empty() && ahead.place <= self.text.len() {
+            let (before, at_once) = (ahead.place, ahead.at_once.max(1));
+            let found = searched(&self.pattern, |finder, budget| {
+                finder.find_some(&self.text, &mut ahead.place, at_once, budget)
+            })?;
+            spend_match(before, ahead.place)?;
+            ahead.found = found.into();
+            ahead.at_once = (at_once * 2).min(AT_ONCE_MAX);
+        }
+        let found = ahead.found.pop_front();
+        if let Some(Some((start, end))) = found.as_ref().and_then(|groups| groups.first().copied()) {
+            self.next.set(after(&self.text, start, end));
+            ahead.from = self.next.get();
+        }
+        self.ahead.replace(ahead);
+        Ok(found)
+    }
+
+    /// All matches.
+    pub fn all(&self) -> Result<Rc<Vec<Groups>>, Fault> {
+        if let Some(all) = &*self.all.borrow() {
+            return Ok(Rc::clone(all));
+        }
+        let all = Rc::new(find_all(&self.pattern, &self.text)?);
+        self.all.replace(Some(Rc::clone(&all)));
+        Ok(all)
+    }
+
+    /// The units of UTF-16 before a byte; the next call for a byte behind it counts only from there.
+    pub fn units_before(&self, byte: usize) -> usize {
+        let (counted_byte, counted_units) = self.counted.get();
+        let (from, units) = if counted_byte <= byte { (counted_byte, counted_units) } else { (0, 0) };
+        stack::spend((byte - from) / SEARCHED_BYTES_PER_STEP);
+        let units = units + self.text[from..byte].encode_utf16().count();
+        self.counted.set((byte, units));
+        units
+    }
 }
 
 /// The offset at which the search continues after a match: one character further if the match is empty.
@@ -152,39 +305,56 @@ pub(super) fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut S
 pub(super) fn replace(text: &str, pattern: &str, with: &str, all: bool) -> Result<String, Fault> {
     let mut out = String::new();
     let mut copied = 0;
-    let matches = if all { find_all(pattern, text)? } else { find(pattern, text, 0)?.into_iter().collect() };
-    for groups in matches {
-        let Some(Some((start, end))) = groups.first().copied() else { continue };
-        out.push_str(&text[copied..start]);
-        expand(with, text, &groups, &mut out)?;
-        copied = end;
+    if with.contains(['$', '\\']) {
+        each_match(pattern, text, |groups| {
+            if let Some(Some((start, end))) = groups.first().copied() {
+                out.push_str(&text[copied..start]);
+                expand(with, text, &groups, &mut out)?;
+                copied = end;
+            }
+            check_length(out.len())?;
+            Ok(all)
+        })?;
+    } else {
+        each_whole(pattern, text, |start, end| {
+            out.push_str(&text[copied..start]);
+            out.push_str(with);
+            copied = end;
+            check_length(out.len())?;
+            Ok(all)
+        })?;
     }
     out.push_str(&text[copied..]);
+    check_length(out.len())?;
     Ok(out)
 }
 
+fn check_length(len: usize) -> Result<(), Fault> {
+    if len > TEXT_BYTES_MAX { Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20))) } else { Ok(()) }
+}
+
 /// `String.split(pattern, limit)`.
-pub(super) fn split(text: &str, pattern: &str, limit: i64) -> Result<Vec<String>, Fault> {
+pub(super) fn split<'t>(text: &'t str, pattern: &str, limit: i64) -> Result<Vec<&'t str>, Fault> {
     let mut parts = Vec::new();
     let mut copied = 0;
-    for groups in find_all(pattern, text)? {
-        let Some(Some((start, end))) = groups.first().copied() else { continue };
+    each_whole(pattern, text, |start, end| {
         if limit > 0 && parts.len() as i64 == limit - 1 {
-            break;
+            return Ok(false);
         }
         // An empty match at the beginning gives no empty first part.
         if end == 0 || (start == end && start == text.len()) {
-            continue;
+            return Ok(true);
         }
-        parts.push(text[copied..start].to_owned());
+        parts.push(&text[copied..start]);
         copied = end;
-    }
+        Ok(true)
+    })?;
     if parts.is_empty() && copied == 0 {
-        return Ok(vec![text.to_owned()]);
+        return Ok(vec![text]);
     }
-    parts.push(text[copied..].to_owned());
+    parts.push(&text[copied..]);
     if limit == 0 {
-        while parts.last().is_some_and(String::is_empty) {
+        while parts.last().is_some_and(|part| part.is_empty()) {
             parts.pop();
         }
     }

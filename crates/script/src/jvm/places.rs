@@ -8,7 +8,7 @@ use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Expr, Kind};
 use super::value::{Host, List, V};
-use super::{durations, missing, patterns, types};
+use super::{durations, missing, types};
 use crate::Value;
 
 fn null_property(name: &str) -> Fault {
@@ -106,6 +106,7 @@ pub(super) fn spread(
     object: &V,
     mut of_item: impl FnMut(&mut Machine<'_>, V) -> Outcome,
 ) -> Outcome {
+    machine.check_stack()?;
     if object.is_null() {
         return Ok(V::NULL);
     }
@@ -153,7 +154,13 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
             let Some(at) = index.as_long() else {
                 return Err(unsupported(format!("an index of {}", index.kind())));
             };
-            let items = list.ordered();
+            let items = match list.set {
+                None => list.items.borrow(),
+                Some(_) => {
+                    let items = V::list(list.ordered());
+                    return self::index(machine, &items, index);
+                }
+            };
             match place(at, items.len(), true) {
                 Some(at) => Ok(items[at].clone()),
                 None if at >= 0 => Ok(V::NULL),
@@ -177,7 +184,13 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
         }
         V::Map(map) if groovy => Ok(map.get(index).unwrap_or(V::NULL)),
         V::Plain(Value::Text(text)) if groovy => match index {
-            V::Plain(index) => Ok(V::from(crate::plain::convert::character(text, index)?)),
+            V::Plain(index) => {
+                if let Some(found) = library::text_units::item(machine, text, index) {
+                    return Ok(found);
+                }
+                machine.spend_text(text.len())?;
+                Ok(V::from(crate::plain::convert::character(text, index)?))
+            }
             _ => Err(unsupported(format!("an index of {}", index.kind()))),
         },
         V::Host(Host::Vars) if groovy && index.as_text().is_some() => {
@@ -194,7 +207,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
                 let Some(at) = index.as_long() else {
                     return Err(unsupported(format!("an index of {}", index.kind())));
                 };
-                let all = patterns::find_all(&matcher.pattern, &matcher.text)?;
+                let all = matcher.all()?;
                 let found =
                     place(at, all.len(), true).map(|at| library::regex::item(&matcher.text, &all[at]));
                 found
@@ -235,7 +248,9 @@ fn part<T: Clone>(items: &[T], range: &str, outside: impl Fn(i64, i64) -> Fault)
 
 /// `object[1..3]`, `object[0, 2]`
 fn several(machine: &mut Machine<'_>, object: &V, picks: &List) -> Outcome {
+    machine.check_stack()?;
     if let V::Plain(Value::Text(text)) = object {
+        machine.spend_text(text.len())?;
         let units: Vec<u16> = text.encode_utf16().collect();
         let outside = |from: i64, to: i64| {
             let message = format!("begin {from}, end {to}, length {}", units.len());
@@ -398,6 +413,7 @@ fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outc
             if at > 1 << 20 {
                 return Err(unsupported("an index of this size"));
             }
+            machine.spend_items((at + 1).saturating_sub(len))?;
             let mut items = list.items.borrow_mut();
             while items.len() <= at {
                 items.push(V::NULL);

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 use self::flow::Flow;
 use super::classes::Class;
-use super::fault::{Cause, Fault, Outcome, thrown, thrown_without_message, unsupported};
-use super::machine::STEPS_MAX;
+use super::fault::{Cause, Fault, Outcome, thrown, unsupported};
 use super::model::{Frame, Interpreter, Machine, Role, Variable};
 use super::objects::Object;
 use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
@@ -103,7 +102,10 @@ pub(super) fn run(
             variables.push(Variable { name: id, value: value.clone(), declared: *declared });
         }
     }
-    let _run = stack::begin();
+    let run = stack::begin();
+    if run.is_outermost() {
+        super::patterns::renew_budget();
+    }
     let mut machine = Machine::with_variables(tree, scope, variables);
     if let Some(memory) = &memory {
         machine.methods.clone_from(&memory.methods);
@@ -151,8 +153,10 @@ impl<'s> Machine<'s> {
     /// The state before the first statement.
     fn with_variables(tree: &'s Tree, scope: &'s mut dyn Scope, variables: Vec<Variable>) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
-        let global = Rc::new(Frame { variables: RefCell::new(variables), ..Frame::default() });
-        super::patterns::renew_budget();
+        let global = Rc::new(Frame::new(variables, None, Role::Variables));
+        if !stack::is_running() {
+            super::patterns::renew_budget();
+        }
         Machine {
             interpreter: &INTERPRETER,
             tree,
@@ -160,14 +164,15 @@ impl<'s> Machine<'s> {
             global,
             methods: HashMap::new(),
             statics: HashMap::new(),
-            steps_left: STEPS_MAX,
             it,
             captured: RefCell::default(),
             leaves_objects: false,
+            reads_objects: false,
             builders: Vec::new(),
             delegates: Vec::new(),
             time_categories: 0,
             added_results: Vec::new(),
+            measured: None,
             origin: None,
         }
     }
@@ -188,6 +193,7 @@ impl Machine<'_> {
             let value = id.and_then(|id| self.find(&self.global.clone(), id as Name)).unwrap_or(V::Void);
             values.push(self.plain(value)?);
         }
+        self.check_limits()?;
         Ok((value, values))
     }
 
@@ -486,18 +492,16 @@ impl Machine<'_> {
     /// The items of a loop.
     fn looped(&mut self, value: &V) -> Result<Vec<V>, Fault> {
         if let Some(items) = value.items() {
-            self.spend(items.len() / 8)?;
             return Ok(items);
         }
         match value {
             V::Plain(Value::Null) if !self.beanshell() => Ok(Vec::new()),
             V::Plain(Value::Null) => Err(thrown("NullPointerException", "a loop over null")),
-            V::Plain(Value::Text(text)) if self.groovy() => {
-                Ok(text.chars().map(|c| V::text(c.to_string())).collect())
-            }
+            V::Plain(Value::Text(text)) if self.groovy() => library::text_units::characters(self, text),
             V::Plain(_) if self.groovy() => Ok(vec![value.clone()]),
             V::Object(object) => match &**object {
-                Object::Matcher(matcher) => Ok(super::patterns::find_all(&matcher.pattern, &matcher.text)?
+                Object::Matcher(matcher) => Ok(matcher
+                    .all()?
                     .iter()
                     .map(|groups| library::regex::item(&matcher.text, groups))
                     .collect()),
@@ -544,22 +548,17 @@ impl Machine<'_> {
             _ => {}
         }
         if stack::is_exhausted() {
-            return Err(self.overflow().at(expr.at));
+            return Err(self.reached(stack::Reached::Stack).at(expr.at));
         }
         let mut outcome = super::evaluate::value(self, expr, frame);
+        // Such an operation may also have failed because of the limit.
+        self.check_limits().map_err(|fault| fault.at(expr.at))?;
         match &mut outcome {
             Err(fault) => {
                 fault.at.get_or_insert(expr.at);
             }
-            Ok(_) if stack::stopped_early() => return Err(self.overflow().at(expr.at)),
             Ok(_) => {}
         }
         outcome
-    }
-
-    /// Reports exhausted stack. Java's stack is larger, so a script with finite recursion may run in JMeter.
-    fn overflow(&mut self) -> Fault {
-        self.scope.note_unsupported("a nesting of calls that is this deep");
-        thrown_without_message("StackOverflowError")
     }
 }

@@ -1,11 +1,39 @@
-//! The limit on the thread's stack that a running script may use: deeper nesting is Java's `StackOverflowError`.
+//! The limits of a running script on the thread's stack, on steps and on memory, for operations that cannot return an error.
+//!
+//! Such an operation stops with any result when it reaches a limit, and the evaluation that contains it fails afterwards
+//! ([`stopped_early`]).
 
 use std::hint::black_box;
 
-use busyhour_slices::Number::{ScriptOverflow, ScriptStack};
+use busyhour_slices::Number::{ScriptBytes, ScriptOverflow, ScriptStack, ScriptSteps};
+use busyhour_slices::tick;
 
-/// Stack that one run may use, in bytes: half of what threads get by default.
-const BYTES_MAX: u64 = 1 << 20;
+/// Stack that one run may use, in bytes: half of what threads get by default. Deeper nesting is Java's `StackOverflowError`.
+const STACK_BYTES_MAX: u64 = 1 << 20;
+
+/// Statements, operations, four copied items or 64 copied bytes of text that one run may take: about a second.
+pub(super) const STEPS_MAX: u32 = 20_000_000;
+
+/// Bytes by which one run may increase the memory of lists, maps, arrays, objects and variables.
+pub(super) const MEMORY_BYTES_MAX: i64 = 256 << 20;
+
+/// A limit that an operation reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reached {
+    Stack,
+    Steps,
+    Memory,
+}
+
+impl Reached {
+    fn number(self) -> u64 {
+        match self {
+            Reached::Stack => 1,
+            Reached::Steps => 2,
+            Reached::Memory => 3,
+        }
+    }
+}
 
 /// An address near the top of the stack.
 fn here() -> u64 {
@@ -13,47 +41,117 @@ fn here() -> u64 {
     std::ptr::from_ref(black_box(&marker)).addr() as u64
 }
 
-/// A run: until it is dropped, depth is counted from here.
+/// A run: until it is dropped, depth, steps and memory are counted from here.
 pub(super) struct Run {
     outer: u64,
 }
 
-/// Begins a run; one inside another shares the outer one's stack.
+/// Begins a run; one inside another shares the outer one's limits.
 pub(super) fn begin() -> Run {
     let outer = ScriptStack.get();
     if outer == 0 {
         ScriptStack.set(here());
         ScriptOverflow.set(0);
+        ScriptSteps.set(u64::from(STEPS_MAX));
+        ScriptBytes.set(0);
     }
     Run { outer }
+}
+
+impl Run {
+    pub fn is_outermost(&self) -> bool {
+        self.outer == 0
+    }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
         ScriptStack.set(self.outer);
+        if self.outer == 0 {
+            ScriptSteps.set(0);
+        }
     }
+}
+
+/// Whether a script runs.
+pub(super) fn is_running() -> bool {
+    ScriptStack.get() != 0
 }
 
 /// Whether the run has used up its stack.
 pub(super) fn is_exhausted() -> bool {
     let base = ScriptStack.get();
-    base.abs_diff(here()) > BYTES_MAX && base != 0
+    base.abs_diff(here()) > STACK_BYTES_MAX && base != 0
 }
 
 /// The same for an operation that cannot return an error: it stops with any result, and the script fails afterwards.
 pub(super) fn must_stop() -> bool {
     let exhausted = is_exhausted();
     if exhausted {
-        ScriptOverflow.set(1);
+        ScriptOverflow.set(Reached::Stack.number());
     }
     exhausted
 }
 
-/// Whether an operation stopped early since the last call.
-pub(super) fn stopped_early() -> bool {
-    let overflowed = ScriptOverflow.get() != 0;
-    if overflowed {
-        ScriptOverflow.set(0);
+/// Counts steps; false if none are left. Outside of runs steps are not limited.
+#[inline]
+pub(super) fn spend(steps: usize) -> bool {
+    match ScriptSteps.get().checked_sub(steps as u64) {
+        Some(left) => {
+            ScriptSteps.set(left);
+            tick(steps);
+            true
+        }
+        None => !reached(Reached::Steps),
     }
-    overflowed
+}
+
+/// Counts the steps of copying values.
+pub(super) fn spend_items(items: usize) -> bool {
+    spend(items / 4)
+}
+
+#[cold]
+fn reached(limit: Reached) -> bool {
+    if !is_running() {
+        return false;
+    }
+    if limit == Reached::Steps {
+        ScriptSteps.set(0);
+    }
+    ScriptOverflow.set(limit.number());
+    true
+}
+
+/// The steps that the run has taken.
+#[cfg(test)]
+pub(super) fn steps_taken() -> u64 {
+    u64::from(STEPS_MAX).saturating_sub(ScriptSteps.get())
+}
+
+/// Counts memory that a value takes from now on, or gives back.
+#[inline]
+pub(super) fn count_bytes(before: usize, now: usize) {
+    let grown = (ScriptBytes.get() as i64).saturating_add(now as i64).saturating_sub(before as i64);
+    ScriptBytes.set(grown as u64);
+    if grown > MEMORY_BYTES_MAX && now > before {
+        reached(Reached::Memory);
+    }
+}
+
+/// Whether the run may take so many bytes more.
+pub(super) fn has_room_for(bytes: usize) -> bool {
+    let grown = ScriptBytes.get() as i64;
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    !is_running() || grown.saturating_add(bytes) <= MEMORY_BYTES_MAX
+}
+
+/// The limit that an operation reached since the last call.
+pub(super) fn stopped_early() -> Option<Reached> {
+    let number = ScriptOverflow.get();
+    if number == 0 {
+        return None;
+    }
+    ScriptOverflow.set(0);
+    [Reached::Stack, Reached::Steps, Reached::Memory].into_iter().find(|limit| limit.number() == number)
 }

@@ -46,7 +46,7 @@ fn truth_of_groovy(value: &V) -> Result<bool, Fault> {
         V::Plain(value) => convert::truth(value),
         V::List(list) => !list.items.borrow().is_empty(),
         V::Array(array) => !array.items.borrow().is_empty(),
-        V::Map(map) => !map.entries.borrow().is_empty(),
+        V::Map(map) => !map.is_empty(),
         V::Object(object) => match &**object {
             Object::Matcher(matcher) => patterns::find(&matcher.pattern, &matcher.text, 0)?.is_some(),
             Object::Iterator(rest) => !rest.borrow().is_empty(),

@@ -2,7 +2,7 @@
 
 use super::classes::Class;
 use super::fault::{Fault, Outcome, thrown, unsupported};
-use super::library::{json_value, print};
+use super::library::{json_value, print, text_units};
 use super::machine::Machine;
 use super::tree::{Base, Type};
 use super::truth::truth;
@@ -274,7 +274,7 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
                 Ok(V::list(value.items().unwrap_or_default()))
             }
             ("List" | "ArrayList", V::Plain(Value::Text(text))) => {
-                Ok(V::list(text.chars().map(|c| V::text(c.to_string())).collect()))
+                Ok(V::list(text_units::characters(machine, text)?))
             }
             ("Map" | "LinkedHashMap" | "HashMap", V::Map(_)) => Ok(value),
             _ => fit(machine, value, target, true),

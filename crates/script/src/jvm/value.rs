@@ -1,12 +1,14 @@
 //! The values of a running script: plain values, which are copied, and shared objects.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use busyhour_java::hash_code;
 
+use super::counted::Counted;
 use super::model::Object;
 pub(super) use super::model::{Array, Closure, Host, List, Map, Order, V};
+use super::release::OBJECT_BYTES;
 use super::stack;
 use super::tree::Base;
 use crate::Value;
@@ -25,6 +27,8 @@ impl V {
     pub const NULL: V = V::Plain(Value::Null);
 
     pub fn text(text: impl AsRef<str>) -> V {
+        let text = text.as_ref();
+        stack::spend(text.len() / BYTES_PER_STEP);
         V::Plain(Value::text(text))
     }
 
@@ -49,44 +53,31 @@ impl V {
     }
 
     pub fn list(items: Vec<V>) -> V {
-        V::List(Rc::new(List {
-            items: RefCell::new(items),
-            set: None,
-            fixed: false,
-            range: None,
-            is_json: false,
-        }))
+        stack::spend_items(items.len());
+        V::List(Rc::new(List::new(items)))
     }
 
     pub fn set(items: Vec<V>, order: Order) -> V {
-        let mut unique: Vec<V> = Vec::with_capacity(items.len());
+        stack::spend_items(items.len());
+        let mut set = List::new(Vec::with_capacity(items.len()));
+        set.set = Some(order);
         for item in items {
-            if !unique.iter().any(|known| known.equals(&item)) {
-                unique.push(item);
-            }
+            set.add(item);
         }
-        V::List(Rc::new(List {
-            items: RefCell::new(unique),
-            set: Some(order),
-            fixed: false,
-            range: None,
-            is_json: false,
-        }))
+        V::List(Rc::new(set))
     }
 
     /// A range, which cannot be changed.
     pub fn range(items: Vec<V>, text: &str) -> V {
-        V::List(Rc::new(List {
-            items: RefCell::new(items),
-            set: None,
-            fixed: true,
-            range: Some(text.into()),
-            is_json: false,
-        }))
+        let mut list = List::new(items);
+        list.fixed = true;
+        list.range = Some(text.into());
+        V::List(Rc::new(list))
     }
 
     pub fn array(items: Vec<V>, of: Base) -> V {
-        V::Array(Rc::new(Array { items: RefCell::new(items), of }))
+        stack::spend_items(items.len());
+        V::Array(Rc::new(Array { items: Counted::new(items), of }))
     }
 
     pub fn bytes(bytes: &[u8]) -> V {
@@ -94,7 +85,8 @@ impl V {
     }
 
     pub fn map(entries: Vec<(V, V)>) -> V {
-        let map = Map { entries: RefCell::new(Vec::new()), order: Order::Added, most: Cell::new(0) };
+        stack::spend_items(entries.len());
+        let map = Map::new(Order::Added);
         for (key, value) in entries {
             map.put(key, value);
         }
@@ -102,6 +94,7 @@ impl V {
     }
 
     pub fn object(object: Object) -> V {
+        stack::count_bytes(0, OBJECT_BYTES);
         V::Object(Rc::new(object))
     }
 
@@ -142,10 +135,14 @@ impl V {
     pub fn items(&self) -> Option<Vec<V>> {
         match self {
             V::List(list) => Some(list.ordered()),
-            V::Array(array) => Some(array.items.borrow().clone()),
+            V::Array(array) => Some(copied(&array.items.borrow())),
             V::Map(map) => Some(map.entry_objects()),
             V::Object(object) => match &**object {
-                Object::Iterator(rest) => Some(rest.borrow().clone()),
+                Object::Iterator(rest) => {
+                    let rest = rest.borrow();
+                    stack::spend_items(rest.len());
+                    Some(rest.iter().cloned().collect())
+                }
                 Object::Library(instance) => instance.items(),
                 _ => None,
             },
@@ -191,23 +188,11 @@ impl V {
         }
         match (self, other) {
             (V::Plain(Value::Double(a)), V::Plain(Value::Double(b))) => a.to_bits() == b.to_bits(),
+            (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) => same_text(a, b),
             (V::Plain(a), V::Plain(b)) => a == b,
-            (V::List(a), V::List(b)) if a.set.is_some() == b.set.is_some() => {
-                let (left, right) = (a.items.borrow(), b.items.borrow());
-                left.len() == right.len()
-                    && if a.set.is_some() {
-                        left.iter().all(|item| right.iter().any(|other| other.equals(item)))
-                    } else {
-                        left.iter().zip(right.iter()).all(|(a, b)| a.equals(b))
-                    }
-            }
-            (V::Map(a), V::Map(b)) => {
-                let (left, right) = (a.entries.borrow(), b.entries.borrow());
-                left.len() == right.len()
-                    && left.iter().all(|(key, value)| {
-                        right.iter().any(|(other, found)| other.equals(key) && found.equals(value))
-                    })
-            }
+            (V::List(a), V::List(b)) if Rc::ptr_eq(a, b) => true,
+            (V::List(a), V::List(b)) if a.set.is_some() == b.set.is_some() => a.equals(b),
+            (V::Map(a), V::Map(b)) => Rc::ptr_eq(a, b) || a.equals(b),
             (V::Array(a), V::Array(b)) => Rc::ptr_eq(a, b),
             (V::Closure(a), V::Closure(b)) => Rc::ptr_eq(a, b),
             (V::Object(a), V::Object(b)) if Rc::ptr_eq(a, b) => true,
@@ -219,6 +204,41 @@ impl V {
             _ => false,
         }
     }
+}
+
+/// Bytes of text that are copied or compared in a step.
+const BYTES_PER_STEP: usize = 64;
+
+fn same_text(a: &Arc<str>, b: &Arc<str>) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    stack::spend(a.len() / BYTES_PER_STEP);
+    a == b
+}
+
+/// A copy of the items, which takes steps; none if there are not enough left.
+pub(super) fn copied(items: &[V]) -> Vec<V> {
+    if stack::spend_items(items.len()) { items.to_vec() } else { Vec::new() }
+}
+
+/// The first of so many places that `is_wanted` accepts, which is a comparison of values.
+pub(super) fn first_place(places: usize, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
+    for at in 0..places {
+        // Four comparisons of plain values take about as long as a step.
+        if at % 16 == 15 && !stack::spend(4) {
+            return None;
+        }
+        if is_wanted(at) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The place of the first item that equals a value.
+pub(super) fn position(items: &[V], wanted: &V) -> Option<usize> {
+    first_place(items.len(), |at| items[at].equals(wanted))
 }
 
 /// Java's `hashCode`, where it does not depend on an address.
@@ -245,6 +265,9 @@ pub(super) fn hash(value: &V) -> Option<i32> {
         }
         V::List(list) if list.set.is_none() => {
             let mut all = 1_i32;
+            if !stack::spend(1 + list.items.len() / 2) {
+                return None;
+            }
             for item in list.items.borrow().iter() {
                 all = all.wrapping_mul(31).wrapping_add(hash(item)?);
             }
@@ -255,7 +278,8 @@ pub(super) fn hash(value: &V) -> Option<i32> {
 }
 
 /// Places of the items in the order of Java's hash tables: by bucket, and in a bucket as they were added.
-fn hash_order<'v>(keys: impl Iterator<Item = &'v V>, most: usize) -> Vec<usize> {
+pub(super) fn hash_order<'v>(keys: impl Iterator<Item = &'v V>, most: usize) -> Vec<usize> {
+    stack::spend(most / 2);
     let mut size = 16_usize;
     while size * 3 / 4 < most {
         size *= 2;
@@ -280,81 +304,5 @@ pub(super) fn natural(a: &V, b: &V) -> std::cmp::Ordering {
         }
         (V::Object(a), V::Object(b)) => a.instant().cmp(&b.instant()),
         _ => std::cmp::Ordering::Equal,
-    }
-}
-
-impl List {
-    /// The items in the order in which Java goes through them.
-    pub fn ordered(&self) -> Vec<V> {
-        let items = self.items.borrow();
-        match self.set {
-            Some(Order::Hash) => {
-                hash_order(items.iter(), items.len()).into_iter().map(|at| items[at].clone()).collect()
-            }
-            Some(Order::Sorted) => {
-                let mut sorted = items.clone();
-                sorted.sort_by(natural);
-                sorted
-            }
-            _ => items.clone(),
-        }
-    }
-
-    /// Adds an item, to a set only if it is new; whether it was added.
-    pub fn add(&self, item: V) -> bool {
-        let is_new = self.set.is_none() || !self.items.borrow().iter().any(|known| known.equals(&item));
-        if is_new {
-            self.items.borrow_mut().push(item);
-        }
-        is_new
-    }
-}
-
-impl Map {
-    pub fn new(order: Order) -> Map {
-        Map { entries: RefCell::new(Vec::new()), order, most: Cell::new(0) }
-    }
-
-    pub fn get(&self, key: &V) -> Option<V> {
-        self.entries.borrow().iter().find(|(known, _)| known.equals(key)).map(|(_, value)| value.clone())
-    }
-
-    pub fn put(&self, key: V, value: V) -> V {
-        let mut entries = self.entries.borrow_mut();
-        if let Some((_, known)) = entries.iter_mut().find(|(known, _)| known.equals(&key)) {
-            return std::mem::replace(known, value);
-        }
-        entries.push((key, value));
-        self.most.set(self.most.get().max(entries.len()));
-        V::NULL
-    }
-
-    pub fn remove(&self, key: &V) -> V {
-        let mut entries = self.entries.borrow_mut();
-        match entries.iter().position(|(known, _)| known.equals(key)) {
-            Some(at) => entries.remove(at).1,
-            None => V::NULL,
-        }
-    }
-
-    /// The entries in the order in which Java goes through them.
-    pub fn ordered(&self) -> Vec<(V, V)> {
-        let entries = self.entries.borrow();
-        match self.order {
-            Order::Hash => hash_order(entries.iter().map(|(key, _)| key), self.most.get())
-                .into_iter()
-                .map(|at| entries[at].clone())
-                .collect(),
-            Order::Sorted => {
-                let mut sorted = entries.clone();
-                sorted.sort_by(|(a, _), (b, _)| natural(a, b));
-                sorted
-            }
-            Order::Added => entries.clone(),
-        }
-    }
-
-    pub fn entry_objects(&self) -> Vec<V> {
-        self.ordered().into_iter().map(|(key, value)| V::object(Object::Entry(key, value))).collect()
     }
 }

@@ -109,9 +109,37 @@ const PLAIN: &[&str] = &[
     "w",
 ];
 
+/// What a loop does again and again: values in values, long texts, full collections.
+const REPEATED: &[&str] = &[
+    "v = [v];",
+    "v = [v, w];",
+    "v = [a: v];",
+    "v = [v] as Set;",
+    "def b = v; v = { b };",
+    "w = w + 'a,';",
+    "w = 'b' + w; v = w.split('b');",
+    "v = [v].iterator();",
+    "v = new RuntimeException('e', null);",
+    "v = v == w ? [v, v] : [w];",
+    "vars.put('k' + i, w + i);",
+    "v = [a: v].entrySet();",
+];
+
+/// The same in BeanShell.
+const REPEATED_IN_BEANSHELL: &[&str] = &[
+    "l = new ArrayList(); l.add(v); v = l;",
+    "m = new HashMap(); m.put(\"a\", v); v = m;",
+    "w = w + \"a,\";",
+    "vars.put(\"k\" + i, \"\" + i);",
+];
+
+/// How often a loop repeats its statement, in ordinary tests.
+pub const COUNTS: [u32; 3] = [10, 100, 1_000];
+
 /// Reads choices from bytes; when they are used up, every choice is the first.
 struct Choices<'b> {
     bytes: &'b [u8],
+    counts: [u32; 3],
     depth: u32,
     groovy: bool,
 }
@@ -214,7 +242,7 @@ impl Choices<'_> {
     }
 
     fn statement(&mut self) -> String {
-        let choice = if self.depth > 3 { self.byte() % 4 } else { self.byte() % 14 };
+        let choice = if self.depth > 3 { self.byte() % 4 } else { self.byte() % 15 };
         let name = self.one_of(&["v", "w"]);
         match choice {
             0 => format!("{};", self.call()),
@@ -235,6 +263,13 @@ impl Choices<'_> {
             ),
             10 => format!("return {};", self.expression()),
             11 if self.groovy => format!("def ({name}, other) = {}", self.expression()),
+            13 => {
+                let (count, of) = (
+                    self.one_of(&self.counts.clone()),
+                    if self.groovy { REPEATED } else { REPEATED_IN_BEANSHELL },
+                );
+                format!("for (int i = 0; i < {count}; i++) {{ {} }}", self.one_of(of))
+            }
             12 => format!("throw new Exception('' + {});", self.expression()),
             _ => format!("{name} = {};", self.expression()),
         }
@@ -249,18 +284,18 @@ impl Choices<'_> {
 }
 
 /// The script that the bytes stand for: its language from the first, its text from the others.
-pub fn script(bytes: &[u8]) -> String {
+pub fn script(bytes: &[u8], counts: [u32; 3]) -> String {
     let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
-    Choices { bytes: rest, depth: 0, groovy: first % 4 != 1 }.script()
+    Choices { bytes: rest, counts, depth: 0, groovy: first % 4 != 1 }.script()
 }
 
 /// Compiles and runs the script that the bytes stand for. It neither panics nor goes on without end, runs twice with the same
-/// outcome, and does not meet a method that is missing unless its compiler warned.
+/// outcome, and does not meet a method that is missing unless its compiler warned. `counts`: how often loops repeat their statement.
 ///
 /// # Panics
 /// One of these does not hold.
-pub fn check(bytes: &[u8]) {
-    let text = script(bytes);
+pub fn check(bytes: &[u8], counts: [u32; 3]) {
+    let text = script(bytes, counts);
     match bytes.first().copied().unwrap_or(0) % 4 {
         0 | 3 => check_java_like(&text, java_like::Language::Groovy),
         1 => check_java_like(&text, java_like::Language::BeanShell),

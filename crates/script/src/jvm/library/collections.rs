@@ -69,7 +69,7 @@ pub fn call(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &[V
         ) => Ok(value.clone()),
         ("Collections", "nCopies", [times, item]) => {
             let times = usize::try_from(times.as_long().unwrap_or(0)).unwrap_or(0);
-            machine.spend(times)?;
+            machine.spend_items(times)?;
             Ok(V::list(vec![item.clone(); times]))
         }
         ("Collections", "max" | "min", [V::List(list)]) => {

@@ -160,8 +160,8 @@ fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outco
                 text.split(|c| separators.contains(c)).filter(|part| !part.is_empty()).map(V::text).collect();
             Ok(V::object(Object::Iterator(RefCell::new(parts))))
         }
-        ("ArrayIterator", [V::Array(array)]) => {
-            Ok(V::object(Object::Iterator(RefCell::new(array.items.borrow().clone()))))
+        ("ArrayIterator", [V::Array(_)]) => {
+            Ok(V::object(Object::Iterator(RefCell::new(arguments[0].items().unwrap_or_default().into()))))
         }
         ("File", [path]) => Ok(V::object(Object::File(text_of(machine, path)?.into()))),
         ("File", [parent, child]) => {

@@ -33,6 +33,11 @@ pub fn curried(closure: &V, method: &str, arguments: &[V]) -> Outcome {
 }
 
 impl Instance for Curried {
+    fn take_values(&mut self, values: &mut Vec<V>) {
+        values.push(std::mem::replace(&mut self.closure, V::NULL));
+        values.append(&mut self.given);
+    }
+
     fn class(&self) -> Class {
         Class::known("Closure")
     }

@@ -15,6 +15,7 @@ pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
     if let Some(object) = machine.scope.object(name)
         && let Ok(value) = object.downcast::<V>()
     {
+        machine.reads_objects = true;
         return (*value).clone();
     }
     V::text_or_null(machine.scope.get(name))
@@ -40,6 +41,10 @@ fn text_of_object(machine: &mut Machine<'_>, value: &V) -> String {
 
 /// Brings the texts of the variables that hold objects up to date, which the script may have changed.
 pub fn refresh_objects(machine: &mut Machine<'_>) {
+    // What BeanShell remembers may be the object of a variable.
+    if !machine.reads_objects && !machine.beanshell() {
+        return;
+    }
     for name in machine.scope.object_names() {
         let object = machine.scope.object(&name);
         let changes = |value: &V| !matches!(value, V::Plain(_));
@@ -164,6 +169,7 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                 V::Plain(Value::Null) => machine.scope.set_null(&name),
                 value => {
                     let text = text_of_object(machine, value);
+                    machine.reads_objects = true;
                     machine.leaves_objects |= !matches!(value, V::Plain(_));
                     machine.scope.set_object(&name, Rc::new(value.clone()), &text);
                 }

@@ -92,7 +92,6 @@ impl Reader<'_> {
     fn object(&mut self) -> Outcome {
         self.at += 1;
         let V::Map(map) = V::map(Vec::new()) else { return Err(self.broken()) };
-        let mut seen = std::collections::HashMap::new();
         if self.accept('}') {
             return Ok(V::Map(map));
         }
@@ -104,14 +103,7 @@ impl Reader<'_> {
             let key = self.string()?;
             self.expect(':')?;
             let value = self.value()?;
-            let len = map.entries.borrow().len();
-            match seen.insert(key.clone(), len) {
-                None => map.entries.borrow_mut().push((V::text(&key), value)),
-                Some(at) => {
-                    seen.insert(key, at);
-                    map.entries.borrow_mut()[at].1 = value;
-                }
-            }
+            map.put(V::text(&key), value);
             if self.accept('}') {
                 return Ok(V::Map(map));
             }
@@ -233,8 +225,13 @@ fn into(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> R
         return Err(unsupported("JSON of this depth"));
     }
     machine.spend(1)?;
+    machine.check_stack()?;
+    machine.check_text(out.len())?;
     match value {
-        V::Plain(Value::Text(text)) => quote(text, out),
+        V::Plain(Value::Text(text)) => {
+            machine.spend_text(text.len())?;
+            quote(text, out);
+        }
         V::Plain(Value::Character(unit)) => quote(&String::from_utf16_lossy(&[*unit]), out),
         V::Plain(plain) => out.push_str(&plain.to_java_string()),
         V::List(_) | V::Array(_) => {

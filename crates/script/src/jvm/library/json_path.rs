@@ -99,9 +99,9 @@ fn document(machine: &mut Machine<'_>, source: &V) -> Result<Json, Fault> {
         V::Object(object) => match &**object {
             Object::File(path) => super::files::text(path)?,
             Object::Builder(..) => text_of(machine, source)?,
-            _ => return json_of(source, 0),
+            _ => return json_of(machine, source, 0),
         },
-        other => return json_of(other, 0),
+        other => return json_of(machine, other, 0),
     };
     machine.spend_text(text.len().saturating_mul(4))?;
     if text.is_empty() {
@@ -154,7 +154,7 @@ impl Instance for Document {
                 Ok(V::text(out))
             }
             ("set" | "add", [path, value]) => {
-                let (path, value) = (compiled(machine, path)?, json_of(value, 0)?);
+                let (path, value) = (compiled(machine, path)?, json_of(machine, value, 0)?);
                 self.check(&path)?;
                 let appends = method == "add";
                 self.change(&path, &mut |found| match found {
@@ -165,7 +165,7 @@ impl Instance for Document {
                 Ok(object.clone())
             }
             ("put", [path, key, value]) => {
-                let (path, value) = (compiled(machine, path)?, json_of(value, 0)?);
+                let (path, value) = (compiled(machine, path)?, json_of(machine, value, 0)?);
                 let key = print::groovy(machine, key)?;
                 self.check(&path)?;
                 self.change(&path, &mut |found| {

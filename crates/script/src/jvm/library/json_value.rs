@@ -1,7 +1,5 @@
 //! Values of a script as JSON, and JSON as values of a script.
 
-use std::cell::RefCell;
-
 use busyhour_jsonpath::Value as Json;
 
 use super::super::fault::{Fault, unsupported};
@@ -11,10 +9,12 @@ use crate::Value;
 use crate::java_like::Decimal;
 
 /// A value of a script as JSON.
-pub fn json_of(value: &V, depth: u32) -> Result<Json, Fault> {
+pub fn json_of(machine: &mut Machine<'_>, value: &V, depth: u32) -> Result<Json, Fault> {
     if depth > 100 {
         return Err(unsupported("JSON of this depth"));
     }
+    // A member takes about as much memory as a value of a script.
+    machine.spend(2)?;
     Ok(match value {
         V::Plain(plain) => match plain {
             Value::Null => Json::Null,
@@ -29,13 +29,13 @@ pub fn json_of(value: &V, depth: u32) -> Result<Json, Fault> {
         },
         V::List(_) | V::Array(_) => {
             let items = value.items().unwrap_or_default();
-            Json::Array(items.iter().map(|item| json_of(item, depth + 1)).collect::<Result<_, _>>()?)
+            Json::Array(items.iter().map(|item| json_of(machine, item, depth + 1)).collect::<Result<_, _>>()?)
         }
         V::Map(map) => {
             let mut members = Vec::new();
             for (key, value) in map.ordered() {
                 let V::Plain(key) = key else { return Err(unsupported("a key that is no text in JSON")) };
-                members.push((key.to_java_string(), json_of(&value, depth + 1)?));
+                members.push((key.to_java_string(), json_of(machine, &value, depth + 1)?));
             }
             Json::Object(members)
         }
@@ -60,13 +60,9 @@ pub fn value_of(json: &Json) -> V {
         Json::Text(text) => V::text(text),
         Json::Array(items) => {
             let items = items.iter().map(value_of).collect();
-            V::List(std::rc::Rc::new(List {
-                items: RefCell::new(items),
-                set: None,
-                fixed: false,
-                is_json: true,
-                range: None,
-            }))
+            let mut list = List::new(items);
+            list.is_json = true;
+            V::List(std::rc::Rc::new(list))
         }
         Json::Object(members) => {
             V::map(members.iter().map(|(key, value)| (V::text(key), value_of(value))).collect())
@@ -82,7 +78,7 @@ pub fn is_json_array(value: &V) -> bool {
 /// What `JSONArray.toString` gives.
 pub fn text(machine: &mut Machine<'_>, list: &V) -> Result<String, Fault> {
     let mut out = String::new();
-    json_of(list, 0)?.write_json(&mut out);
+    json_of(machine, list, 0)?.write_json(&mut out);
     machine.spend_text(out.len())?;
     Ok(out)
 }

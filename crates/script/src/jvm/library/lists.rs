@@ -3,6 +3,7 @@
 mod closures;
 mod items;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub use self::items::{call_with, each_line, holds, shuffle, split_each_line};
@@ -10,7 +11,7 @@ use self::items::{index_of, sorted, unique};
 use super::super::fault::{Fault, Outcome, thrown};
 use super::super::machine::Machine;
 use super::super::objects::Object;
-use super::super::value::{Array, List, V};
+use super::super::value::{Array, List, Order, V, copied, first_place, position};
 use super::unknown;
 
 fn fixed(list: &List) -> Result<(), Fault> {
@@ -21,15 +22,36 @@ fn fixed(list: &List) -> Result<(), Fault> {
     }
 }
 
+/// Methods that look at a few items only, without a copy of the list.
+fn quick(list: &List, method: &str, arguments: &[V], groovy: bool) -> Option<V> {
+    match (method, arguments) {
+        ("size", []) => Some(V::int(list.items.len() as i64)),
+        ("isEmpty", []) => Some(V::truth(list.items.len() == 0)),
+        ("contains", [item]) => Some(V::truth(list.contains(item))),
+        ("get", [at]) if list.set.is_none() => list.items.borrow().get(index_of(at)).cloned(),
+        ("indexOf", [item]) if list.set.is_none() => {
+            Some(V::int(list.position(item).map_or(-1, |at| at as i64)))
+        }
+        ("first" | "head" | "getFirst" | "peek", []) if groovy && list.set.is_none() => {
+            list.items.borrow().first().cloned()
+        }
+        ("last" | "getLast", []) if groovy && list.set.is_none() => list.items.borrow().last().cloned(),
+        _ => None,
+    }
+}
+
 pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
     let object = || V::List(list.clone());
     let groovy = machine.groovy();
-    machine.spend(list.items.borrow().len() / 16)?;
+    if let Some(value) = quick(list, method, arguments, groovy) {
+        return Ok(value);
+    }
     match (method, arguments) {
         ("add" | "push" | "offer" | "addElement", [item]) => {
             fixed(list)?;
             machine.spend(1)?;
             if method == "push" && groovy && list.set.is_none() {
+                machine.spend(list.items.len() / 64)?;
                 list.items.borrow_mut().insert(0, item.clone());
                 return Ok(V::truth(true));
             }
@@ -37,6 +59,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
         }
         ("add", [at, item]) => {
             fixed(list)?;
+            machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             let at = index_of(at);
             if at > items.len() {
@@ -51,7 +74,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
         ("addAll", [others]) => {
             fixed(list)?;
             let others = others.items().ok_or_else(|| unknown(&object(), method))?;
-            machine.spend(others.len())?;
+            machine.spend_items(others.len())?;
             let mut any = false;
             for item in others {
                 any |= list.add(item);
@@ -72,6 +95,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
         }
         ("remove", [at]) if list.set.is_none() && matches!(at, V::Plain(crate::Value::Integer(_))) => {
             fixed(list)?;
+            machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             let (at, len) = (index_of(at), items.len());
             if at >= len {
@@ -84,6 +108,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
         }
         ("removeAt", [at]) => {
             fixed(list)?;
+            machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             let (at, len) = (index_of(at), items.len());
             if at >= len {
@@ -96,14 +121,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
         }
         ("remove" | "removeElement", [item]) => {
             fixed(list)?;
-            let mut items = list.items.borrow_mut();
-            match items.iter().position(|known| known.equals(item)) {
-                Some(at) => {
-                    items.remove(at);
-                    Ok(V::truth(true))
-                }
-                None => Ok(V::truth(false)),
-            }
+            Ok(V::truth(list.remove_item(item)))
         }
         _ => removed(machine, list, method, arguments),
     }
@@ -115,15 +133,20 @@ fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
     match (method, arguments) {
         ("removeAll" | "removeIf" | "retainAll", [what]) => {
             fixed(list)?;
-            let before = list.items.borrow().clone();
+            let before = copied(&list.items.borrow());
+            let others = match what {
+                V::Closure(_) => None,
+                _ if before.is_empty() => None,
+                other => {
+                    let others = other.items().ok_or_else(|| unknown(&object(), method))?;
+                    Some(V::set(others, Order::Added))
+                }
+            };
             let mut kept = Vec::new();
             for item in &before {
-                let found = match what {
-                    V::Closure(_) => holds(machine, what, item.clone())?,
-                    other => {
-                        let others = other.items().ok_or_else(|| unknown(&object(), method))?;
-                        others.iter().any(|other| other.equals(item))
-                    }
+                let found = match &others {
+                    Some(V::List(others)) => others.contains(item),
+                    _ => holds(machine, what, item.clone())?,
                 };
                 if found == (method == "retainAll") {
                     kept.push(item.clone());
@@ -135,6 +158,7 @@ fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
         }
         ("removeLast" | "pop" | "removeFirst" | "poll", []) => {
             fixed(list)?;
+            machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             if items.is_empty() {
                 return if method == "poll" {
@@ -147,7 +171,7 @@ fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
         }
         ("clear", []) => {
             fixed(list)?;
-            list.items.borrow_mut().clear();
+            list.items.replace(Vec::new());
             Ok(V::NULL)
         }
         ("leftShift", [item]) => {
@@ -185,7 +209,7 @@ fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
         }
         ("shuffle", rest) => {
             fixed(list)?;
-            let mut items = list.items.borrow().clone();
+            let mut items = copied(&list.items.borrow());
             shuffle(machine, &mut items, rest.first())?;
             list.items.replace(items);
             Ok(V::NULL)
@@ -226,8 +250,13 @@ fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
 
 pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, arguments: &[V]) -> Outcome {
     let object = V::Array(array.clone());
-    let items = array.items.borrow().clone();
-    machine.spend(items.len() / 16)?;
+    match (method, arguments) {
+        ("size" | "length", []) if method == "size" && !machine.beanshell() => {
+            return Ok(V::int(array.items.len() as i64));
+        }
+        _ => {}
+    }
+    let items = copied(&array.items.borrow());
     match (method, arguments) {
         ("clone", []) => return Ok(V::array(items, array.of)),
         ("sort", rest @ ([] | [_])) => {
@@ -255,7 +284,6 @@ pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, argumen
 
 /// Methods that leave the items as they are; also those of maps, whose items are entries.
 pub fn reading(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
-    machine.spend(items.len() / 16)?;
     match (method, arguments) {
         ("size" | "count", []) => return Ok(V::int(items.len() as i64)),
         ("isEmpty", []) => return Ok(V::truth(items.is_empty())),
@@ -269,19 +297,24 @@ pub fn reading(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str,
             });
         }
         ("getAt", [at]) => return machine.item(object, at),
-        ("contains", [item]) => return Ok(V::truth(items.iter().any(|known| known.equals(item)))),
+        ("contains", [item]) => return Ok(V::truth(position(items, item).is_some())),
         ("containsAll", [others]) => {
             let others = others.items().unwrap_or_default();
-            return Ok(V::truth(others.iter().all(|other| items.iter().any(|known| known.equals(other)))));
+            let V::List(known) = V::set(copied(items), Order::Added) else {
+                return Err(unknown(object, method));
+            };
+            return Ok(V::truth(others.iter().all(|other| known.contains(other))));
         }
         ("indexOf", [item]) => {
-            return Ok(V::int(items.iter().position(|known| known.equals(item)).map_or(-1, |at| at as i64)));
+            return Ok(V::int(position(items, item).map_or(-1, |at| at as i64)));
         }
         ("lastIndexOf", [item]) => {
-            return Ok(V::int(items.iter().rposition(|known| known.equals(item)).map_or(-1, |at| at as i64)));
+            let last = items.len().wrapping_sub(1);
+            let found = first_place(items.len(), |at| items[last - at].equals(item));
+            return Ok(V::int(found.map_or(-1, |at| (last - at) as i64)));
         }
         ("iterator" | "listIterator", []) => {
-            return Ok(V::object(Object::Iterator(items.to_vec().into())));
+            return Ok(V::object(Object::Iterator(RefCell::new(copied(items).into()))));
         }
         ("subList", [from, to]) => {
             return items

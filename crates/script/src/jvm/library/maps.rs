@@ -12,8 +12,9 @@ use super::{lists, unknown};
 use crate::plain::Binary;
 
 pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &[V]) -> Outcome {
-    machine.spend(map.entries.borrow().len() / 16)?;
     match (method, arguments) {
+        ("size", []) => Ok(V::int(map.len() as i64)),
+        ("isEmpty", []) => Ok(V::truth(map.is_empty())),
         ("get" | "getAt", [key]) => Ok(map.get(key).unwrap_or(V::NULL)),
         ("get", [key, default]) => {
             if let Some(value) = map.get(key) {
@@ -51,13 +52,11 @@ pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &
         }
         ("remove", [key]) => Ok(map.remove(key)),
         ("clear", []) => {
-            map.entries.borrow_mut().clear();
+            map.clear();
             Ok(V::NULL)
         }
-        ("containsKey", [key]) => Ok(V::truth(map.get(key).is_some())),
-        ("containsValue", [value]) => {
-            Ok(V::truth(map.entries.borrow().iter().any(|(_, known)| known.equals(value))))
-        }
+        ("containsKey", [key]) => Ok(V::truth(map.contains_key(key))),
+        ("containsValue", [value]) => Ok(V::truth(map.contains_value(value))),
         ("keySet", []) => Ok(V::set(map.ordered().into_iter().map(|(key, _)| key).collect(), Order::Added)),
         ("values", []) => Ok(V::list(map.ordered().into_iter().map(|(_, value)| value).collect())),
         ("entrySet", []) => Ok(V::list(map.entry_objects())),
@@ -78,23 +77,23 @@ fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments
                     lists::call(machine, list, "sort", std::slice::from_ref(closure))?;
                     list.items.borrow().clone()
                 }
-                None => Map { order: Order::Sorted, entries: map.entries.clone(), most: map.most.clone() }
-                    .entry_objects(),
+                None => return Ok(V::map(map.in_order(Order::Sorted))),
             };
             Ok(V::map(pairs(&entries)))
         }
         ("findAll", [closure]) => {
             let mut kept = Vec::new();
-            for entry in map.entry_objects() {
-                if lists::holds(machine, closure, entry.clone())? {
-                    kept.push(entry);
+            for (key, value) in map.ordered() {
+                let entry = V::object(Object::Entry(key.clone(), value.clone()));
+                if lists::holds(machine, closure, entry)? {
+                    kept.push((key, value));
                 }
             }
-            Ok(V::map(pairs(&kept)))
+            Ok(V::map(kept))
         }
         ("each" | "forEach", [closure]) => {
-            for entry in map.entry_objects() {
-                lists::call_with(machine, closure, entry)?;
+            for (key, value) in map.ordered() {
+                lists::call_with(machine, closure, V::object(Object::Entry(key, value)))?;
             }
             Ok(object)
         }
@@ -118,16 +117,20 @@ fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments
             Ok(V::map(keys.into_iter().filter_map(|key| map.get(&key).map(|value| (key, value))).collect()))
         }
         ("groupBy", [closure]) => {
-            let mut groups: Vec<(V, Vec<(V, V)>)> = Vec::new();
+            let groups = Map::new(Order::Added);
             for (key, value) in map.ordered() {
                 let entry = V::object(Object::Entry(key.clone(), value.clone()));
                 let group = lists::call_with(machine, closure, entry)?;
-                match groups.iter_mut().find(|(known, _)| known.equals(&group)) {
-                    Some((_, entries)) => entries.push((key, value)),
-                    None => groups.push((group, vec![(key, value)])),
+                match groups.get(&group) {
+                    Some(V::Map(entries)) => {
+                        entries.put(key, value);
+                    }
+                    _ => {
+                        groups.put(group, V::map(vec![(key, value)]));
+                    }
                 }
             }
-            Ok(V::map(groups.into_iter().map(|(key, entries)| (key, V::map(entries))).collect()))
+            Ok(V::Map(Rc::new(groups)))
         }
         ("removeAll" | "retainAll", [closure @ V::Closure(_)]) if machine.groovy() => {
             let before = map.entry_objects();
@@ -138,7 +141,7 @@ fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments
                 }
             }
             let changed = kept.len() != before.len();
-            map.entries.replace(pairs(&kept));
+            map.replace(pairs(&kept));
             Ok(V::truth(changed))
         }
         (

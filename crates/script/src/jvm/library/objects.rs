@@ -1,6 +1,7 @@
 //! Methods of objects, by what they are.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::super::classes::Class;
@@ -147,15 +148,12 @@ fn atomic((number, class): (&Cell<i64>, Class), object: &V, method: &str, argume
 }
 
 /// Methods of `Iterator` and `StringTokenizer`.
-fn iterator(rest: &RefCell<Vec<V>>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+fn iterator(rest: &RefCell<VecDeque<V>>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("hasNext" | "hasMoreTokens" | "hasMoreElements", []) => Ok(V::truth(!rest.borrow().is_empty())),
         ("next" | "nextToken" | "nextElement", []) => {
-            let mut rest = rest.borrow_mut();
-            if rest.is_empty() {
-                return Err(thrown("NoSuchElementException", "there is no next"));
-            }
-            Ok(rest.remove(0))
+            let next = rest.borrow_mut().pop_front();
+            next.ok_or_else(|| thrown("NoSuchElementException", "there is no next"))
         }
         ("countTokens", []) => Ok(V::int(rest.borrow().len() as i64)),
         _ => Err(unknown(object, method)),

@@ -31,14 +31,19 @@ fn write(
     if depth > 40 || out.len() > TEXT_BYTES_MAX {
         return Err(super::super::fault::limit("the text of what holds itself"));
     }
+    machine.check_stack()?;
     match value {
+        V::Plain(Value::Text(text)) => {
+            machine.spend_text(text.len())?;
+            out.push_str(text);
+        }
         V::Plain(value) => out.push_str(&value.to_java_string()),
         V::Void => out.push_str("void"),
         V::List(list) if list.range.is_some() => out.push_str(list.range.as_deref().unwrap_or("")),
         V::List(list) if list.is_json && !groovy => out.push_str(&super::json_value::text(machine, value)?),
         V::List(list) => items(machine, &list.ordered(), groovy, out, depth)?,
-        V::Array(array) if groovy => {
-            let all = array.items.borrow().clone();
+        V::Array(_) if groovy => {
+            let all = value.items().unwrap_or_default();
             items(machine, &all, groovy, out, depth)?;
         }
         V::Map(map) => {
@@ -115,8 +120,10 @@ fn write_inspected(machine: &mut Machine<'_>, value: &V, out: &mut String, depth
         return Err(super::super::fault::limit("the text of what holds itself"));
     }
     machine.spend(1)?;
+    machine.check_stack()?;
     match value {
         V::Plain(Value::Text(text)) => {
+            machine.spend_text(text.len())?;
             out.push('\'');
             for c in text.chars() {
                 match c {
@@ -133,8 +140,8 @@ fn write_inspected(machine: &mut Machine<'_>, value: &V, out: &mut String, depth
             out.push('\'');
         }
         V::List(list) if list.range.is_none() => inspected_items(machine, &list.ordered(), out, depth)?,
-        V::Array(array) => {
-            let items = array.items.borrow().clone();
+        V::Array(_) => {
+            let items = value.items().unwrap_or_default();
             inspected_items(machine, &items, out, depth)?;
         }
         V::Map(map) => {

@@ -23,10 +23,6 @@ pub fn item(text: &str, groups: &Groups) -> V {
     V::list((0..groups.len()).map(|at| group(text, groups, at)).collect())
 }
 
-fn units(text: &str, byte: usize) -> i64 {
-    text[..byte].encode_utf16().count() as i64
-}
-
 pub fn call(
     machine: &mut Machine<'_>,
     matcher: &Matcher,
@@ -35,32 +31,31 @@ pub fn call(
     arguments: &[V],
 ) -> Outcome {
     let text = matcher.text.clone();
-    machine.spend_text(text.len())?;
     let current =
         || matcher.found.borrow().clone().ok_or_else(|| thrown("IllegalStateException", "No match found"));
     match (method, arguments) {
         ("matches", []) => {
+            machine.spend_text(text.len())?;
             let found = patterns::whole(&matcher.pattern, &text)?;
             let fits = found.is_some();
             matcher.found.replace(found);
             Ok(V::truth(fits))
         }
         ("find", []) => {
-            let found = patterns::find(&matcher.pattern, &text, matcher.next.get())?;
-            if let Some(Some((start, end))) = found.as_ref().and_then(|groups| groups.first().copied()) {
-                matcher.next.set(patterns::after(&text, start, end));
-            }
+            let found = matcher.find_next()?;
             let any = found.is_some();
             matcher.found.replace(found);
             Ok(V::truth(any))
         }
         ("find", [from]) => {
+            machine.spend_text(text.len())?;
             let from = usize::try_from(from.as_long().unwrap_or(0)).unwrap_or(0);
             let byte = text.char_indices().nth(from).map_or(text.len(), |(at, _)| at);
             matcher.next.set(byte);
             call(machine, matcher, object, "find", &[])
         }
         ("lookingAt", []) => {
+            machine.spend_text(text.len())?;
             let found = patterns::find(&format!("\\A(?:{})", matcher.pattern), &text, 0)?;
             let any = found.is_some();
             matcher.found.replace(found);
@@ -85,7 +80,7 @@ pub fn call(
         ("start" | "end", []) => {
             let groups = current()?;
             let (start, end) = groups.first().copied().flatten().unwrap_or((0, 0));
-            Ok(V::int(units(&text, if method == "start" { start } else { end })))
+            Ok(V::int(matcher.units_before(if method == "start" { start } else { end }) as i64))
         }
         ("replaceAll" | "replaceFirst", [with]) => {
             let with = print::groovy(machine, with)?;
@@ -96,14 +91,12 @@ pub fn call(
             matcher.found.replace(None);
             Ok(object.clone())
         }
-        ("getCount" | "size" | "count", []) => {
-            Ok(V::int(patterns::find_all(&matcher.pattern, &text)?.len() as i64))
-        }
+        ("getCount" | "size" | "count", []) => Ok(V::int(matcher.all()?.len() as i64)),
         ("hasGroup", []) => Ok(V::truth(patterns::compiled(&matcher.pattern)?.groups() > 1)),
         ("getAt", [at]) => machine.item(object, at),
         _ => {
             // What works on the matches as a list.
-            let all = patterns::find_all(&matcher.pattern, &text)?;
+            let all = matcher.all()?;
             let V::List(list) = V::list(all.iter().map(|groups| item(&text, groups)).collect()) else {
                 return Err(unsupported(format!("`{method}` of a Matcher")));
             };
@@ -145,14 +138,17 @@ fn arguments(text: &str, groups: &Groups, closure: &V) -> Vec<V> {
 /// `find`, `findAll`, `eachMatch` of a text with a pattern.
 pub fn in_text(machine: &mut Machine<'_>, text: &str, method: &str, given: &[V]) -> Outcome {
     let pattern = pattern_of(machine, &given[0])?;
-    let all = patterns::find_all(&pattern, text)?;
     let closure = given.get(1);
-    match method {
-        "find" => match (all.first(), closure) {
+    if method == "find" {
+        let found = patterns::find(&pattern, text, 0)?;
+        return match (&found, closure) {
             (None, _) => Ok(V::NULL),
             (Some(groups), Some(closure)) => machine.call_value(closure, arguments(text, groups, closure)),
             (Some(groups), None) => Ok(group(text, groups, 0)),
-        },
+        };
+    }
+    let all = patterns::find_all(&pattern, text)?;
+    match method {
         "findAll" => {
             let mut made = Vec::new();
             for groups in &all {

@@ -9,10 +9,13 @@ use super::super::operators::pattern_of;
 use super::super::patterns;
 use super::super::tree::Base;
 use super::super::value::V;
-use super::{encode, format, lists, regex, text_of, unknown};
+use super::{encode, format, lists, regex, text_of, text_units, unknown};
 use crate::Value;
 
 pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+    if let Some(value) = text_units::quick(machine, text, method, arguments) {
+        return Ok(value);
+    }
     machine.spend_text(text.len())?;
     let object = || V::Plain(Value::Text(text.clone()));
     let count = |value: &V| value.as_long().unwrap_or(0);
@@ -38,7 +41,7 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             text.encode_utf16().map(|unit| V::Plain(Value::Character(unit))).collect(),
             Base::Char,
         )),
-        ("toList", []) => Ok(V::list(text.chars().map(|c| V::text(c.to_string())).collect())),
+        ("toList", []) => Ok(V::list(text_units::characters(machine, text)?)),
         ("getBytes", []) => Ok(V::bytes(text.as_bytes())),
         ("getBytes", [charset]) => {
             let charset = text_of(machine, charset)?;
@@ -73,9 +76,10 @@ fn replaced(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         }
         ("replace", [from, to]) => {
             let (from, to) = (text_of(machine, from)?, text_of(machine, to)?);
-            let made = text.replace(&from, &to);
-            machine.spend_text(made.len())?;
-            Ok(V::text(made))
+            let found = text.matches(&*from).count();
+            machine.spend(found)?;
+            machine.spend_text(text.len().saturating_add(found.saturating_mul(to.len())))?;
+            Ok(V::text(text.replace(&from, &to)))
         }
         ("matches", [pattern]) => {
             let pattern = pattern_of(machine, pattern)?;
@@ -87,9 +91,13 @@ fn replaced(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         ("tokenize", []) => Ok(V::list(text.split_whitespace().map(V::text).collect())),
         ("tokenize", [separators]) => {
             let separators = super::print::groovy(machine, separators)?;
-            Ok(V::list(
-                text.split(|c| separators.contains(c)).filter(|part| !part.is_empty()).map(V::text).collect(),
-            ))
+            let parts = text.split(|c| separators.contains(c)).filter(|part| !part.is_empty());
+            let mut made = Vec::new();
+            for part in parts {
+                machine.spend(1)?;
+                made.push(V::text(part));
+            }
+            Ok(V::list(made))
         }
         ("format", given) if machine.groovy() => {
             let made = format::format(machine, text, given)?;
@@ -192,15 +200,15 @@ fn searched(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         }
         ("indexOf" | "lastIndexOf", [V::Plain(Value::Character(unit)), rest @ ..]) => {
             let of = String::from_utf16_lossy(&[*unit]);
-            position(text, &of, rest.first().map(count), method == "lastIndexOf")
+            Ok(text_units::position(text, &of, rest.first().map(count), method == "lastIndexOf"))
         }
         ("indexOf" | "lastIndexOf", [V::Plain(Value::Integer(code)), rest @ ..]) => {
             let of = String::from_utf16_lossy(&[*code as u16]);
-            position(text, &of, rest.first().map(count), method == "lastIndexOf")
+            Ok(text_units::position(text, &of, rest.first().map(count), method == "lastIndexOf"))
         }
         ("indexOf" | "lastIndexOf", [of, rest @ ..]) => {
             let of = text_of(machine, of)?;
-            position(text, &of, rest.first().map(count), method == "lastIndexOf")
+            Ok(text_units::position(text, &of, rest.first().map(count), method == "lastIndexOf"))
         }
         ("contains", [other]) => {
             let other = text_of(machine, other)?;
@@ -296,16 +304,13 @@ fn of_characters(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, argum
             }
         }
         ("asBoolean", []) => Ok(V::truth(!text.is_empty())),
-        ("toSet", []) => Ok(V::set(
-            text.chars().map(|c| V::text(c.to_string())).collect(),
-            super::super::value::Order::Hash,
-        )),
+        ("toSet", []) => Ok(V::set(text_units::characters(machine, text)?, super::super::value::Order::Hash)),
         (
             "each" | "collect" | "any" | "every" | "find" | "findAll" | "eachWithIndex" | "inject"
             | "findIndexOf",
             [.., V::Closure(_)],
         ) => {
-            let items = V::list(text.chars().map(|c| V::text(c.to_string())).collect());
+            let items = V::list(text_units::characters(machine, text)?);
             let V::List(list) = &items else { return Err(unknown(&object(), method)) };
             let value = lists::call(machine, list, method, arguments)?;
             Ok(if matches!(method, "each" | "eachWithIndex") { object() } else { value })
@@ -345,22 +350,8 @@ fn of_characters(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, argum
 fn split(machine: &mut Machine<'_>, text: &str, pattern: &V, limit: i64) -> Outcome {
     let pattern = pattern_of(machine, pattern)?;
     let parts = patterns::split(text, &pattern, limit)?;
-    machine.spend(parts.len())?;
+    machine.room_for(parts.len())?;
     Ok(V::array(parts.into_iter().map(V::text).collect(), Base::Text))
-}
-
-fn position(text: &str, of: &str, from: Option<i64>, last: bool) -> Outcome {
-    let units: Vec<u16> = text.encode_utf16().collect();
-    let wanted: Vec<u16> = of.encode_utf16().collect();
-    let fits = |at: usize| units[at..].starts_with(&wanted);
-    let found = if last {
-        let top = from.unwrap_or(i64::MAX).min(units.len() as i64);
-        usize::try_from(top).ok().and_then(|top| (0..=top).rev().find(|at| fits(*at)))
-    } else {
-        let from = usize::try_from(from.unwrap_or(0)).unwrap_or(0).min(units.len());
-        (from..=units.len()).find(|at| fits(*at))
-    };
-    Ok(V::int(found.map_or(-1, |at| at as i64)))
 }
 
 fn pad(machine: &mut Machine<'_>, text: &str, method: &str, width: i64, fill: &str) -> Outcome {

@@ -1,6 +1,7 @@
 //! Equality and order of values.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use super::super::fault::{Fault, thrown, unsupported};
 use super::super::objects::Object;
@@ -25,13 +26,15 @@ pub fn same(left: &V, right: &V) -> Result<bool, Fault> {
             }
         }
         (V::Plain(a), V::Plain(b)) => groovy::binary(Binary::Equal, a, b)? == Value::Boolean(true),
+        (V::List(a), V::List(b)) if Rc::ptr_eq(a, b) => true,
+        (V::Map(a), V::Map(b)) if Rc::ptr_eq(a, b) => true,
         (V::List(_) | V::Array(_), V::List(_) | V::Array(_)) => {
             let is_set = |value: &V| matches!(value, V::List(list) if list.set.is_some());
             if is_set(left) || is_set(right) {
                 return Ok(left.equals(right));
             }
             let (a, b) = (left.items().unwrap_or_default(), right.items().unwrap_or_default());
-            if a.len() != b.len() {
+            if a.len() != b.len() || !stack::spend(1 + a.len() / 4) {
                 return Ok(false);
             }
             for (a, b) in a.iter().zip(&b) {
@@ -43,7 +46,7 @@ pub fn same(left: &V, right: &V) -> Result<bool, Fault> {
         }
         (V::Map(a), V::Map(b)) => {
             let (a, b) = (a.ordered(), b.clone());
-            if a.len() != b.entries.borrow().len() {
+            if a.len() != b.len() || !stack::spend(1 + a.len() / 2) {
                 return Ok(false);
             }
             for (key, value) in &a {

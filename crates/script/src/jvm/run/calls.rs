@@ -121,6 +121,8 @@ impl Machine<'_> {
 
     /// Calls a closure, or the `call` method of another object.
     pub fn run_callable(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
+        // A curried closure calls the one inside it, without an expression between.
+        self.check_stack()?;
         match value {
             V::Closure(closure) => {
                 let closure = closure.clone();

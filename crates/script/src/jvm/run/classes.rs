@@ -1,7 +1,6 @@
 //! Classes that a script defines. An object is a frame with its fields, inside one with the static fields of its class:
 //! methods run in frames inside these, so that names find fields as they find variables.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -74,11 +73,8 @@ impl Machine<'_> {
         if let Some(known) = self.statics.get(&definition.class) {
             return Ok(known.clone());
         }
-        let frame = Rc::new(Frame {
-            variables: fields(definition, true),
-            parent: None,
-            role: Role::Statics(definition.clone()),
-        });
+        let role = Role::Statics(definition.clone());
+        let frame = Rc::new(Frame::new(fields(definition, true), None, role));
         self.statics.insert(definition.class, frame.clone());
         self.initialize(definition, &frame, true)?;
         Ok(frame)
@@ -104,11 +100,8 @@ impl Machine<'_> {
     pub fn create_own(&mut self, class: Class, arguments: Vec<V>) -> Outcome {
         let definition = self.definition(class)?;
         let statics = self.statics(&definition)?;
-        let frame = Rc::new(Frame {
-            variables: fields(&definition, false),
-            parent: Some(statics),
-            role: Role::Fields(definition.clone()),
-        });
+        let role = Role::Fields(definition.clone());
+        let frame = Rc::new(Frame::new(fields(&definition, false), Some(statics), role));
         self.spend(definition.fields.len())?;
         self.initialize(&definition, &frame, false)?;
         let object = V::object(Object::Own(frame.clone()));
@@ -377,16 +370,14 @@ impl Machine<'_> {
 }
 
 /// The fields of a class before their first values.
-fn fields(definition: &Definition, is_static: bool) -> RefCell<Vec<Variable>> {
+fn fields(definition: &Definition, is_static: bool) -> Vec<Variable> {
     let own = definition.fields.iter().filter(|field| field.is_static == is_static);
-    RefCell::new(
-        own.map(|field| Variable {
-            name: field.name,
-            value: types::default_of(field.declared),
-            declared: field.declared,
-        })
-        .collect(),
-    )
+    own.map(|field| Variable {
+        name: field.name,
+        value: types::default_of(field.declared),
+        declared: field.declared,
+    })
+    .collect()
 }
 
 /// The frame of an object or its class that has the field.

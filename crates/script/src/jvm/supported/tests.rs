@@ -11,6 +11,7 @@ use super::super::classes::Class;
 use super::super::fault::Cause;
 use super::super::library;
 use super::super::machine::Machine;
+use super::super::model::{Frame, Role};
 use super::super::objects::Object;
 use super::super::tree::{Base, Function, Parameter, Tree, Type};
 use super::super::value::{Host, Order, V};
@@ -41,7 +42,7 @@ fn closure(machine: &Machine<'_>, parameters: u32) -> V {
         body: Vec::new(),
         result: Type::ANY,
     };
-    machine.closure(&Arc::new(function), &std::rc::Rc::default())
+    machine.closure(&Arc::new(function), &std::rc::Rc::new(Frame::new(Vec::new(), None, Role::Variables)))
 }
 
 fn receivers(machine: &Machine<'_>) -> Vec<(&'static str, V)> {

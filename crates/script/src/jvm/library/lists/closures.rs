@@ -1,14 +1,15 @@
 //! Groovy's methods of collections.
 
-use super::super::super::fault::{Outcome, thrown};
+use std::rc::Rc;
+
+use super::super::super::fault::{Fault, Outcome, thrown};
 use super::super::super::machine::Machine;
 use super::super::super::missing;
 use super::super::super::objects::Object;
 use super::super::super::operators::{self, compare, same};
-use super::super::super::stack;
 use super::super::super::tree::Operator;
 use super::super::super::truth::truth;
-use super::super::super::value::{Order, V, natural};
+use super::super::super::value::{Map, Order, V, copied, natural};
 use super::super::{print, unknown};
 use super::items::{call_with, holds, index_of, shuffle, sorted, unique};
 use crate::Value;
@@ -55,7 +56,9 @@ pub(super) fn call(
             let mut made = Vec::new();
             for item in items {
                 let value = call_with(machine, closure, item.clone())?;
-                made.extend(value.items().unwrap_or_default());
+                let items = value.items().unwrap_or_default();
+                machine.room_for(made.len() + items.len())?;
+                made.extend(items);
             }
             Ok(V::list(made))
         }
@@ -91,6 +94,7 @@ pub(super) fn call(
         ) => choosing(machine, object, items, method, rest.first()),
         ("count", [item]) => {
             let mut found = 0;
+            machine.spend(items.len() / 4)?;
             for other in items {
                 found += i64::from(same(other, item)?);
             }
@@ -192,7 +196,7 @@ fn arranged(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, ar
                     text.push_str(&separator);
                 }
                 text.push_str(&print::groovy(machine, item)?);
-                machine.spend_text(text.len() / 16)?;
+                machine.check_text(text.len())?;
             }
             Ok(V::text(text))
         }
@@ -203,26 +207,28 @@ fn arranged(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, ar
         ("toSorted", rest) => Ok(V::list(sorted(machine, items.to_vec(), rest.first())?)),
         ("toUnique", rest) => Ok(V::list(unique(machine, items.to_vec(), rest.first())?)),
         ("groupBy", [closure]) => {
-            let mut groups: Vec<(V, Vec<V>)> = Vec::new();
+            let groups = Map::new(Order::Added);
             for item in items {
                 let key = call_with(machine, closure, item.clone())?;
-                match groups.iter_mut().find(|(known, _)| known.equals(&key)) {
-                    Some((_, group)) => group.push(item.clone()),
-                    None => groups.push((key, vec![item.clone()])),
+                match groups.get(&key) {
+                    Some(V::List(group)) => {
+                        group.add(item.clone());
+                    }
+                    _ => {
+                        groups.put(key, V::list(vec![item.clone()]));
+                    }
                 }
             }
-            Ok(V::map(groups.into_iter().map(|(key, group)| (key, V::list(group))).collect()))
+            Ok(V::Map(Rc::new(groups)))
         }
         ("countBy", [closure]) => {
-            let mut groups: Vec<(V, i64)> = Vec::new();
+            let groups = Map::new(Order::Added);
             for item in items {
                 let key = call_with(machine, closure, item.clone())?;
-                match groups.iter_mut().find(|(known, _)| known.equals(&key)) {
-                    Some((_, count)) => *count += 1,
-                    None => groups.push((key, 1)),
-                }
+                let count = groups.get(&key).and_then(|count| count.as_long()).unwrap_or(0);
+                groups.put(key, V::int(count + 1));
             }
-            Ok(V::map(groups.into_iter().map(|(key, count)| (key, V::int(count))).collect()))
+            Ok(V::Map(Rc::new(groups)))
         }
         _ => parts(machine, object, items, method, arguments),
     }
@@ -300,20 +306,22 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
         ("reverse", _) => Ok(V::list(items.iter().rev().cloned().collect())),
         ("flatten", []) => {
             let mut flat = Vec::new();
-            flatten(items, &mut flat);
+            flatten(machine, items, &mut flat)?;
             Ok(V::list(flat))
         }
         ("plus", [other]) => operators::binary(machine, Operator::Plain(Binary::Add), object, other),
         ("minus", [other]) => operators::binary(machine, Operator::Plain(Binary::Subtract), object, other),
         ("intersect", [other]) => {
-            let others = other.items().unwrap_or_default();
-            Ok(V::list(
-                items.iter().filter(|item| others.iter().any(|other| other.equals(item))).cloned().collect(),
-            ))
+            let V::List(others) = V::set(other.items().unwrap_or_default(), Order::Added) else {
+                return Err(unknown(object, method));
+            };
+            Ok(V::list(items.iter().filter(|item| others.contains(item)).cloned().collect()))
         }
         ("disjoint", [other]) => {
-            let others = other.items().unwrap_or_default();
-            Ok(V::truth(!items.iter().any(|item| others.iter().any(|other| other.equals(item)))))
+            let V::List(others) = V::set(other.items().unwrap_or_default(), Order::Added) else {
+                return Err(unknown(object, method));
+            };
+            Ok(V::truth(!items.iter().any(|item| others.contains(item))))
         }
         ("collate", [size]) => {
             let size = index_of(size).max(1);
@@ -330,7 +338,15 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
         }
         ("indices" | "getIndices", []) => Ok(V::list((0..items.len()).map(|at| V::int(at as i64)).collect())),
         ("transpose", []) => {
-            let rows: Vec<Vec<V>> = items.iter().map(|row| row.items().unwrap_or_default()).collect();
+            // Rows may be the same list many times: their length together is what counts.
+            let mut rows: Vec<Vec<V>> = Vec::with_capacity(items.len());
+            let mut count = 0;
+            for row in items {
+                let row = row.items().unwrap_or_default();
+                count += row.len();
+                machine.room_for(2 * count)?;
+                rows.push(row);
+            }
             let width = rows.iter().map(Vec::len).min().unwrap_or(0);
             Ok(V::list(
                 (0..width).map(|at| V::list(rows.iter().map(|row| row[at].clone()).collect())).collect(),
@@ -345,7 +361,8 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
         ("asList", []) => Ok(V::list(items.to_vec())),
         ("distinct", []) => Ok(V::list(unique(machine, items.to_vec(), None)?)),
         ("sorted", []) => {
-            let mut items = items.to_vec();
+            let mut items = copied(items);
+            machine.spend(items.len())?;
             items.sort_by(natural);
             Ok(V::list(items))
         }
@@ -362,15 +379,20 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
     }
 }
 
-fn flatten(items: &[V], out: &mut Vec<V>) {
-    if stack::must_stop() {
-        return;
-    }
+/// The items of lists in lists, in the order in which Groovy visits them.
+fn flatten(machine: &mut Machine<'_>, items: &[V], out: &mut Vec<V>) -> Result<(), Fault> {
+    machine.check_stack()?;
+    machine.spend(1 + items.len() / 4)?;
+    machine.room_for(out.len() + items.len())?;
     for item in items {
         match item {
-            V::List(list) => flatten(&list.ordered(), out),
-            V::Array(array) => flatten(&array.items.borrow(), out),
+            V::List(list) => flatten(machine, &list.ordered(), out)?,
+            V::Array(array) => {
+                let items = copied(&array.items.borrow());
+                flatten(machine, &items, out)?;
+            }
             other => out.push(other.clone()),
         }
     }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::super::machine::Machine;
 use super::super::super::objects::Object;
-use super::super::super::operators::{compare, same};
+use super::super::super::operators::{SameAs, compare};
 use super::super::super::patterns;
 use super::super::super::truth::truth;
 use super::super::super::value::V;
@@ -63,6 +63,7 @@ pub fn split_each_line<T: AsRef<str>>(
 
 /// Java's shuffle: from the end, each with one at or before it.
 pub fn shuffle(machine: &mut Machine<'_>, items: &mut [V], random: Option<&V>) -> Result<(), Fault> {
+    machine.spend(items.len() / 4)?;
     let mut own = super::super::super::random::JavaRandom::new(machine.scope.random_bits() as i64);
     for at in (1..items.len()).rev() {
         let bound = at as i32 + 1;
@@ -100,7 +101,7 @@ pub fn compared(machine: &mut Machine<'_>, closure: &V, left: &V, right: &V) -> 
 
 /// Sorts by a closure of one item (a key) or two (a comparison), or naturally.
 pub fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Vec<V>, Fault> {
-    machine.spend(items.len() * 4)?;
+    machine.spend(items.len())?;
     let mut failed = None;
     let mut items = items;
     match by {
@@ -117,6 +118,8 @@ pub fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Resul
                         high = middle;
                     }
                 }
+                // A long list moves about two kilobytes in a step.
+                machine.spend((made.len() - low) / 64)?;
                 made.insert(low, item);
             }
             return Ok(made);
@@ -149,7 +152,6 @@ pub fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Resul
 }
 
 pub fn unique(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Vec<V>, Fault> {
-    let mut keys: Vec<V> = Vec::new();
     let mut kept: Vec<V> = Vec::new();
     if let Some(closure @ V::Closure(own)) = by
         && own.function.parameters.len() == 2
@@ -165,18 +167,17 @@ pub fn unique(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Resul
         }
         return Ok(kept);
     }
-    for item in items {
-        let key = match by {
+    let mut keys = Vec::with_capacity(items.len());
+    for item in &items {
+        keys.push(match by {
             Some(closure) => call_with(machine, closure, item.clone())?,
             None => item.clone(),
-        };
-        let mut known = false;
-        for other in &keys {
-            known = known || same(other, &key)?;
-        }
-        machine.spend(keys.len() / 4)?;
-        if !known {
-            keys.push(key);
+        });
+    }
+    let mut known = SameAs::new(&keys);
+    for (item, key) in items.into_iter().zip(keys) {
+        if !known.contains(machine, &key)? {
+            known.add(key);
             kept.push(item);
         }
     }

@@ -1,0 +1,116 @@
+//! Places in texts. Java counts units of UTF-16; a text of ASCII has as many as it has bytes, and needs no search for a place.
+
+use std::sync::Arc;
+
+use super::super::fault::Fault;
+use super::super::machine::Machine;
+use super::super::value::V;
+use crate::Value;
+
+/// Texts of fewer bytes are counted each time.
+const SHORT_BYTES: usize = 64;
+
+/// How many units of UTF-16 the text has.
+pub fn count(machine: &mut Machine<'_>, text: &Arc<str>) -> usize {
+    if text.len() < SHORT_BYTES {
+        return count_of(text);
+    }
+    if let Some((known, units)) = &machine.measured
+        && Arc::ptr_eq(known, text)
+    {
+        return *units;
+    }
+    super::super::stack::spend(text.len() / 64);
+    let units = count_of(text);
+    machine.measured = Some((Arc::clone(text), units));
+    units
+}
+
+fn count_of(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+}
+
+fn is_ascii(machine: &mut Machine<'_>, text: &Arc<str>) -> bool {
+    count(machine, text) == text.len()
+}
+
+/// Methods of a text that take the same time for any length of it; `None` for others, for arguments that need care, and for texts
+/// with other characters than those of ASCII.
+pub fn quick(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Option<V> {
+    match (method, arguments) {
+        ("length", []) => Some(V::int(count(machine, text) as i64)),
+        ("isEmpty", []) => Some(V::truth(text.is_empty())),
+        ("charAt", [V::Plain(Value::Integer(at))]) if is_ascii(machine, text) => {
+            let byte = text.as_bytes().get(usize::try_from(*at).ok()?)?;
+            Some(V::Plain(Value::Character(u16::from(*byte))))
+        }
+        ("substring", [V::Plain(Value::Integer(from)), rest @ ..])
+            if rest.len() < 2 && is_ascii(machine, text) =>
+        {
+            let to = match rest {
+                [] => text.len(),
+                [V::Plain(Value::Integer(to)), ..] => usize::try_from(*to).ok()?,
+                _ => return None,
+            };
+            text.get(usize::try_from(*from).ok()?..to).map(V::text)
+        }
+        _ => None,
+    }
+}
+
+/// Groovy's `text[index]`, as far as [`quick`] goes.
+pub fn item(machine: &mut Machine<'_>, text: &Arc<str>, index: &Value) -> Option<V> {
+    let Value::Integer(index) = index else { return None };
+    if !is_ascii(machine, text) {
+        return None;
+    }
+    let at = if *index < 0 { i64::from(*index) + text.len() as i64 } else { i64::from(*index) };
+    let at = usize::try_from(at).ok()?;
+    text.get(at..at.checked_add(1)?).map(V::text)
+}
+
+/// The characters as texts.
+pub fn characters(machine: &mut Machine<'_>, text: &str) -> Result<Vec<V>, Fault> {
+    machine.room_for(text.len())?;
+    let mut all = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        machine.spend(usize::from(all.len() % 2 == 0))?;
+        all.push(V::text(c.encode_utf8(&mut [0; 4])));
+    }
+    Ok(all)
+}
+
+/// `indexOf` and `lastIndexOf`.
+pub fn position(text: &str, of: &str, from: Option<i64>, last: bool) -> V {
+    let place = if last { last_before(text, of, from) } else { first_behind(text, of, from.unwrap_or(0)) };
+    V::int(place.map_or(-1, |byte| count_of(&text[..byte]) as i64))
+}
+
+/// The byte where the unit of that number begins, or the next character if it is the second half of one.
+fn byte_of(text: &str, unit: usize) -> usize {
+    if text.is_ascii() {
+        return unit.min(text.len());
+    }
+    let mut units = 0;
+    for (byte, c) in text.char_indices() {
+        if units >= unit {
+            return byte;
+        }
+        units += c.len_utf16();
+    }
+    text.len()
+}
+
+fn first_behind(text: &str, of: &str, from: i64) -> Option<usize> {
+    let start = byte_of(text, usize::try_from(from).unwrap_or(0));
+    text[start..].find(of).map(|found| start + found)
+}
+
+fn last_before(text: &str, of: &str, from: Option<i64>) -> Option<usize> {
+    let Some(from) = from else { return text.rfind(of) };
+    let mut end = byte_of(text, usize::try_from(from).ok()?).saturating_add(of.len()).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].rfind(of)
+}
