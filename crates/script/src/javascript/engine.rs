@@ -17,11 +17,14 @@ use crate::jvm::bridge::Passed;
 const HEAP_BYTES_MAX: usize = 64 << 20;
 /// Stack that a script may use, in bytes.
 const STACK_BYTES_MAX: usize = 256 << 10;
-/// How often the engine may ask whether to go on: every 10,000 jumps or calls, that is, for about a second.
-const INTERRUPTS_MAX: u32 = 2_000;
+/// Jumps and calls that a script may take, and what native functions charge instead: about a second.
+const STEPS_MAX: u64 = 20_000_000;
+/// The engine asks after so many jumps or calls whether to go on.
+const STEPS_PER_INTERRUPT: u64 = 10_000;
 /// Compiled scripts kept per thread.
 const SCRIPTS_MAX: usize = 512;
 
+const CHARGED: &str = include_str!("charged.js");
 const PRELUDE: &str = include_str!("prelude.js");
 
 /// A script's text, whether it is one expression, and its variables.
@@ -109,7 +112,7 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
     let source =
         if as_expression { format!("throw 0;\nvoid (\n{text}\n);") } else { format!("throw 0;\n{text}") };
     with_engine(Imitated::Rhino, |engine| {
-        BUDGET.set(INTERRUPTS_MAX);
+        BUDGET.set(STEPS_MAX);
         engine.context.with(|ctx| {
             let outcome = engine.probe.clone().restore(&ctx).and_then(|probe| probe.call::<_, ()>((source,)));
             match outcome.catch(&ctx) {
@@ -127,7 +130,7 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
 /// Runs the script once, with these values of the names in its sight.
 pub(super) fn run(key: &Key, given: Vec<Passed>) -> Result<Worth, Stop> {
     let outcome = with_engine(key.imitated, |engine| {
-        BUDGET.set(INTERRUPTS_MAX);
+        BUDGET.set(STEPS_MAX);
         engine.run(key, given)
     });
     if BUDGET.get() == 0 { Err(Stop::Limit) } else { outcome }
@@ -136,6 +139,13 @@ pub(super) fn run(key: &Key, given: Vec<Passed>) -> Result<Worth, Stop> {
 fn options() -> EvalOptions {
     let mut options = EvalOptions::default();
     options.strict = false;
+    options
+}
+
+/// The options of the engine's own scripts, whose lines do not count as lines of a user's script.
+fn own_options(name: &str) -> EvalOptions {
+    let mut options = options();
+    options.filename = Some(name.to_owned());
     options
 }
 
@@ -160,9 +170,9 @@ fn stop_of(error: CaughtError<'_>) -> Stop {
     }
 }
 
-/// The line in `at f (eval_script:3:7)`.
+/// The line in `at f (<input>:3:7)`: scripts are evaluated by JavaScript's own `eval`.
 fn line_of(stack: &str) -> Option<u32> {
-    let place = stack.lines().find_map(|line| Some(line.rsplit_once("eval_script:")?.1))?;
+    let place = stack.lines().find_map(|line| Some(line.rsplit_once("<input>:")?.1))?;
     place.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
@@ -173,17 +183,19 @@ impl Engine {
         runtime.set_memory_limit(HEAP_BYTES_MAX);
         runtime.set_max_stack_size(STACK_BYTES_MAX);
         runtime.set_interrupt_handler(Some(Box::new(|| {
-            let left = BUDGET.get().saturating_sub(1);
-            BUDGET.set(left);
+            let goes_on = host::spend(STEPS_PER_INTERRUPT);
             host::let_others_run();
-            left == 0
+            !goes_on
         })));
         let context = Context::full(&runtime).map_err(broken)?;
-        BUDGET.set(INTERRUPTS_MAX);
+        BUDGET.set(STEPS_MAX);
         let build = |ctx: &Ctx<'_>| -> rquickjs::Result<_> {
-            let prelude: Function<'_> = ctx.eval_with_options(PRELUDE, options())?;
+            let functions = host::functions(ctx)?;
+            let charged: Function<'_> = ctx.eval_with_options(CHARGED, own_options("charged"))?;
+            charged.call::<_, ()>((functions.clone(),))?;
+            let prelude: Function<'_> = ctx.eval_with_options(PRELUDE, own_options("prelude"))?;
             let nashorn = imitated == Imitated::Nashorn;
-            let functions: Object<'_> = prelude.call((host::functions(ctx)?, nashorn))?;
+            let functions: Object<'_> = prelude.call((functions, nashorn))?;
             let make: Function<'_> = functions.get("make")?;
             let run: Function<'_> = functions.get("run")?;
             let probe: Function<'_> = functions.get("probe")?;

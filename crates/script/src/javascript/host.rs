@@ -2,11 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 
-use busyhour_slices::checkpoint;
+use busyhour_slices::{checkpoint, whole};
 use rquickjs::{Array, Ctx, Exception, FromJs, Function, IntoJs, Object, Value};
 use scoped_tls_hkt::scoped_thread_local;
 
-use crate::jvm::bridge::{Failure, HOST_COUNT, Objects, Passed};
+use crate::jvm::bridge::{self, Failure, HOST_COUNT, Objects, Passed};
 use crate::{Level, Scope};
 
 scoped_thread_local!(
@@ -19,14 +19,44 @@ thread_local! {
     static OBJECTS: RefCell<Objects> = RefCell::default();
     /// The first unsupported construct that the script used.
     static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// Calls of the interrupt handler that are left.
-    pub(super) static BUDGET: Cell<u32> = const { Cell::new(0) };
+    /// Steps that are left to the script.
+    pub(super) static BUDGET: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Bytes of text that are copied in the time of a step.
+const BYTES_PER_STEP: usize = 64;
+
+/// Counts steps; false if none are left.
+pub(super) fn spend(steps: u64) -> bool {
+    let left = BUDGET.get().saturating_sub(steps);
+    BUDGET.set(left);
+    left > 0
+}
+
+/// Counts the steps of a native function. The script ends with the next interrupt if none are left, whether it catches the
+/// error or not.
+fn charge(ctx: &Ctx<'_>, steps: f64) -> rquickjs::Result<()> {
+    // Infinity is the greatest number here.
+    if !spend(steps as u64) {
+        return Err(Exception::throw_message(ctx, "too many steps"));
+    }
+    let_others_run();
+    Ok(())
+}
+
+/// Counts the steps of copying a text between the engine and the host.
+fn charge_copy(ctx: &Ctx<'_>, text: Option<&str>) -> rquickjs::Result<()> {
+    match text.map_or(0, str::len) / BYTES_PER_STEP {
+        0 => Ok(()),
+        steps => charge(ctx, steps as f64),
+    }
 }
 
 /// Has `work` done with this world; gives besides what was refused meanwhile.
 pub(super) fn in_world<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -> (T, Option<String>) {
     OBJECTS.with_borrow_mut(|objects| *objects = Objects::default());
     REFUSED.set(None);
+    let _run = bridge::begin();
     let done = SCOPE.set(scope, work);
     (done, REFUSED.take())
 }
@@ -79,6 +109,10 @@ fn with_objects<'js>(
             thrown.set("thrown", class)?;
             thrown.set("message", message)?;
             thrown.into_js(ctx)
+        }
+        Err(Failure::Limit(what)) => {
+            BUDGET.set(0);
+            Err(Exception::throw_message(ctx, &what))
         }
         Err(Failure::Unsupported(what)) => {
             let message = format!("{what} is not supported");
@@ -152,11 +186,13 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     host.set("hosts", HOST_COUNT)?;
     variables_and_properties(ctx, &host)?;
     java(ctx, &host)?;
+    searches(ctx, &host)?;
     host.set(
         "log",
         Function::new(ctx.clone(), |ctx: Ctx<'js>, level: usize, message: String| {
             let levels = [Level::Trace, Level::Debug, Level::Info, Level::Warn, Level::Error];
             let level = levels.get(level).copied().unwrap_or(Level::Info);
+            charge_copy(&ctx, Some(&message))?;
             with_scope(&ctx, |scope| scope.log(level, &message))
         })?,
     )?;
@@ -174,16 +210,34 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     Ok(host)
 }
 
+/// What `charged.js` needs: the budget, and searches that take the sum of the lengths instead of their product.
+fn searches<'js>(ctx: &Ctx<'js>, host: &Object<'js>) -> rquickjs::Result<()> {
+    host.set("spend", Function::new(ctx.clone(), |ctx: Ctx<'js>, steps: f64| charge(&ctx, steps))?)?;
+    host.set(
+        "find",
+        Function::new(ctx.clone(), |text: String, sought: String, from: f64, last: bool| {
+            bridge::position(&text, &sought, from as i64, last)
+        })?,
+    )?;
+    host.set(
+        "places",
+        Function::new(ctx.clone(), |text: String, sought: String| bridge::positions(&text, &sought))?,
+    )
+}
+
 fn variables_and_properties<'js>(ctx: &Ctx<'js>, host: &Object<'js>) -> rquickjs::Result<()> {
     host.set(
         "get",
         Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String| {
-            with_scope(&ctx, |scope| text_or_null(scope.get(&name)))
+            let text = with_scope(&ctx, |scope| scope.get(&name))?;
+            charge_copy(&ctx, text.as_deref())?;
+            rquickjs::Result::Ok(text_or_null(text))
         })?,
     )?;
     host.set(
         "put",
         Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String, value: Option<String>| {
+            charge_copy(&ctx, value.as_deref())?;
             with_scope(&ctx, |scope| match value {
                 Some(value) => scope.set(&name, &value),
                 None => scope.remove(&name),
@@ -247,7 +301,8 @@ fn java<'js>(ctx: &Ctx<'js>, host: &Object<'js>) -> rquickjs::Result<()> {
     host.set(
         "hasMethod",
         Function::new(ctx.clone(), |object: u32, name: String| {
-            OBJECTS.with_borrow(|objects| objects.has_method(object, &name))
+            // The search of a map counts steps, which must not suspend the script while the objects are borrowed.
+            whole(|| OBJECTS.with_borrow(|objects| objects.has_method(object, &name)))
         })?,
     )?;
     host.set(

@@ -10,7 +10,7 @@ use super::machine::Machine;
 use super::run::Binding;
 use super::tree::{Base, Tree};
 use super::value::{Host, V};
-use super::{known, library, places};
+use super::{known, library, places, stack};
 use crate::language::Dialect;
 use crate::{Scope, Value};
 
@@ -56,6 +56,34 @@ pub(crate) enum Failure {
     Thrown(String, String),
     /// A construct that this interpreter does not support.
     Unsupported(String),
+    /// A limit, which ends the script.
+    Limit(String),
+}
+
+/// A run of a script of JavaScript, whose calls of Java share the limits of one run.
+pub(crate) struct Run(#[allow(dead_code, reason = "ends the run when it is dropped")] stack::Run);
+
+/// Begins a run.
+pub(crate) fn begin() -> Run {
+    let run = stack::begin();
+    super::patterns::renew_budget();
+    Run(run)
+}
+
+/// `indexOf` and `lastIndexOf`, in a time that grows with the sum of the lengths.
+pub(crate) fn position(text: &str, sought: &str, from: i64, last: bool) -> f64 {
+    library::text_units::position(text, sought, Some(from), last).as_long().unwrap_or(-1) as f64
+}
+
+/// The positions of all occurrences that do not overlap.
+pub(crate) fn positions(text: &str, sought: &str) -> Vec<f64> {
+    let (mut units, mut counted) = (0, 0);
+    let places = text.match_indices(sought).map(|(byte, _)| {
+        units += text[counted..byte].encode_utf16().count();
+        counted = byte;
+        units as f64
+    });
+    places.collect()
 }
 
 /// The objects that a run of a script has got from Java.
@@ -193,7 +221,7 @@ impl Objects {
     pub fn property(&mut self, scope: &mut dyn Scope, object: u32, name: &str) -> Result<Passed, Failure> {
         let object = self.object(object)?;
         if let (V::List(list), "length") = (&object, name) {
-            return Ok(Passed::Number(list.items.borrow().len() as f64));
+            return Ok(Passed::Number(list.items.len() as f64));
         }
         let value = with_machine(scope, |machine| places::property(machine, &object, name))?;
         self.given(value)
@@ -309,14 +337,15 @@ fn with_machine(
     work: impl FnOnce(&mut Machine<'_>) -> super::fault::Outcome,
 ) -> Result<V, Failure> {
     let mut machine = machine(scope);
-    work(&mut machine).map_err(|fault| failure(&mut machine, fault))
+    let value = work(&mut machine).and_then(|value| machine.check_limits().map(|()| value));
+    value.map_err(|fault| failure(&mut machine, fault))
 }
 
 fn failure(machine: &mut Machine<'_>, fault: Fault) -> Failure {
     match fault.cause {
         Cause::Unsupported(what) => Failure::Unsupported(what),
         Cause::Evaluation(message) => Failure::Thrown("java.lang.Error".into(), message),
-        Cause::Limit(what) => Failure::Thrown("java.lang.Error".into(), what),
+        Cause::Limit(what) => Failure::Limit(what),
         Cause::Thrown(exception) => {
             let text = library::print::java(machine, &exception).unwrap_or_default();
             match text.split_once(": ") {
