@@ -63,7 +63,8 @@ pub(super) fn in_world<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -> (T
 
 /// A binding as the script gets it.
 pub(super) fn bound(binding: &crate::Binding) -> Passed {
-    OBJECTS.with_borrow_mut(|objects| objects.bound(binding))
+    // Copies count steps, which must not suspend the script while the objects are borrowed.
+    whole(|| OBJECTS.with_borrow_mut(|objects| objects.bound(binding)))
 }
 
 fn with_scope<T>(ctx: &Ctx<'_>, work: impl FnOnce(&mut dyn Scope) -> T) -> rquickjs::Result<T> {
