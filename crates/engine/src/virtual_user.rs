@@ -444,6 +444,9 @@ impl<P: Protocol> VirtualUser<P> {
             result.stop_test || (failed && on_error == OnError::StopTest),
             result.stop_test_now || (failed && on_error == OnError::StopTestNow),
         );
+        if result.next != LogicalAction::Continue {
+            self.user.action = result.next;
+        }
         if stop_user {
             self.stop(None, "Stop Thread");
         }

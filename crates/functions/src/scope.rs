@@ -11,7 +11,8 @@ use busyhour_program::user::{LogicalAction, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
 use busyhour_record::{DataType, Nanos};
 use busyhour_script::{
-    Level, MadeResult, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict,
+    AssertionFacts, Level, MadeResult, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value,
+    Verdict,
 };
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
@@ -170,6 +171,26 @@ impl Scope for UserScope<'_> {
         self.gaps.push(what.to_owned());
     }
 
+    fn evaluate_text(&mut self, text: &str) -> String {
+        // Functions read the result of the user.
+        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        let value = crate::evaluate_text(text, self.user);
+        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        value
+    }
+
+    fn property_names(&self) -> Vec<String> {
+        self.user.run.properties.names()
+    }
+
+    fn property_value(&self, name: &str) -> Option<Value> {
+        self.user.run.properties.object(name)?.downcast_ref::<Value>().cloned()
+    }
+
+    fn set_property_value(&mut self, name: &str, value: Value) {
+        self.user.run.properties.set_object(name, std::sync::Arc::new(value));
+    }
+
     fn remove_property(&mut self, name: &str) {
         self.user.run.properties.remove(name);
     }
@@ -311,6 +332,21 @@ fn replace(text: &mut String, by: &str) {
     text.push_str(by);
 }
 
+/// Gives a result another start; as in JMeter its elapsed time stays.
+fn move_start(result: &mut SampleResult, start_ns: u64) {
+    let times = &mut result.times;
+    let (old, has_ended) = (times.start.0, times.end != Nanos::default());
+    times.start = Nanos(start_ns);
+    if !has_ended {
+        return;
+    }
+    if start_ns > old {
+        times.end = Nanos(times.end.0.saturating_add(start_ns - old));
+    } else {
+        times.idle_ns = times.idle_ns.saturating_add(old - start_ns);
+    }
+}
+
 impl Facts {
     fn of(user: &mut UserState) -> Self {
         Self { result: std::mem::take(&mut user.result), clock: user.run.clock.clone(), is_sampler: false }
@@ -429,14 +465,39 @@ impl SampleFacts for Facts {
                 let failed = result.assertions.iter().find(|outcome| outcome.failure || outcome.error);
                 failed.map_or(Value::Null, |outcome| Value::text(&outcome.message))
             }
+            "TestLogicalAction" => Value::text(match result.next {
+                LogicalAction::Continue => "CONTINUE",
+                LogicalAction::NextIterationOfThread => "START_NEXT_ITERATION_OF_THREAD",
+                LogicalAction::NextIterationOfLoop => "START_NEXT_ITERATION_OF_CURRENT_LOOP",
+                LogicalAction::BreakLoop => "BREAK_CURRENT_LOOP",
+            }),
             _ => return None,
         })
     }
 
     fn change(&mut self, name: &str, value: Value) -> bool {
         let now = self.clock.now();
+        let wall_start_ms = self.clock.wall_start_ms();
         let result = &mut self.result;
         match (name, &value) {
+            ("StartTime", Value::Long(_) | Value::Integer(_)) => {
+                let ms = match value {
+                    Value::Long(ms) => ms,
+                    Value::Integer(ms) => i64::from(ms),
+                    _ => 0,
+                };
+                // A start before that of the run is recorded as that.
+                let start = ms.saturating_sub(i64::try_from(wall_start_ms).unwrap_or(0));
+                move_start(result, u64::try_from(start).unwrap_or(0).saturating_mul(1_000_000));
+            }
+            ("TestLogicalAction", Value::Text(action)) => {
+                result.next = match &**action {
+                    "START_NEXT_ITERATION_OF_THREAD" => LogicalAction::NextIterationOfThread,
+                    "START_NEXT_ITERATION_OF_CURRENT_LOOP" => LogicalAction::NextIterationOfLoop,
+                    "BREAK_CURRENT_LOOP" => LogicalAction::BreakLoop,
+                    _ => LogicalAction::Continue,
+                };
+            }
             ("RequestHeaders", Value::Text(text)) => replace(&mut result.request_headers, text),
             ("ResponseHeaders", Value::Text(text)) => replace(&mut result.response_headers, text),
             ("SamplerData", Value::Text(text)) => replace(&mut result.request_data, text),
@@ -482,6 +543,19 @@ impl SampleFacts for Facts {
             _ => return false,
         }
         true
+    }
+
+    fn assertions(&self) -> Vec<AssertionFacts> {
+        let facts = |outcome: &busyhour_record::AssertionResult| AssertionFacts {
+            name: outcome.name.clone(),
+            verdict: Verdict {
+                failure: outcome.failure,
+                error: outcome.error,
+                message: outcome.message.clone(),
+            },
+            has_message: outcome.message().is_some(),
+        };
+        self.result.assertions.iter().map(facts).collect()
     }
 
     fn add_sub_result(&mut self, result: &MadeResult, extends: bool) -> Option<usize> {

@@ -184,7 +184,7 @@ fn note_reads(arguments: &mut Arguments<'_, '_>, compiled: &Compiled) {
         Compiled::JavaScript(script) => script.identifiers(),
         Compiled::JavaLike(script) => script.identifiers(),
     };
-    let reads_any_variable = identifiers.contains_any(&["vars", "ctx"]);
+    let reads_any_variable = identifiers.contains_any(&["vars", "ctx", "CompoundVariable"]);
     arguments.note_reads(keep_of(identifiers.reads_of_results()), reads_any_variable);
 }
 

@@ -1,6 +1,7 @@
 //! JSR223, BSF and BeanShell elements: samplers, processors, assertions, timers and listeners that are scripts.
 
 mod elements;
+mod language;
 mod sampler;
 #[cfg(test)]
 mod tests;
@@ -17,38 +18,14 @@ use busyhour_program::run::{Level, ScriptIssue};
 use busyhour_program::template::{Segment, Template};
 use busyhour_program::user::{StateId, UserState};
 use busyhour_script::java_like::{self, Language as JavaLike};
-use busyhour_script::javascript::Imitated;
 use busyhour_script::{
     Binding, Identifiers, Memory, ResultReads, ScriptError, Value, javascript, jexl, refuse_unbound,
 };
 pub use elements::{ScriptAssertion, ScriptProcessor, ScriptTimer};
+pub use language::{Family, Language, language_of};
 pub use sampler::ScriptSampler;
 
 use crate::refusal::Refusal;
-
-/// Which of JMeter's three kinds of scripted elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// `JSR223…`
-    Jsr223,
-    /// `BSF…`
-    Bsf,
-    /// `BeanShell…`
-    BeanShell,
-}
-
-/// A language that elements are written in.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// Groovy or BeanShell.
-    JavaLike(JavaLike),
-    /// JavaScript, as this engine has it.
-    JavaScript(Imitated),
-    /// JEXL 2.
-    Jexl,
-    /// One that JMeter has no engine for: each run is an error.
-    Missing(String),
-}
 
 /// Settings of a scripted element.
 #[derive(Clone, Debug)]
@@ -76,61 +53,6 @@ pub struct ScriptSettings {
     pub state: StateId,
 }
 
-/// The language an element names.
-///
-/// # Errors
-/// For languages that are not supported here and may be there in JMeter.
-pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
-    if family == Family::Bsf {
-        return bsf_language_of(text);
-    }
-    let name = text.trim().to_ascii_lowercase();
-    Ok(match (name.as_str(), family) {
-        (_, Family::BeanShell) | ("beanshell" | "bsh" | "java", _) => Language::JavaLike(JavaLike::BeanShell),
-        ("" | "groovy", _) => Language::JavaLike(JavaLike::Groovy),
-        ("javascript" | "js" | "ecmascript" | "nashorn", _) => Language::JavaScript(Imitated::Nashorn),
-        ("jexl" | "jexl2", _) => Language::Jexl,
-        // The library is there, its engine has no such name.
-        ("jexl3", _) => Language::Missing(text.to_owned()),
-        _ => return Err(Refusal::needs_java(format!("is written in {}", text.trim()))),
-    })
-}
-
-/// Languages known to BSF, whose engines may be installed in JMeter.
-const BSF_LANGUAGES: &[&str] = &[
-    "bml",
-    "beanbasic",
-    "jacl",
-    "java",
-    "javaclass",
-    "jpython",
-    "jscript",
-    "judoscript",
-    "jython",
-    "lotusscript",
-    "netrexx",
-    "objectscript",
-    "perl",
-    "perlscript",
-    "pnuts",
-    "prolog",
-    "rexx",
-    "ruby",
-    "vbscript",
-    "xslt",
-];
-
-fn bsf_language_of(text: &str) -> Result<Language, Refusal> {
-    Ok(match text {
-        "beanshell" => Language::JavaLike(JavaLike::BeanShell),
-        "javascript" => Language::JavaScript(Imitated::Rhino),
-        known if BSF_LANGUAGES.contains(&known) => {
-            return Err(Refusal::needs_java(format!("is written in {known}")));
-        }
-        other => Language::Missing(other.to_owned()),
-    })
-}
-
 /// A parsed script.
 #[derive(Debug, Clone)]
 enum Parsed {
@@ -139,6 +61,8 @@ enum Parsed {
     Jexl(jexl::Script),
     /// Its error, which JMeter reports each time.
     Missing(String),
+    /// A text with a syntax error, on which JMeter fails each time, too.
+    Broken(ScriptError),
     /// JMeter has no engine of this name.
     NoEngine(String),
 }
@@ -221,6 +145,10 @@ impl Seen {
                 (identifiers, opens_request, Vec::new())
             }
             Parsed::Jexl(script) => (script.identifiers(), false, Vec::new()),
+            Parsed::Broken(error) => {
+                let warning = format!("{error}: JMeter starts the script, which fails on this syntax error");
+                (Identifiers::default(), false, vec![warning])
+            }
             Parsed::Missing(_) | Parsed::NoEngine(_) => (Identifiers::default(), false, Vec::new()),
         };
         Seen { opens_request, warnings, identifiers: Some(identifiers) }
@@ -238,6 +166,24 @@ impl Seen {
             None => ResultReads::ALL,
         };
         busyhour_functions::keep_of(reads)
+    }
+}
+
+/// Whether a script that cannot be parsed fails in JMeter, too, which then reports it each time that it runs.
+fn fails_in_jmeter(error: &ScriptError, text: &str, language: &Language) -> bool {
+    let is_syntax = matches!(error, ScriptError::Syntax { .. });
+    is_syntax
+        && match language {
+            Language::JavaLike(java_like) => java_like::is_certainly_invalid(text, *java_like),
+            _ => true,
+        }
+}
+
+/// Parses a text that does not vary; one that JMeter cannot parse either is a script that fails.
+fn parsed(language: &Language, text: &str) -> Result<Parsed, Refusal> {
+    match parse(language, text) {
+        Err(error) if fails_in_jmeter(&error, text, language) => Ok(Parsed::Broken(error)),
+        other => other.map_err(|error| refusal(&error, language)),
     }
 }
 
@@ -273,6 +219,12 @@ fn kept(language: &Language, text: &str) -> Kept {
 fn read_file(name: &str, base_dir: &Path) -> Option<String> {
     let bytes = std::fs::read(name).or_else(|_| std::fs::read(base_dir.join(name))).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The text of a script with the same value in place of everything that varies.
+fn with_values(script: &Template, value: &str) -> String {
+    let segments = script.segments().iter();
+    segments.map(|segment| if let Segment::Text(text) = segment { text } else { value }).collect()
 }
 
 fn refusal(error: &ScriptError, language: &Language) -> Refusal {
@@ -313,7 +265,7 @@ impl ScriptText {
             "SamplerData",
         ]);
         let looks_at_previous = seen.may_refer_to(&["prev", "ctx"]);
-        let reads_any_variable = seen.may_refer_to(&["vars", "ctx"]);
+        let reads_any_variable = seen.may_refer_to(&["vars", "ctx", "CompoundVariable"]);
         let reads = seen.reads();
         let ScriptSettings {
             name,
@@ -360,17 +312,12 @@ impl ScriptText {
                         "relative names are searched in the working directory and in the plan's directory",
                     ));
             };
-            let parsed = checked(&text).map_err(|error| refusal(&error, &settings.language))?;
+            let parsed = parsed(&settings.language, &text)?;
             let seen = Seen::of(&parsed);
             return Ok((Text::Fixed(parsed), seen));
         }
         // With 1 for everything that varies the script fits within quotes and without.
-        let probe: String = settings
-            .script
-            .segments()
-            .iter()
-            .map(|segment| if let Segment::Text(text) = segment { text } else { "1" })
-            .collect();
+        let probe = with_values(&settings.script, "1");
         if probe.is_empty() && settings.family == Family::Jsr223 {
             let message = format!("Both script file and script text are empty for element:{}", settings.name);
             let missing = Parsed::Missing(format!("javax.script.ScriptException: {message}"));
@@ -378,16 +325,34 @@ impl ScriptText {
             return Ok((Text::Fixed(missing), seen));
         }
         let is_fixed = settings.script.as_literal().is_some();
-        let checked = checked(&probe);
-        let seen = checked.as_ref().map_or_else(|_| Seen::unknown(), Seen::of);
-        let text = match checked {
-            Ok(parsed) if is_fixed => Text::Fixed(parsed),
-            Err(error) if error.is_unsupported() || is_fixed => {
-                return Err(refusal(&error, &settings.language));
+        if is_fixed {
+            let parsed = parsed(&settings.language, &probe)?;
+            let seen = Seen::of(&parsed);
+            return Ok((Text::Fixed(parsed), seen));
+        }
+        let varying = |seen| Ok((Text::Varying(settings.script.clone()), seen));
+        match checked(&probe) {
+            Ok(parsed) => varying(Seen::of(&parsed)),
+            Err(error) if error.is_unsupported() => Err(refusal(&error, &settings.language)),
+            Err(error) => Self::varying_text(settings, &probe, &error).and_then(varying),
+        }
+    }
+
+    /// What is known of a script that varies and that cannot be parsed with `1` for what varies: it may stand for a name,
+    /// or for nothing.
+    fn varying_text(settings: &ScriptSettings, probe: &str, error: &ScriptError) -> Result<Seen, Refusal> {
+        for value in ["x1", "", "true"] {
+            let text = with_values(&settings.script, value);
+            if let Ok(parsed) = parse(&settings.language, &text) {
+                return Ok(Seen { identifiers: None, opens_request: true, ..Seen::of(&parsed) });
             }
-            _ => Text::Varying(settings.script.clone()),
-        };
-        Ok((text, seen))
+        }
+        if !fails_in_jmeter(error, probe, &settings.language) {
+            return Err(refusal(error, &settings.language));
+        }
+        let warning =
+            format!("{error}: JMeter fails on this syntax error unless the values that it holds mend it");
+        Ok(Seen { warnings: vec![warning], ..Seen::unknown() })
     }
 
     /// Runs the script (`source`, where its text has been rendered already); gives its value and what the names in `back`
@@ -454,6 +419,7 @@ impl ScriptText {
                 script.run(&mut scope, &bindings(), undefined).map(|value| (value, Vec::new()))
             }
             Parsed::Jexl(script) => script.evaluate(&mut scope).map(|value| (value, Vec::new())),
+            Parsed::Broken(error) => Err(error.clone()),
             Parsed::Missing(why) => Err(ScriptError::Missing { message: why.clone() }),
             Parsed::NoEngine(name) => Err(ScriptError::Missing {
                 message: if self.family == Family::Bsf {

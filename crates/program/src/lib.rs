@@ -12,6 +12,7 @@ mod error;
 pub mod group;
 pub mod ids;
 pub mod locks;
+mod logical_action;
 pub mod open;
 pub mod population;
 mod program;

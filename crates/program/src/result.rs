@@ -1,5 +1,6 @@
 //! The result of one sample while it is being created and processed.
 
+use crate::logical_action::LogicalAction;
 use busyhour_record::{ActiveUsers, AssertionResult, DataType, HttpDetail, SampleTimes};
 
 use crate::body_memory::BodyMemory;
@@ -100,6 +101,8 @@ pub struct SampleResult {
     pub is_transaction: bool,
     /// Whether the result is not recorded.
     pub ignore: bool,
+    /// What the user does after the sample, unless it goes on.
+    pub next: LogicalAction,
     /// Stop this user after the sample.
     pub stop_user: bool,
     /// Stop the test after the sample, letting others finish theirs.
@@ -149,6 +152,7 @@ impl SampleResult {
         self.sent_bytes = 0;
         self.is_transaction = false;
         self.ignore = false;
+        self.next = LogicalAction::Continue;
         self.stop_user = false;
         self.stop_test = false;
         self.stop_test_now = false;

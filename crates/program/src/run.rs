@@ -32,6 +32,8 @@ pub enum Level {
 #[derive(Debug, Default)]
 pub struct Properties {
     values: RwLock<HashMap<String, PropertyValue>>,
+    /// Values that scripts put there and that are no texts, which elements and functions do not see.
+    objects: RwLock<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     version: AtomicU64,
 }
 
@@ -67,7 +69,7 @@ impl Properties {
     /// Properties with these values.
     pub fn new(values: impl IntoIterator<Item = (String, String)>) -> Self {
         let values = values.into_iter().map(|(name, text)| (name, PropertyValue::new(text))).collect();
-        Self { values: RwLock::new(values), version: next_version().into() }
+        Self { values: RwLock::new(values), objects: RwLock::default(), version: next_version().into() }
     }
 
     /// A version that changes with every change of a property and is never that of other properties. A value read
@@ -87,8 +89,36 @@ impl Properties {
         self.with(name, |value| value.map(str::to_owned))
     }
 
+    /// The value of `name` if it is no text.
+    pub fn object(&self, name: &str) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Sets `name` to a value that is no text.
+    pub fn set_object(&self, name: &str, value: Arc<dyn Any + Send + Sync>) {
+        self.remove(name);
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value);
+    }
+
+    /// Removes a value that is no text, which is rare: only then the map is locked for a change.
+    fn remove_object(&self, name: &str) {
+        if self.object(name).is_some() {
+            self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        }
+    }
+
+    /// The names of all properties, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let mut names: Vec<String> = values.keys().chain(objects.keys()).cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Sets `name`; returns the old value.
     pub fn set(&self, name: &str, value: &str) -> Option<String> {
+        self.remove_object(name);
         let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
         let before = values.insert(name.to_owned(), PropertyValue::new(value.to_owned()));
         self.version.store(next_version(), Ordering::Release);
@@ -97,6 +127,7 @@ impl Properties {
 
     /// Removes `name`; returns the old value.
     pub fn remove(&self, name: &str) -> Option<String> {
+        self.remove_object(name);
         let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
         self.version.store(next_version(), Ordering::Release);
         values.remove(name).map(|before| before.text)

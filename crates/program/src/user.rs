@@ -11,6 +11,7 @@ use busyhour_record::Nanos;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+pub use crate::logical_action::LogicalAction;
 use crate::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 use crate::result::SampleResult;
 use crate::run::{Level, RunShared};
@@ -19,20 +20,6 @@ use crate::variables::Variables;
 /// Index of an element's private state in each user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateId(pub u32);
-
-/// The next step of the user, set by flow control, scripts and on-error actions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogicalAction {
-    /// Continue.
-    #[default]
-    Continue,
-    /// Start the next iteration of the thread group.
-    NextIterationOfThread,
-    /// Start the next iteration of the nearest loop.
-    NextIterationOfLoop,
-    /// Leave the nearest loop.
-    BreakLoop,
-}
 
 /// Marks a stream number as that of an arrival.
 const OF_ARRIVAL: u64 = 1 << 63;

@@ -24,6 +24,13 @@ pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
     Ok(Script { script: jvm::compile(text, language.into())? })
 }
 
+/// Whether JMeter's parser certainly rejects a text for which [`compile`] gave a syntax error, too. What is read here of
+/// Groovy's grammar is not all of it: other errors may be those of this crate.
+#[must_use]
+pub fn is_certainly_invalid(text: &str, language: Language) -> bool {
+    jvm::is_certainly_invalid(text, language)
+}
+
 impl Script {
     /// Errors that JMeter reports only when the script runs.
     #[must_use]

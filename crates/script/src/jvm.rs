@@ -22,11 +22,14 @@ mod durations;
 mod evaluate;
 mod expression;
 mod fault;
+mod functional;
 mod index;
+mod invalid;
 mod jexl;
 mod known;
 mod lexer;
 mod library;
+mod literals;
 mod machine;
 mod missing;
 mod model;
@@ -69,6 +72,11 @@ pub(crate) fn compile(text: &str, dialect: Dialect) -> Result<Script, ScriptErro
         Dialect::Jexl2 | Dialect::Jexl3 => jexl::parse(text, dialect)?,
     };
     Ok(Script { tree: Arc::new(tree) })
+}
+
+/// Whether JMeter's parser certainly rejects a text that this one rejects.
+pub(crate) fn is_certainly_invalid(text: &str, language: Language) -> bool {
+    invalid::is_certain(text, language)
 }
 
 impl Script {

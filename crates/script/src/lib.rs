@@ -32,8 +32,8 @@ pub use request::RequestFacts;
 
 pub use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 pub use scope::{
-    Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, StopRequest, UserCounts,
-    Verdict,
+    AssertionFacts, Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, StopRequest,
+    UserCounts, Verdict,
 };
 pub use unbound::refuse_unbound;
 pub use value::Value;

@@ -91,6 +91,22 @@ pub trait Scope {
     fn print_error(&mut self, text: &str) {
         self.log(Level::Info, text.trim_end_matches('\n'));
     }
+    /// A text with `${…}` as it is evaluated now.
+    fn evaluate_text(&mut self, text: &str) -> String {
+        text.to_owned()
+    }
+    /// The names of all properties.
+    fn property_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// A property that is no text, such as a number that a script put there.
+    fn property_value(&self, _name: &str) -> Option<Value> {
+        None
+    }
+    /// Sets a property that is no text: elements and functions do not see it, as in JMeter.
+    fn set_property_value(&mut self, name: &str, value: Value) {
+        self.set_property(name, &value.to_java_string());
+    }
     /// `props.remove`
     fn remove_property(&mut self, _name: &str) {}
     /// An environment variable.
@@ -198,6 +214,17 @@ pub struct Verdict {
     pub message: String,
 }
 
+/// The outcome of an assertion of a sample.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AssertionFacts {
+    /// Name of the assertion.
+    pub name: String,
+    /// What it found.
+    pub verdict: Verdict,
+    /// Whether it set a message.
+    pub has_message: bool,
+}
+
 /// What [`SampleFacts::fact`] gives for a result of JMeter.
 pub const SAMPLE_FACTS: &[&str] = &[
     "RequestHeaders",
@@ -216,6 +243,7 @@ pub const SAMPLE_FACTS: &[&str] = &[
     "ErrorCount",
     "SampleCount",
     "FirstAssertionFailureMessage",
+    "TestLogicalAction",
 ];
 
 /// What [`SampleFacts::change`] does for a result of JMeter.
@@ -226,6 +254,8 @@ pub const SAMPLE_CHANGES: &[&str] = &[
     "ContentType",
     "DataEncoding",
     "DataType",
+    "StartTime",
+    "TestLogicalAction",
     "StopThread",
     "StopTest",
     "StopTestNow",
@@ -305,6 +335,10 @@ pub trait SampleFacts {
     /// is such a thing.
     fn change(&mut self, _name: &str, _value: Value) -> bool {
         false
+    }
+    /// The outcomes of its assertions so far.
+    fn assertions(&self) -> Vec<AssertionFacts> {
+        Vec::new()
     }
     /// Adds a result that the script made to this one; `extends`: the time of this one extends to the end of the result,
     /// whose sizes are added, as `addSubResult` does. Returns its place among the sub-results; `None` where results

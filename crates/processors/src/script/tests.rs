@@ -5,6 +5,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler as _;
 use busyhour_program::symbols::Symbols;
 use busyhour_record::Nanos;
+use busyhour_script::javascript::Imitated;
 
 use super::*;
 use crate::testing::{user, user_with_body};

@@ -36,6 +36,23 @@ impl Decimal {
         (scale.abs() <= 1000).then_some(Decimal { digits, scale })
     }
 
+    /// Places behind the point.
+    #[must_use]
+    pub fn scale(self) -> i32 {
+        self.scale
+    }
+
+    /// The same number with as few digits as it has.
+    #[must_use]
+    pub fn without_trailing_zeros(self) -> Decimal {
+        let mut made = self;
+        while made.digits != 0 && made.digits % 10 == 0 && made.scale > -1000 {
+            made.digits /= 10;
+            made.scale -= 1;
+        }
+        if made.digits == 0 { Decimal::whole(0) } else { made }
+    }
+
     /// The nearest double.
     #[must_use]
     pub fn to_double(self) -> f64 {

@@ -162,6 +162,33 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             let arguments = arguments(machine, items, frame)?;
             machine.call_value(&object, arguments)
         }
+        Kind::Dynamic(object, name, items, safe) => {
+            let object = machine.value(object, frame)?;
+            if object.is_null() && *safe {
+                return Ok(V::NULL);
+            }
+            let name = machine.value(name, frame)?;
+            let name = library::print::groovy(machine, &name)?;
+            match items {
+                Some(items) => {
+                    let arguments = arguments(machine, items, frame)?;
+                    machine.invoke(&object, &name, arguments)
+                }
+                None => places::property(machine, &object, &name),
+            }
+        }
+        Kind::SafeIndex(object, index) => {
+            let object = machine.value(object, frame)?;
+            if object.is_null() {
+                return Ok(V::NULL);
+            }
+            let index = machine.value(index, frame)?;
+            places::index(machine, &object, &index)
+        }
+        Kind::Super(class, name, items) => {
+            let arguments = arguments(machine, items, frame)?;
+            machine.call_above(frame, *class, name.as_deref(), &arguments)
+        }
         Kind::New(class, items) => {
             let arguments = arguments(machine, items, frame)?;
             if class.is_own() {

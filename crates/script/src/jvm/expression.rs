@@ -1,6 +1,7 @@
 //! The parser of expressions.
 
 mod checks;
+mod functions;
 mod primary;
 
 use std::sync::Arc;
@@ -54,9 +55,19 @@ impl Parser<'_> {
     }
 
     fn assignment(&mut self) -> Result<Expr, ScriptError> {
+        if self.groovy()
+            && let Some(lambda) = self.lambda()?
+        {
+            return Ok(lambda);
+        }
         let left = self.conditional()?;
         let at = self.place();
         let Word::Sign(sign) = *self.peek() else { return Ok(left) };
+        if sign == "?=" {
+            self.advance();
+            let otherwise = Kind::Elvis(Box::new(left.clone()), Box::new(self.expression()?));
+            return Ok(make(at, Kind::Assign(Box::new(left), None, Box::new(make(at, otherwise)))));
+        }
         let plain = |binary: Binary| Some(Operator::Plain(binary));
         let operator = match sign {
             "=" => None,
@@ -235,13 +246,8 @@ impl Parser<'_> {
         if self.groovy() {
             return Ok(None);
         }
-        let literal = |expr: &Expr| matches!(&expr.kind, Kind::Literal(_));
-        let text = |expr: &Expr| matches!(&expr.kind, Kind::Literal(Value::Text(_)));
         if let (Kind::Literal(Value::Text(a)), Kind::Literal(Value::Text(b))) = (&left.kind, &right.kind) {
             return Ok(Some(Kind::Literal(Value::Boolean((a == b) == (binary == Binary::Equal)))));
-        }
-        if (text(left) && !literal(right)) || (text(right) && !literal(left)) {
-            return Err(unsupported(self.text, at, "comparing texts by identity (`==` instead of `equals`)"));
         }
         let object = |expr: &Expr| match &expr.kind {
             Kind::Name(name) => self.boxed.contains(name),
@@ -371,7 +377,13 @@ impl Parser<'_> {
                     let name = match self.peek().clone() {
                         Word::Name(name) => name,
                         Word::Literal(Value::Text(name)) if self.groovy() => name,
-                        Word::Join(_) => return self.refuse("a property whose name is put together"),
+                        Word::Join(_) if sign != "*." && !is_direct => {
+                            let name = Box::new(self.primary()?);
+                            let calls = self.is("(") && !self.token().fresh;
+                            let items = if calls { Some(self.arguments()?) } else { None };
+                            expr = make(at, Kind::Dynamic(Box::new(expr), name, items, sign == "?."));
+                            continue;
+                        }
                         _ => return Err(self.unexpected("a name")),
                     };
                     let name_at = self.place();
@@ -395,7 +407,21 @@ impl Parser<'_> {
                         expr = make(name_at, Kind::Property(Box::new(expr), name, safe, spread));
                     }
                 }
-                ".&" | "::" => return self.refuse("a reference to a method"),
+                ".&" | "::" => {
+                    self.advance();
+                    expr = self.reference(expr)?;
+                }
+                "?" if self.groovy()
+                    && self.token().glued
+                    && matches!(self.ahead(1), Word::Sign("["))
+                    && self.tokens[self.at + 1].glued =>
+                {
+                    self.advance();
+                    self.advance();
+                    let index = self.expression()?;
+                    self.expect("]")?;
+                    expr = make(at, Kind::SafeIndex(Box::new(expr), Box::new(index)));
+                }
                 "[" if !fresh => {
                     self.advance();
                     let index = self.expression()?;
@@ -437,7 +463,7 @@ impl Parser<'_> {
     }
 
     /// `(a, b) { … }`: at the opening parenthesis or brace.
-    fn arguments(&mut self) -> Result<Vec<Item>, ScriptError> {
+    pub(super) fn arguments(&mut self) -> Result<Vec<Item>, ScriptError> {
         let mut items: Vec<Item> = Vec::new();
         let mut named = Vec::new();
         let at = self.place();
@@ -509,7 +535,7 @@ impl Parser<'_> {
                 Word::Sign("->") if depth == 0 => return true,
                 Word::Sign("(" | "[") => depth += 1,
                 Word::Sign(")" | "]") if depth > 0 => depth -= 1,
-                Word::Name(_) | Word::Literal(_) | Word::Sign("," | "=" | "." | "<" | ">" | "?") => {}
+                Word::Name(_) | Word::Literal(_) | Word::Sign("," | "=" | "." | "<" | ">" | "?" | "...") => {}
                 _ => return false,
             }
         }

@@ -78,15 +78,36 @@ const METHODS: &str = "\
     withNano withPrintWriter withReader withSecond withWriter withWriterAppend withYear withZone withZoneSameInstant withZoneSameLocal \
     withoutPadding write writeLine writeStringToFile xor";
 
+/// Further methods of classes that share their name with others.
+const MORE_METHODS: &str = "\
+    accept addFirst addIfAbsent addLast appendReplacement appendTail apply applyAsDouble applyAsInt applyAsLong \
+    atOffset atTime averagingInt bitCount boxed cardinality charset clearTime compareAndSet compute \
+    computeIfPresent convert countDown createTempFile deleteDir deleteOnExit descendingMap divide dump \
+    duration elements empty errorOffset filesMatching firstElement firstEntry firstKey floorKey forEachOrdered \
+    get getAndAdd getAndUpdate getAssertionResults getBuffer getDayOfWeek getDisplayName getElement \
+    getErrorOffset getExponent getFileName getGroup getIterator getLeastSignificantBits getMaximumNumberOfParameters \
+    getMostSignificantBits getOffset getPriority getRawOffset getStackTrace getStandardName getState \
+    getTestLogicalAction hasNextInt hasNextLine headMap ifPresent inDaylightTime insertElementAt ints \
+    isAlive isDaemon isDone isInterrupted isLeapYear isLenient isPresent isStartNextThreadLoop keys lastElement \
+    lastEntry lastKey longs mapToDouble mapToInt mapToLong mapToObj max memoize merge method min minusAll nextInt \
+    nextLine offerFirst offerLast ofNanos orElse orElseGet orElseThrow parallelStream peekFirst peekLast permutations \
+    pollFirst pollLast propertyNames put regionMatches renameTo reversed roll rotate run setAlphabet setScale \
+    setStartTime sequential shortValue sqrt stripLeading stripTrailing stripTrailingZeros subsequences \
+    summaryStatistics tailMap take test thenComparing toDays toGMTString toHours toLocaleString toMicros toMillis \
+    toMinutes toNanos toSeconds toZoneId toZonedDateTime tr truncate until updateAndGet version withDefault \
+    withStream withZoneSameInstant writeTo";
+
 /// The names of all methods.
 #[cfg(test)]
 pub(super) fn methods() -> impl Iterator<Item = &'static str> {
-    METHODS.split_ascii_whitespace()
+    METHODS.split_ascii_whitespace().chain(MORE_METHODS.split_ascii_whitespace())
 }
 
 /// Whether some class has a method of that name.
 pub(super) fn is_method(name: &str) -> bool {
-    METHODS.split(' ').any(|known| known == name) || offers::is_method(name)
+    METHODS.split(' ').any(|known| known == name)
+        || MORE_METHODS.split_ascii_whitespace().any(|known| known == name)
+        || offers::is_method(name)
 }
 
 /// Whether it is a function that needs no object.
@@ -105,27 +126,38 @@ pub(super) fn has_static(class: &str, name: &str) -> bool {
         return true;
     }
     STATICS.iter().any(|(known, methods)| {
-        known.split(' ').any(|known| known == class) && methods.split(' ').any(|known| known == name)
+        known.split(' ').any(|known| known == class)
+            && methods.split_ascii_whitespace().any(|known| known == name)
     })
 }
 
 const STATICS: &[(&str, &str)] = &[
-    ("System", "currentTimeMillis nanoTime lineSeparator getProperty getenv"),
+    (
+        "System",
+        "currentTimeMillis nanoTime lineSeparator getProperty getenv getProperties setProperty identityHashCode arraycopy",
+    ),
+    ("File", "createTempFile createTempDir"),
+    (
+        "DateUtils",
+        "addYears addMonths addWeeks addDays addHours addMinutes addSeconds addMilliseconds truncate isSameDay",
+    ),
+    ("DateFormatUtils", "format"),
+    ("NumberFormat", "getInstance getNumberInstance getIntegerInstance getPercentInstance"),
     ("Thread", "sleep currentThread"),
     (
         "Math",
-        "random pow atan2 floorMod toIntExact round exp log log10 sin cos tan cbrt signum rint toRadians toDegrees abs max min ceil floor sqrt",
+        "floorDiv hypot addExact subtractExact multiplyExact random pow atan2 floorMod toIntExact round exp log log10 sin cos tan cbrt signum rint toRadians toDegrees abs max min ceil floor sqrt",
     ),
     ("UUID", "randomUUID fromString nameUUIDFromBytes"),
     ("ThreadLocalRandom", "current"),
     ("String", "format join valueOf copyValueOf"),
     (
         "Integer",
-        "parseInt valueOf decode toString toHexString toBinaryString toOctalString compare max min signum",
+        "bitCount reverse sum hashCode parseInt valueOf decode toString toHexString toBinaryString toOctalString compare max min signum",
     ),
     (
         "Long",
-        "parseLong valueOf decode toString toHexString toBinaryString toOctalString compare max min signum",
+        "bitCount reverse sum hashCode parseLong valueOf decode toString toHexString toBinaryString toOctalString compare max min signum",
     ),
     ("Short", "parseShort valueOf"),
     ("Double", "parseDouble valueOf toString compare isNaN"),
@@ -136,38 +168,47 @@ const STATICS: &[(&str, &str)] = &[
         "isDigit isLetter isLetterOrDigit isWhitespace isUpperCase isLowerCase toString valueOf toChars getNumericValue toUpperCase toLowerCase",
     ),
     ("BigDecimal BigInteger", "valueOf"),
-    ("Arrays", "asList toString sort equals copyOfRange fill stream"),
+    ("Arrays", "copyOf hashCode asList toString sort equals copyOfRange fill stream"),
     (
         "Collections",
-        "shuffle sort reverse addAll emptyList emptyMap singletonList unmodifiableList synchronizedList unmodifiableMap synchronizedMap nCopies max min",
+        "reverseOrder emptySet singleton singletonMap unmodifiableSet unmodifiableCollection synchronizedSet list \
+         enumeration frequency disjoint swap rotate shuffle sort reverse addAll emptyList emptyMap singletonList unmodifiableList synchronizedList unmodifiableMap synchronizedMap nCopies max min",
     ),
-    ("Objects", "equals isNull nonNull toString"),
+    ("Objects", "hash hashCode requireNonNull requireNonNullElse equals isNull nonNull toString"),
     ("List Set Map Path", "of"),
     ("Calendar GregorianCalendar MessageDigest Mac", "getInstance"),
-    ("TimeZone", "getTimeZone getDefault"),
+    ("TimeZone", "getTimeZone getDefault setDefault"),
     ("ZoneId", "of systemDefault"),
-    ("ZoneOffset", "of"),
+    ("ZoneOffset", "of ofHours ofHoursMinutes ofTotalSeconds"),
     (
         "LocalDate LocalDateTime LocalTime ZonedDateTime OffsetDateTime Instant",
-        "now of parse ofEpochMilli ofEpochSecond",
+        "now of parse ofEpochMilli ofEpochSecond ofEpochDay ofYearDay ofInstant",
     ),
     ("DateTimeFormatter", "ofPattern"),
-    ("Date", "parse"),
+    ("Date", "parse from"),
     (
         "Base64",
-        "getEncoder getMimeEncoder getUrlEncoder getDecoder getMimeDecoder getUrlDecoder encodeBase64String encodeBase64 decodeBase64",
+        "getEncoder getMimeEncoder getUrlEncoder getDecoder getMimeDecoder getUrlDecoder encodeBase64String encodeBase64 decodeBase64 encodeBase64URLSafeString",
     ),
     ("URLEncoder", "encode"),
     ("URLDecoder", "decode"),
     ("Charset", "forName defaultCharset"),
-    ("DigestUtils", "md5Hex sha1Hex shaHex sha256Hex sha384Hex sha512Hex"),
+    ("DigestUtils", "md5 sha1 sha256 sha384 sha512 md5Hex sha1Hex shaHex sha256Hex sha384Hex sha512Hex"),
     ("Hex", "encodeHexString encodeHex decodeHex"),
     ("Pattern", "compile matches quote"),
     ("Matcher", "quoteReplacement"),
     ("JsonOutput", "toJson prettyPrint"),
-    ("Files", "readAllBytes exists readString readAllLines delete size"),
+    (
+        "Files",
+        "readAllBytes exists readString readAllLines delete size write writeString lines deleteIfExists createDirectories \
+         createDirectory isDirectory isRegularFile newBufferedReader",
+    ),
     ("Paths", "get"),
-    ("FileUtils", "readFileToString readLines writeStringToFile"),
+    (
+        "FileUtils",
+        "readFileToString readLines writeStringToFile write writeByteArrayToFile readFileToByteArray deleteQuietly \
+         deleteDirectory forceMkdir getFile",
+    ),
     ("JMeterUtils", "getPropDefault getProperty setProperty getJMeterProperties getJMeterVersion"),
     (
         "StringUtils",
@@ -186,9 +227,17 @@ const MADE: &[(&str, usize, usize)] = &[
     ("Integer Long Double Boolean", 1, 1),
     ("StringBuilder StringBuffer Random Date JsonBuilder", 0, 1),
     ("SecureRandom", 0, 0),
-    ("GregorianCalendar", 0, 0),
+    ("GregorianCalendar", 0, 6),
+    ("BigInteger", 1, 2),
+    (
+        "ArrayDeque ConcurrentLinkedQueue ConcurrentLinkedDeque LinkedBlockingQueue LinkedBlockingDeque \
+         ArrayBlockingQueue CopyOnWriteArrayList ConcurrentSkipListMap WeakHashMap",
+        0,
+        1,
+    ),
+    ("JsonSlurperClassic", 0, 0),
     ("SimpleDateFormat", 1, 2),
-    ("DecimalFormat BigDecimal BigInteger", 1, 1),
+    ("DecimalFormat BigDecimal", 1, 1),
     ("ArrayList LinkedList Vector HashSet LinkedHashSet TreeSet AtomicInteger AtomicLong", 0, 1),
     ("HashMap LinkedHashMap TreeMap ConcurrentHashMap Hashtable Properties", 0, 2),
     ("StringTokenizer File FileOutputStream", 1, 2),
@@ -214,7 +263,7 @@ pub(super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// All classes with constructors but exceptions.
 #[cfg(test)]
 pub(super) fn made_classes() -> impl Iterator<Item = &'static str> {
-    MADE.iter().flat_map(|(classes, ..)| classes.split(' ')).chain(offers::made_classes())
+    MADE.iter().flat_map(|(classes, ..)| classes.split_ascii_whitespace()).chain(offers::made_classes())
 }
 
 /// Whether the class can be made with so many arguments.
@@ -222,7 +271,7 @@ pub(super) fn is_made(class: &str, arguments: usize) -> bool {
     if let Some(made) = offers::is_made(class, arguments) {
         return made;
     }
-    let found = MADE.iter().find(|(known, ..)| known.split(' ').any(|known| known == class));
+    let found = MADE.iter().find(|(known, ..)| known.split_ascii_whitespace().any(|known| known == class));
     match found {
         Some((_, least, most)) => (*least..=*most).contains(&arguments),
         None => {
@@ -248,10 +297,34 @@ pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
             "getAt",
             "putAll",
             "getClass",
+            "getIterator",
         ],
-        "props" => {
-            &["get", "put", "getProperty", "setProperty", "getOrDefault", "remove", "containsKey", "getAt"]
-        }
+        "props" => &[
+            "get",
+            "put",
+            "getProperty",
+            "setProperty",
+            "getOrDefault",
+            "remove",
+            "containsKey",
+            "getAt",
+            "putIfAbsent",
+            "size",
+            "isEmpty",
+            "keySet",
+            "stringPropertyNames",
+            "propertyNames",
+            "keys",
+            "entrySet",
+            "values",
+            "each",
+            "forEach",
+            "find",
+            "findAll",
+            "collect",
+            "any",
+            "every",
+        ],
         "log" => &[
             "trace",
             "debug",

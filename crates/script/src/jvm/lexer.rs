@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::diagnostic::{syntax, unsupported};
+use super::literals;
 use crate::java_like::Decimal;
 use crate::java_like::Language;
 use crate::{Identifiers, ScriptError, Value};
@@ -36,15 +37,15 @@ pub(super) struct Token {
 
 /// Longest first.
 const SIGNS: &[&str] = &[
-    "...", "<=>", "==~", "===", "!==", "**=", "<<=", "..<", "?.", "?:", "*.", ".&", "::", "->", "=~", "==",
-    "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", "**",
-    "..", "(", ")", "[", "]", "{", "}", ";", ",", ".", "=", "<", ">", "!", "~", "?", ":", "+", "-", "*", "/",
-    "%", "&", "|", "^", "@",
+    "...", "<=>", "?=", "==~", "===", "!==", "**=", "<<=", "..<", "?.", "?:", "*.", ".&", "::", "->", "=~",
+    "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<",
+    "**", "..", "(", ")", "[", "]", "{", "}", ";", ",", ".", "=", "<", ">", "!", "~", "?", ":", "+", "-",
+    "*", "/", "%", "&", "|", "^", "@",
 ];
 
 /// Operators of Groovy that BeanShell does not have.
 const GROOVY_SIGNS: &[&str] =
-    &["<=>", "==~", "===", "!==", "**=", "..<", "?.", "?:", "*.", ".&", "->", "=~", "**", "..", "::"];
+    &["<=>", "?=", "==~", "===", "!==", "**=", "..<", "?.", "?:", "*.", ".&", "->", "=~", "**", "..", "::"];
 
 struct Lexer<'t> {
     text: &'t str,
@@ -139,6 +140,8 @@ impl Lexer<'_> {
                 self.quoted(c, blank)?;
             } else if c == '/' && self.groovy() && !self.behind_value() {
                 self.slashy(blank)?;
+            } else if c == '$' && self.groovy() {
+                self.dollar_slashy(blank)?;
             } else {
                 self.sign(blank)?;
             }
@@ -344,6 +347,8 @@ impl Lexer<'_> {
                 (Some(unit), None) => Word::Literal(Value::Character(unit)),
                 _ => return Err(syntax(self.text, at, "a char in single quotes must be one character")),
             }
+        } else if !groovy {
+            Word::Literal(Value::Text(literals::interned(&current)))
         } else {
             Word::Literal(Value::Text(current.into()))
         };
@@ -463,6 +468,42 @@ impl Lexer<'_> {
             }
             if rest.starts_with("\\/") {
                 current.push('/');
+                self.at += 2;
+            } else if c == '$' && rest[1..].starts_with(|c: char| c == '{' || c.is_alphabetic() || c == '_') {
+                pieces.push(Piece::Text(std::mem::take(&mut current)));
+                self.interpolation(&mut pieces)?;
+            } else {
+                current.push(c);
+                self.at += c.len_utf8();
+            }
+        }
+        let word = if pieces.is_empty() {
+            Word::Literal(Value::Text(current.into()))
+        } else {
+            pieces.push(Piece::Text(current));
+            Word::Join(pieces)
+        };
+        self.push(word, at, blank);
+        Ok(())
+    }
+
+    /// Groovy's `$/text/$`, in which `$$` is a dollar sign and `$/` a slash.
+    fn dollar_slashy(&mut self, blank: bool) -> Result<(), ScriptError> {
+        let at = self.at;
+        self.at += 2;
+        let mut pieces = Vec::new();
+        let mut current = String::new();
+        loop {
+            let rest = self.rest();
+            let Some(c) = rest.chars().next() else {
+                return Err(syntax(self.text, at, "the text has no closing `/$`"));
+            };
+            if rest.starts_with("/$") {
+                self.at += 2;
+                break;
+            }
+            if rest.starts_with("$$") || rest.starts_with("$/") {
+                current.push_str(&rest[1..2]);
                 self.at += 2;
             } else if c == '$' && rest[1..].starts_with(|c: char| c == '{' || c.is_alphabetic() || c == '_') {
                 pieces.push(Piece::Text(std::mem::take(&mut current)));

@@ -139,7 +139,11 @@ pub(super) fn class_name(value: &V) -> String {
         V::Host(Host::Vars) => "org.apache.jmeter.threads.JMeterVariables".into(),
         V::Host(Host::Context) => "org.apache.jmeter.threads.JMeterContext".into(),
         V::Host(Host::Props) => "java.util.Properties".into(),
-        V::Array(_) => "[Ljava.lang.Object;".into(),
+        V::Array(array) => super::library::array_class::name(array.of),
+        V::Object(object) if matches!(&**object, Object::Entry(..)) => "java.util.LinkedHashMap$Entry".into(),
+        V::Host(host) => {
+            types::host_class(*host).map_or_else(|| value.kind(), super::classes::Class::qualified_name)
+        }
         V::Closure(_) => "Script1$_run_closure1".into(),
         other => types::class_of(other).map_or_else(|| other.kind(), super::classes::Class::qualified_name),
     }
@@ -148,6 +152,7 @@ pub(super) fn class_name(value: &V) -> String {
 fn simple_name(value: &V) -> String {
     match value {
         V::Plain(Value::Null) => "null".into(),
+        V::Array(array) if array.of == super::tree::Base::Text => "String[]".into(),
         V::Array(_) => "Object[]".into(),
         V::Object(object) if matches!(&**object, Object::Entry(..)) => "Entry".into(),
         other => {

@@ -188,6 +188,8 @@ pub(super) struct Matcher {
     pub all: RefCell<Option<Rc<Vec<Groups>>>>,
     /// A byte of the text and the units of UTF-16 before it.
     pub counted: Cell<(usize, usize)>,
+    /// Where `appendReplacement` goes on.
+    pub copied: Cell<usize>,
 }
 
 /// Matches that have been found before they are asked for.
@@ -324,6 +326,26 @@ pub trait Instance: Debug {
 
     /// Its length in milliseconds, if objects are compared by it.
     fn length_ms(&self) -> Option<i64> {
+        None
+    }
+
+    /// The bytes that it holds, or has left to read.
+    fn bytes(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The length of a duration of `java.time` in nanoseconds.
+    fn nanos(&self) -> Option<i128> {
+        None
+    }
+
+    /// The years, months and days of a `Period`.
+    fn period(&self) -> Option<[i64; 3]> {
+        None
+    }
+
+    /// The constant of an enumeration that it is: its class and its number.
+    fn constant(&self) -> Option<(&'static str, i64)> {
         None
     }
 

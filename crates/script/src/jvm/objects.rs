@@ -52,7 +52,8 @@ impl Object {
             Object::Charset(_) => "Charset",
             Object::Locale => "Locale",
             Object::SubResult(_) => "SampleResult",
-            Object::Entry(..) | Object::Plain => "Object",
+            Object::Entry(..) => "Entry",
+            Object::Plain => "Object",
         })
     }
 

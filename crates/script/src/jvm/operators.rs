@@ -14,7 +14,7 @@ pub(super) use self::jexl::{is_empty, size};
 use self::refused::{is_defined, name, refused};
 pub(super) use self::same_as::SameAs;
 use super::fault::{Fault, Outcome, limit, thrown, unsupported};
-use super::library::print;
+use super::library::{self, print};
 use super::machine::Machine;
 use super::objects::Object;
 use super::patterns::{self, Matcher};
@@ -272,6 +272,12 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
         machine.spend_text(joined.len())?;
         return Ok(V::text(joined));
     }
+    if let (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) = (left, right)
+        && matches!(binary, Binary::Equal | Binary::NotEqual)
+    {
+        // Texts are compared as the objects that they are.
+        return Ok(V::truth(std::sync::Arc::ptr_eq(a, b) == (binary == Binary::Equal)));
+    }
     match (left, right) {
         (V::Plain(Value::Float(a)), V::Plain(b)) => floats(machine, binary, f64::from(*a), b, left, right),
         (V::Plain(a), V::Plain(Value::Float(_))) => match crate::plain::to_double(a) {
@@ -350,6 +356,9 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
             _ => Err(refused(machine, Operator::Shift(shift), left, right)),
         };
     }
+    if let (Shift::Right, V::Closure(_), V::Closure(_), true) = (shift, left, right, machine.groovy()) {
+        return Ok(library::curry::composed(right, left));
+    }
     if shift != Shift::Left || !machine.groovy() {
         return Err(refused(machine, Operator::Shift(shift), left, right));
     }
@@ -371,6 +380,7 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
             Err(refused(machine, Operator::Shift(shift), left, right))
         }
         V::Plain(Value::Text(text)) => Ok(V::text(format!("{text}{}", print::groovy(machine, right)?))),
+        V::Closure(_) if matches!(right, V::Closure(_)) => Ok(library::curry::composed(left, right)),
         V::Object(_) => machine.invoke(left, "leftShift", vec![right.clone()]),
         _ => Err(refused(machine, Operator::Shift(shift), left, right)),
     }

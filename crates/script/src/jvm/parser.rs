@@ -2,6 +2,7 @@
 
 mod definitions;
 mod imports;
+mod labels;
 mod statements;
 
 use std::collections::HashMap;
@@ -50,6 +51,8 @@ pub(super) struct Parser<'t> {
     pub own_members: std::collections::HashSet<String>,
     /// The class around this place.
     pub in_class: Option<Arc<str>>,
+    /// What `super` means here.
+    pub parent_class: Option<Class>,
     /// What kinds of objects variables hold, where that is certain.
     pub kinds: HashMap<Name, super::supported::Receiver>,
     /// How often a name is assigned or declared in the whole script.
@@ -89,6 +92,7 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         kinds: HashMap::new(),
         assigned: HashMap::new(),
         in_class: None,
+        parent_class: None,
         depth: 0,
         declared: std::collections::HashSet::new(),
         whole: std::collections::HashSet::new(),
@@ -346,6 +350,7 @@ impl Parser<'_> {
         }
         let (base, boxed) = match name.as_str() {
             "def" | "var" if self.groovy() => (Base::Any, true),
+            "var" if matches!(self.peek(), Word::Name(_)) => (Base::Any, true),
             "int" => (Base::Int, false),
             "long" => (Base::Long, false),
             "short" => (Base::Short, false),
@@ -356,7 +361,7 @@ impl Parser<'_> {
             "char" => (Base::Char, false),
             "void" => (Base::Void, false),
             _ => {
-                let class = if name.contains('.') { Class::qualified(&name) } else { self.class_of(&name)? };
+                let class = if name.contains('.') { self.inner_class(&name) } else { self.class_of(&name)? };
                 let class = class?;
                 match class.name() {
                     "Integer" => (Base::Int, true),
@@ -383,6 +388,37 @@ impl Parser<'_> {
             arrays = arrays.checked_add(1)?;
         }
         Some(Type { base, boxed, arrays })
+    }
+
+    /// A class of a qualified name, or one inside another that is imported: `Map.Entry`.
+    fn inner_class(&self, name: &str) -> Option<Class> {
+        if let Some(class) = Class::qualified(name) {
+            return Some(class);
+        }
+        let (outer, inner) = name.split_once('.')?;
+        let outer = self.class_of(outer)??;
+        if outer.is_own() {
+            return self.own_classes.iter().find(|class| class.name() == inner).copied();
+        }
+        Class::qualified(&format!("{}.{inner}", outer.qualified_name()))
+    }
+
+    /// BeanShell has no types in angle brackets: JMeter's parser fails on a declaration with them.
+    pub(super) fn refuse_generics(&mut self) -> Result<(), ScriptError> {
+        if self.groovy() || !matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Sign("<"))) {
+            return Ok(());
+        }
+        let start = self.at;
+        self.advance();
+        let is_declaration = self.skip_generics() && matches!(self.peek(), Word::Name(_));
+        self.at = start;
+        if is_declaration {
+            self.advance();
+            let error = self.unexpected("the end of the statement");
+            self.at = start;
+            return Err(error);
+        }
+        Ok(())
     }
 
     /// Counts a dimension of an array. Java allows 255.

@@ -194,6 +194,7 @@ impl Matcher {
             ahead: RefCell::default(),
             all: RefCell::default(),
             counted: Cell::new((0, 0)),
+            copied: Cell::new(0),
         }
     }
 

@@ -45,7 +45,9 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         V::Host(Host::Vars) if machine.groovy() => {
             return Ok(library::host::text_of_variable(machine, name));
         }
-        V::Host(Host::Props) if machine.groovy() => return Ok(V::text_or_null(machine.scope.property(name))),
+        V::Host(Host::Props) if machine.groovy() => {
+            return machine.dispatch(object, "get", &[V::text(name)]);
+        }
         V::Object(object) => {
             if let Some(outcome) = object.library().and_then(|instance| instance.property(machine, name)) {
                 return outcome;
@@ -62,6 +64,9 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         _ => {}
     }
     if name == "class" {
+        if let V::Array(array) = object {
+            return Ok(library::array_class::of(array.of));
+        }
         return match types::class_of(object) {
             Some(class) => Ok(V::Class(class)),
             None => Err(unsupported(format!("the class of {}", object.kind()))),
@@ -197,12 +202,15 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
             Ok(library::host::text_of_variable(machine, index.as_text().unwrap_or("")))
         }
         V::Host(Host::Props) if groovy && index.as_text().is_some() => {
-            Ok(V::text_or_null(machine.scope.property(index.as_text().unwrap_or(""))))
+            machine.dispatch(object, "get", std::slice::from_ref(index))
         }
         V::Object(found) if groovy => match &**found {
             Object::Library(instance) => instance
                 .index(machine, index)
                 .unwrap_or_else(|| Err(unsupported(format!("an index into {}", object.kind())))),
+            Object::Date(_) | Object::Calendar(..) => {
+                machine.dispatch(object, "getAt", std::slice::from_ref(index))
+            }
             Object::Matcher(matcher) => {
                 let Some(at) = index.as_long() else {
                     return Err(unsupported(format!("an index of {}", index.kind())));

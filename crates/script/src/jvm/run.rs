@@ -184,7 +184,7 @@ impl Machine<'_> {
         self.hoist(&self.tree.statements);
         let value = match self.statements(&self.tree.statements, &frame)? {
             Flow::Next(value) | Flow::Return(value) => value,
-            Flow::Break | Flow::Continue => V::NULL,
+            Flow::Break | Flow::Continue | Flow::Leave(..) => V::NULL,
         };
         let value = self.plain(value)?;
         let mut values = Vec::new();
@@ -203,7 +203,7 @@ impl Machine<'_> {
         let frame = self.inner(&self.global.clone());
         match self.statements(&self.tree.statements, &frame)? {
             Flow::Next(value) | Flow::Return(value) => Ok(value),
-            Flow::Break | Flow::Continue => Ok(V::NULL),
+            Flow::Break | Flow::Continue | Flow::Leave(..) => Ok(V::NULL),
         }
     }
 
@@ -225,8 +225,9 @@ impl Machine<'_> {
         match value {
             V::Plain(value) => Ok(value),
             V::Void => Ok(Value::Null),
+            // Java's text is the object's address: any is as good as another.
             V::Array(_) | V::Closure(_) | V::Host(_) => {
-                Err(thrown("RuntimeException", "the script's result is an object without a text"))
+                Ok(Value::text(format!("{}@6ccccc3c", super::missing::class_name(&value))))
             }
             other => Ok(Value::text(library::print::java(self, &other)?)),
         }
@@ -373,6 +374,20 @@ impl Machine<'_> {
             })),
             Stmt::Break => Ok(Flow::Break),
             Stmt::Continue => Ok(Flow::Continue),
+            Stmt::AssignAll(names, expr) => {
+                let value = self.value(expr, frame)?;
+                let items = value.items().unwrap_or_default();
+                for (at, name) in names.iter().enumerate() {
+                    let item = items.get(at).cloned().unwrap_or(V::NULL);
+                    self.assign(frame, *name, item).map_err(|fault| fault.at(expr.at))?;
+                }
+                Ok(Flow::Next(value))
+            }
+            Stmt::Labelled(label, is_body, statement) => Ok(match self.statement(statement, frame)? {
+                Flow::Leave(to, is_break) if to == *label && is_break != *is_body => Flow::Next(V::NULL),
+                flow => flow,
+            }),
+            Stmt::Leave(label, is_break) => Ok(Flow::Leave(*label, *is_break)),
         }
     }
 
@@ -524,7 +539,7 @@ impl Machine<'_> {
             }
             Flow::Continue => None,
             Flow::Break => Some(Flow::Next(std::mem::replace(last, V::NULL))),
-            Flow::Return(value) => Some(Flow::Return(value)),
+            flow @ (Flow::Return(_) | Flow::Leave(..)) => Some(flow),
         })
     }
 

@@ -80,6 +80,8 @@ pub(super) struct Parameter {
     pub name: Name,
     pub declared: Type,
     pub default: Option<Expr>,
+    /// `Object... name`: an array of all further arguments.
+    pub is_rest: bool,
 }
 
 /// A closure or method.
@@ -140,6 +142,12 @@ pub(super) enum Kind {
     /// Object (none: the script), name, arguments, `?.`, `*.`
     Call(Option<Box<Expr>>, Arc<str>, Vec<Item>, bool, bool),
     Invoke(Box<Expr>, Vec<Item>),
+    /// `object."$name"`: object, name, arguments of a call, `?.`
+    Dynamic(Box<Expr>, Box<Expr>, Option<Vec<Item>>, bool),
+    /// `object?[index]`
+    SafeIndex(Box<Expr>, Box<Expr>),
+    /// `super.name(…)` in a class below the given one; without a name `super(…)`.
+    Super(Class, Option<Arc<str>>, Vec<Item>),
     New(Class, Vec<Item>),
     NewArray(Type, Vec<Expr>),
     /// `{1, 2}` of BeanShell, as items of that type.
@@ -180,11 +188,17 @@ pub(super) enum Stmt {
     Return(Option<Expr>),
     Break,
     Continue,
+    /// `(a, b) = …`
+    AssignAll(Vec<Name>, Expr),
+    /// A statement with a label; whether it is the body of a loop with that label.
+    Labelled(Name, bool, Box<Stmt>),
+    /// `break label` (true), `continue label`
+    Leave(Name, bool),
     Empty,
 }
 
 /// A field of a class that the script defines.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Field {
     pub name: Name,
     pub declared: Type,
@@ -203,6 +217,10 @@ pub(super) struct Definition {
     /// Methods, and whether they are static.
     pub methods: Vec<(Arc<Function>, bool)>,
     pub constructors: Vec<Arc<Function>>,
+    /// The classes and interfaces above it, the nearest first.
+    pub above: Vec<Class>,
+    /// The constants of an enumeration and the arguments of their constructor.
+    pub constants: Vec<(Name, Vec<Item>)>,
 }
 
 /// A parsed script.

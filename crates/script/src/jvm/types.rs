@@ -2,8 +2,10 @@
 
 use super::classes::Class;
 use super::fault::{Fault, Outcome, thrown, unsupported};
+use super::functional;
 use super::library::{json_value, print, text_units};
 use super::machine::Machine;
+use super::objects::Object;
 use super::tree::{Base, Type};
 use super::truth::truth;
 use super::value::{Host, Order, V};
@@ -145,7 +147,9 @@ fn convert_double(value: &V) -> Option<f64> {
 
 /// The value as a variable of a class: Groovy makes sets of lists and decimals of numbers.
 fn instance(machine: &mut Machine<'_>, value: V, class: Class, target: Type) -> Outcome {
-    if is_instance(&value, target) {
+    let is_function =
+        matches!(value, V::Closure(_)) && (class.is_own() || functional::is_interface(class.name()));
+    if is_instance(&value, target) || is_function {
         return Ok(value);
     }
     if !machine.groovy() {
@@ -298,6 +302,13 @@ pub(super) fn is_instance(value: &V, target: Type) -> bool {
         | (Base::Boolean, V::Plain(Value::Boolean(_)))
         | (Base::Char, V::Plain(Value::Character(_)))
         | (Base::Text, V::Plain(Value::Text(_))) => true,
+        (Base::Class(class), V::Object(object)) if matches!(&**object, Object::Own(_)) => {
+            let Object::Own(frame) = &**object else { return false };
+            frame.definition().is_some_and(|definition| {
+                let is_it = |known: &Class| *known == class || !known.is_own() && known.is_a(class);
+                is_it(&definition.class) || class.name() == "Object" || definition.above.iter().any(is_it)
+            })
+        }
         (Base::Class(class), V::Host(host)) => host_class(*host).is_some_and(|own| own.is_a(class)),
         (Base::Class(class), value) => class_of(value).is_some_and(|own| {
             own.is_a(class)
@@ -312,7 +323,7 @@ pub(super) fn is_instance(value: &V, target: Type) -> bool {
 }
 
 /// The class that one of JMeter's objects may be declared as.
-fn host_class(host: Host) -> Option<Class> {
+pub(super) fn host_class(host: Host) -> Option<Class> {
     Some(Class::known(match host {
         Host::Vars => "JMeterVariables",
         Host::Props => "Properties",
@@ -353,6 +364,7 @@ pub(super) fn class_of(value: &V) -> Option<Class> {
             Order::Sorted => "TreeMap",
         },
         V::Closure(_) => "Closure",
+        V::Host(host) => return host_class(*host),
         V::Object(object) => return Some(object.class()),
         _ => return None,
     }))

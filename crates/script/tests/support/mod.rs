@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_script::{Level, SampleFacts, Scope};
+use busyhour_java::format::{DateFormat, Defaults, Moment};
+use busyhour_program::ElementError;
+use busyhour_script::{Level, SampleFacts, Scope, Value};
+use jiff::tz::TimeZone;
 
 /// The variables before each script.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -85,6 +88,8 @@ pub struct User {
     pub properties: BTreeMap<String, String>,
     pub log: Vec<(Level, String)>,
     pub result: Sample,
+    values: BTreeMap<String, Value>,
+    objects: BTreeMap<String, std::rc::Rc<dyn std::any::Any>>,
     random: u64,
 }
 
@@ -102,6 +107,8 @@ impl User {
                 label: "lab".into(),
                 message: "OK".into(),
             },
+            values: BTreeMap::new(),
+            objects: BTreeMap::new(),
             random: 1,
         }
     }
@@ -121,7 +128,55 @@ impl Scope for User {
     fn get(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
     }
+    fn names(&self) -> Vec<String> {
+        self.variables.keys().cloned().collect()
+    }
+    fn object(&self, name: &str) -> Option<std::rc::Rc<dyn std::any::Any>> {
+        self.objects.get(name).cloned()
+    }
+    fn set_object(&mut self, name: &str, object: std::rc::Rc<dyn std::any::Any>, text: &str) {
+        self.objects.insert(name.into(), object);
+        self.variables.insert(name.into(), text.into());
+    }
+    fn object_names(&self) -> Vec<String> {
+        self.objects.keys().cloned().collect()
+    }
+    fn property_names(&self) -> Vec<String> {
+        self.properties.keys().cloned().collect()
+    }
+    fn property_value(&self, name: &str) -> Option<Value> {
+        self.values.get(name).cloned()
+    }
+    fn set_property_value(&mut self, name: &str, value: Value) {
+        self.values.insert(name.into(), value.clone());
+        self.properties.insert(name.into(), value.to_java_string());
+    }
+    fn evaluate_text(&mut self, text: &str) -> String {
+        let sums = text.replace("${__intSum(2,3)}", "5").replace("${__intSum(1,2)}", "3");
+        self.variables.iter().fold(sums, |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
+    }
+    fn environment(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+    fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, ElementError> {
+        let format = DateFormat::new(pattern).map_err(|error| error.to_string())?;
+        let mut out = String::new();
+        format
+            .format(&Moment::of_instant(i128::from(ms) * 1_000_000, zone), &mut out)
+            .map_err(|error| error.to_string())?;
+        Ok(out)
+    }
+    fn parse_date(&self, pattern: &str, text: &str, zone: &TimeZone) -> Result<Option<i64>, ElementError> {
+        let format = DateFormat::new(pattern).map_err(|error| error.to_string())?;
+        let defaults = Defaults { date_in_year: Some(1970), ..Defaults::default() };
+        let Ok(moment) = format.parse(text, defaults) else { return Ok(None) };
+        let date = moment.date.unwrap_or(jiff::civil::date(1970, 1, 1));
+        let time = moment.time.unwrap_or(jiff::civil::Time::midnight());
+        let zoned = date.to_datetime(time).to_zoned(zone.clone()).map_err(|error| error.to_string())?;
+        Ok(Some(zoned.timestamp().as_millisecond()))
+    }
     fn set(&mut self, name: &str, value: &str) {
+        self.objects.remove(name);
         self.variables.insert(name.into(), value.into());
     }
     fn remove(&mut self, name: &str) {

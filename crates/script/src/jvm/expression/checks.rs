@@ -47,6 +47,31 @@ impl Parser<'_> {
                 return Err(unsupported(self.text, at, what));
             }
         }
+        let reads_property = name.starts_with("getPropertyAs");
+        if let (
+            true,
+            Some(("sampler", _)),
+            Some(Item { expr: Expr { kind: Kind::Literal(Value::Text(of)), .. }, .. }),
+        ) = (reads_property, self.receiver(object), items.first())
+            && !library::sampler_properties::is_known(of)
+        {
+            return Err(unsupported(self.text, at, format!("the property `{of}` of a sampler")));
+        }
+        let is_put = matches!(name, "put" | "putIfAbsent" | "putAt");
+        if let (true, [_, value], Some(("props", _))) = (is_put, items, self.receiver(object)) {
+            let kind = self.receiver(&value.expr).map(|(kind, _)| kind);
+            let is_collection = match &value.expr.kind {
+                Kind::New(class, _) => !class.is_own() && library::create::is_collection(class.name()),
+                _ => matches!(
+                    kind,
+                    Some("List" | "Map" | "Set" | "Range" | "Closure" | "StringBuilder" | "Date")
+                ),
+            };
+            if is_collection {
+                let what = "an object other than a text, a number or a boolean as a property, which all users share,";
+                return Err(unsupported(self.text, at, what));
+            }
+        }
         let joined = |expr: &Expr| matches!(expr.kind, Kind::Join(_));
         if name == "equals" && (joined(object) || items.first().is_some_and(|item| joined(&item.expr))) {
             return Err(unsupported(self.text, at, "`equals` with a text that holds `${…}`"));

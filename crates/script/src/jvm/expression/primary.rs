@@ -6,7 +6,7 @@ use super::super::classes::Class;
 use super::super::diagnostic::{syntax, unsupported};
 use super::super::lexer::{Piece, Word};
 use super::super::parser::Parser;
-use super::super::tree::{Base, Expr, Item, Kind};
+use super::super::tree::{Base, Expr, Item, Kind, Operator};
 use super::super::{known, supported};
 use super::make;
 use crate::{ScriptError, Value};
@@ -70,8 +70,17 @@ impl Parser<'_> {
         }
         let mut items = Vec::new();
         let mut entries = Vec::new();
+        let mut maps = Vec::new();
         while !self.accept("]") {
             let spread = self.accept("*");
+            if spread && self.accept(":") {
+                maps.push(make(at, Kind::Map(std::mem::take(&mut entries))));
+                maps.push(self.expression()?);
+                if !self.accept(",") && !self.is("]") {
+                    return Err(self.unexpected("`]`"));
+                }
+                continue;
+            }
             let key_at = self.place() as u32;
             let named = match (self.peek().clone(), self.ahead(1)) {
                 (Word::Name(name), Word::Sign(":")) => Some(name),
@@ -92,6 +101,14 @@ impl Parser<'_> {
             if !self.accept(",") && !self.is("]") {
                 return Err(self.unexpected("`]`"));
             }
+        }
+        if !maps.is_empty() {
+            maps.push(make(at, Kind::Map(entries)));
+            let add = Operator::Plain(crate::plain::Binary::Add);
+            let joined = maps
+                .into_iter()
+                .reduce(|left, right| make(at, Kind::Binary(add, Box::new(left), Box::new(right))));
+            return joined.ok_or_else(|| self.unexpected("a map"));
         }
         if !entries.is_empty() {
             if !items.is_empty() {
@@ -122,13 +139,18 @@ impl Parser<'_> {
                 }
                 Ok(Some(make(at, Kind::This)))
             }
-            "super" if self.in_class.is_some() => self.refuse("`super`"),
+            "super" if self.in_class.is_some() => self.super_call().map(Some),
             "this" | "super" => {
                 if matches!(self.ahead(1), Word::Sign(".")) && matches!(self.ahead(3), Word::Sign("(")) {
                     self.advance();
                     self.advance();
                     let Word::Name(method) = self.peek().clone() else { return self.refuse("`this`") };
                     return self.name(&method).map(Some);
+                }
+                if &**name == "this" && self.groovy() && matches!(self.ahead(1), Word::Sign(")")) {
+                    // `synchronized (this)`
+                    self.advance();
+                    return Ok(Some(make(at, Kind::Literal(Value::Null))));
                 }
                 self.refuse(format!("`{name}`"))
             }
@@ -275,6 +297,12 @@ impl Parser<'_> {
             }
             return Err(unsupported(self.text, at, format!("`new {name}`")));
         };
+        if !self.groovy()
+            && self.tokens[start..self.at].iter().any(|token| matches!(token.word, Word::Sign("<")))
+        {
+            self.at = start + 1;
+            return Err(self.unexpected("`(`"));
+        }
         if made.arrays > 0 {
             // `new int[] {1, 2}`
             return self.array_of(made);
@@ -308,6 +336,9 @@ impl Parser<'_> {
                 return self.refuse("`new` of this class");
             }
         };
+        if let Some(function) = self.without_name(class, at)? {
+            return Ok(function);
+        }
         let items = self.arguments()?;
         if self.is("{") && !self.groovy() {
             return self.refuse("a class without a name");

@@ -1,17 +1,19 @@
 //! `Collectors`: how a stream ends.
 
+use std::rc::Rc;
+
 use super::super::classes::Class;
-use super::super::fault::{Outcome, unsupported};
+use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
-use super::super::value::{Order, V};
+use super::super::value::{Map, Order, V};
 use super::instance::{Instance, Offer, not_made};
 use super::{print, text_of, unknown};
 
 /// The classes of this file.
 pub const OFFERS: &[Offer] = &[Offer {
     class: "Collectors",
-    statics: "toList toSet joining counting",
+    statics: "toList toSet joining counting toMap groupingBy partitioningBy",
     made: None,
     methods: "collect",
     call: |machine, method, arguments| {
@@ -19,6 +21,10 @@ pub const OFFERS: &[Offer] = &[Offer {
             ("toList", []) => Collector::List,
             ("toSet", []) => Collector::Set,
             ("counting", []) => Collector::Count,
+            ("toMap", [key, value]) => Collector::Map(key.clone(), value.clone()),
+            ("groupingBy" | "partitioningBy", [key, rest @ ..]) if rest.len() <= 1 => {
+                Collector::Groups(key.clone(), rest.first().cloned(), method == "partitioningBy")
+            }
             ("joining", rest) if rest.len() <= 3 && rest.len() != 2 => {
                 let mut parts = Vec::new();
                 for part in rest {
@@ -41,7 +47,14 @@ enum Collector {
     List,
     Set,
     Count,
-    Joined { between: String, before: String, behind: String },
+    Map(V, V),
+    /// What groups, how a group ends, and whether there are groups for true and false only.
+    Groups(V, Option<V>, bool),
+    Joined {
+        between: String,
+        before: String,
+        behind: String,
+    },
 }
 
 impl Instance for Collector {
@@ -57,6 +70,42 @@ impl Instance for Collector {
             Collector::List => V::list(items),
             Collector::Set => V::set(items, Order::Hash),
             Collector::Count => V::long(i64::try_from(items.len()).unwrap_or(i64::MAX)),
+            Collector::Map(key, value) => {
+                let map = Map::new(Order::Hash);
+                for item in items {
+                    let key = machine.call_value(key, vec![item.clone()])?;
+                    if map.get(&key).is_some() {
+                        let message = format!("Duplicate key {}", print::java(machine, &key)?);
+                        return Err(thrown("IllegalStateException", message));
+                    }
+                    let value = machine.call_value(value, vec![item])?;
+                    map.put(key, value);
+                }
+                V::Map(Rc::new(map))
+            }
+            Collector::Groups(key, end, is_partition) => {
+                let mut groups: Vec<(V, Vec<V>)> = Vec::new();
+                if *is_partition {
+                    groups.extend([(V::truth(false), Vec::new()), (V::truth(true), Vec::new())]);
+                }
+                for item in items {
+                    let key = machine.call_value(key, vec![item.clone()])?;
+                    match groups.iter_mut().find(|(known, _)| known.equals(&key)) {
+                        Some((_, group)) => group.push(item),
+                        None => groups.push((key, vec![item])),
+                    }
+                }
+                let map = Map::new(if *is_partition { Order::Added } else { Order::Hash });
+                for (key, group) in groups {
+                    let group = V::list(group);
+                    let value = match end {
+                        Some(end) => machine.invoke(end, "collect", vec![group])?,
+                        None => group,
+                    };
+                    map.put(key, value);
+                }
+                V::Map(Rc::new(map))
+            }
             Collector::Joined { between, before, behind } => {
                 let mut texts = Vec::new();
                 for item in &items {

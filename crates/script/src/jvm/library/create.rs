@@ -78,14 +78,43 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
     }
 }
 
+/// Whether objects of the class are collections or maps.
+pub fn is_collection(class: &str) -> bool {
+    ["List", "Set", "Map", "Queue", "Deque", "Vector", "Stack", "Hashtable"]
+        .iter()
+        .any(|end| class.ends_with(end))
+}
+
 /// Collections and counters.
 fn of_collections(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));
     match (name, arguments) {
-        ("ArrayList" | "LinkedList" | "Vector", [])
-        | ("ArrayList" | "Vector", [V::Plain(Value::Integer(_))]) => Ok(V::list(Vec::new())),
-        ("ArrayList" | "LinkedList" | "Vector", [items]) => Ok(V::list(items.items().ok_or_else(wrong)?)),
+        (
+            "ArrayList"
+            | "LinkedList"
+            | "Vector"
+            | "ArrayDeque"
+            | "ConcurrentLinkedQueue"
+            | "ConcurrentLinkedDeque"
+            | "LinkedBlockingQueue"
+            | "LinkedBlockingDeque"
+            | "ArrayBlockingQueue"
+            | "CopyOnWriteArrayList",
+            [] | [V::Plain(Value::Integer(_))],
+        ) => Ok(V::list(Vec::new())),
+        (
+            "ArrayList"
+            | "LinkedList"
+            | "Vector"
+            | "ArrayDeque"
+            | "ConcurrentLinkedQueue"
+            | "ConcurrentLinkedDeque"
+            | "LinkedBlockingQueue"
+            | "LinkedBlockingDeque"
+            | "CopyOnWriteArrayList",
+            [items],
+        ) => Ok(V::list(items.items().ok_or_else(wrong)?)),
         ("HashSet" | "LinkedHashSet" | "TreeSet", rest @ ([] | [_])) => {
             let order = match name {
                 "HashSet" => Order::Hash,
@@ -99,13 +128,20 @@ fn of_collections(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> O
             Ok(V::set(items, order))
         }
         (
-            "HashMap" | "LinkedHashMap" | "TreeMap" | "ConcurrentHashMap" | "Hashtable" | "Properties",
+            "HashMap"
+            | "LinkedHashMap"
+            | "TreeMap"
+            | "ConcurrentHashMap"
+            | "Hashtable"
+            | "Properties"
+            | "ConcurrentSkipListMap"
+            | "WeakHashMap",
             rest,
         ) => {
             let order = match name {
                 "LinkedHashMap" => Order::Added,
-                "TreeMap" => Order::Sorted,
-                "HashMap" | "ConcurrentHashMap" => Order::Hash,
+                "TreeMap" | "ConcurrentSkipListMap" => Order::Sorted,
+                "HashMap" | "ConcurrentHashMap" | "WeakHashMap" => Order::Hash,
                 _ => Order::Added,
             };
             let map = Map::new(order);
@@ -144,6 +180,33 @@ fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outco
             V::Plain(Value::Decimal(_)) => Ok(value.clone()),
             _ => Err(wrong()),
         },
+        ("BigInteger", [sign, bytes]) if bytes.as_bytes().is_some() => {
+            let bytes = bytes.as_bytes().unwrap_or_default();
+            if bytes.len() > 15 {
+                machine.spend(bytes.len())?;
+                return match sign.as_long() {
+                    Some(0 | 1) => Ok(super::magnitude::of(bytes)),
+                    _ => Err(unsupported("a number of more than 128 bits")),
+                };
+            }
+            let value = bytes.iter().fold(0_i128, |value, byte| value << 8 | i128::from(*byte));
+            let value = if sign.as_long().unwrap_or(1) < 0 { -value } else { value };
+            Ok(V::Plain(Value::BigInteger(value)))
+        }
+        ("BigInteger", [text, radix]) => {
+            let text = text_of(machine, text)?;
+            let radix = radix.as_long().and_then(|radix| u32::try_from(radix).ok()).unwrap_or(10);
+            let digits = text.strip_prefix('+').unwrap_or(&text);
+            if !digits.is_empty() && digits.len() > 24 && digits.chars().all(|c| c.is_digit(radix)) {
+                return Err(unsupported("a number of more than 128 bits"));
+            }
+            i128::from_str_radix(digits, radix.clamp(2, 36))
+                .map(|value| V::Plain(Value::BigInteger(value)))
+                .map_err(|_| {
+                    let radix = if radix == 10 { String::new() } else { format!(" under radix {radix}") };
+                    thrown("NumberFormatException", format!("For input string: \"{text}\"{radix}"))
+                })
+        }
         ("BigInteger", [text]) => {
             let text = text_of(machine, text)?;
             text.parse()
@@ -189,7 +252,15 @@ fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outco
             let text = text_of(machine, text)?;
             Ok(files::reader_of_text(class, &text))
         }
-        ("JsonSlurper", _) => Ok(V::object(Object::Slurper)),
+        ("GregorianCalendar", parts) if (3..=6).contains(&parts.len()) => {
+            let calendar = V::object(Object::Calendar(Cell::new(0), RefCell::new(TimeZone::system())));
+            let mut all = parts.to_vec();
+            all.resize(6, V::int(0));
+            machine.invoke(&calendar, "clear", Vec::new())?;
+            machine.invoke(&calendar, "set", all)?;
+            Ok(calendar)
+        }
+        ("JsonSlurperClassic" | "JsonSlurper", _) => Ok(V::object(Object::Slurper)),
         ("JsonBuilder", []) => Ok(V::object(Object::Json(RefCell::new(V::NULL)))),
         ("JsonBuilder", [content]) => Ok(V::object(Object::Json(RefCell::new(content.clone())))),
         ("SecretKeySpec", [bytes, ..]) => Ok(V::object(Object::Key(bytes.as_bytes().ok_or_else(wrong)?))),

@@ -32,6 +32,34 @@ pub fn curried(closure: &V, method: &str, arguments: &[V]) -> Outcome {
     Ok(V::object(Object::Library(Box::new(curried))))
 }
 
+/// `first >> second`, which calls the second with what the first gives.
+#[derive(Debug)]
+struct Composed {
+    second: V,
+    first: V,
+}
+
+/// The closure that calls `first`, and then `second` with its value.
+pub fn composed(second: &V, first: &V) -> V {
+    V::object(Object::Library(Box::new(Composed { second: second.clone(), first: first.clone() })))
+}
+
+impl Instance for Composed {
+    fn class(&self) -> Class {
+        Class::known("Closure")
+    }
+
+    fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        match method {
+            "call" | "doCall" => {
+                let value = machine.call_value(&self.first, arguments.to_vec())?;
+                machine.call_value(&self.second, vec![value])
+            }
+            _ => Err(unknown(object, method)),
+        }
+    }
+}
+
 impl Instance for Curried {
     fn take_values(&mut self, values: &mut Vec<V>) {
         values.push(std::mem::replace(&mut self.closure, V::NULL));

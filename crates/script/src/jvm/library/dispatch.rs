@@ -5,7 +5,7 @@ use super::super::machine::Machine;
 use super::super::tree::{Base, Type};
 use super::super::truth::truth;
 use super::super::value::{V, hash};
-use super::super::{durations, missing, places, types};
+use super::super::{durations, functional, missing, places, types};
 use super::{curry, host, json_value, lists, maps, numbers, objects, print, statics, texts, unknown};
 use crate::Value;
 
@@ -48,6 +48,7 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
         ("toString", []) if json_value::is_json_array(object) => {
             return Ok(V::text(json_value::text(machine, object)?));
         }
+        ("toString", []) if matches!(object, V::Plain(Value::Text(_))) => return Ok(object.clone()),
         // Groovy has a `toString` of its own for collections and arrays.
         ("toString", []) => return Ok(V::text(print::groovy(machine, object)?)),
         ("inspect", []) if machine.groovy() => return Ok(V::text(print::inspect(machine, object)?)),
@@ -81,7 +82,14 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
         _ => {}
     }
     match object {
-        V::Plain(Value::Text(text)) => texts::call(machine, text, method, arguments),
+        V::Plain(Value::Text(text)) => {
+            let value = texts::call(machine, text, method, arguments)?;
+            // Java's methods give the text itself where nothing changes, which BeanShell's `==` tells from a copy.
+            Ok(match &value {
+                V::Plain(Value::Text(made)) if machine.beanshell() && made == text => object.clone(),
+                _ => value,
+            })
+        }
         V::Plain(_) => match durations::of_number(machine, object, method) {
             Some(value) if arguments.is_empty() => Ok(value),
             _ => numbers::call(machine, object, method, arguments),
@@ -98,9 +106,18 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
             let map = map.clone();
             maps::call(machine, &map, method, arguments)
         }
-        V::Closure(_) => match method {
+        V::Closure(closure) => match method {
             "call" | "doCall" => machine.call_value(object, arguments.to_vec()),
             "curry" | "rcurry" | "ncurry" => curry::curried(object, method, arguments),
+            "memoize" if arguments.is_empty() => Ok(object.clone()),
+            "getMaximumNumberOfParameters" if arguments.is_empty() => {
+                let function = &closure.function;
+                let count = if function.implicit { 1 } else { function.parameters.len() };
+                Ok(V::int(count as i64))
+            }
+            _ if functional::is_method(method) || *closure.function.name == *method => {
+                machine.call_value(object, arguments.to_vec())
+            }
             _ => Err(unknown(object, method)),
         },
         V::Object(inner) => {

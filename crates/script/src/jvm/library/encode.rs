@@ -49,9 +49,41 @@ fn is_ascii(charset: &str) -> bool {
     charset.eq_ignore_ascii_case("us-ascii") || charset.eq_ignore_ascii_case("ascii")
 }
 
+/// The characters of Windows-1252 from 128 to 159.
+const WINDOWS: [char; 32] = [
+    '€', '\u{fffd}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{fffd}', 'Ž', '\u{fffd}',
+    '\u{fffd}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{fffd}', 'ž', 'Ÿ',
+];
+
+fn is_windows(charset: &str) -> bool {
+    charset.eq_ignore_ascii_case("windows-1252") || charset.eq_ignore_ascii_case("cp1252")
+}
+
+/// Whether the encoding is UTF-16, and then whether the greater byte comes first.
+fn utf_16(charset: &str) -> Option<bool> {
+    if charset.eq_ignore_ascii_case("utf-16be") {
+        Some(true)
+    } else if charset.eq_ignore_ascii_case("utf-16le") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
 pub fn bytes_in(text: &str, charset: &str) -> Result<Vec<u8>, Fault> {
     if is_utf_8(charset) {
         return Ok(text.as_bytes().to_vec());
+    }
+    if let Some(is_big) = utf_16(charset) {
+        let bytes = |unit: u16| if is_big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        return Ok(text.encode_utf16().flat_map(bytes).collect());
+    }
+    if is_windows(charset) {
+        let byte = |c: char| match u32::from(c) {
+            code if code < 0x80 || (0xa0..=0xff).contains(&code) => c as u8,
+            _ => WINDOWS.iter().position(|known| *known == c).map_or(b'?', |at| 0x80 + at as u8),
+        };
+        return Ok(text.chars().map(byte).collect());
     }
     let greatest = if is_latin(charset) {
         255
@@ -66,6 +98,22 @@ pub fn bytes_in(text: &str, charset: &str) -> Result<Vec<u8>, Fault> {
 pub fn text_in(bytes: &[u8], charset: &str) -> Result<String, Fault> {
     if is_utf_8(charset) {
         return Ok(String::from_utf8_lossy(bytes).into_owned());
+    }
+    if let Some(is_big) = utf_16(charset) {
+        let unit = |pair: &[u8]| match pair {
+            [a, b] if is_big => u16::from_be_bytes([*a, *b]),
+            [a, b] => u16::from_le_bytes([*a, *b]),
+            _ => 0xfffd,
+        };
+        let units: Vec<u16> = bytes.chunks(2).map(unit).collect();
+        return Ok(String::from_utf16_lossy(&units));
+    }
+    if is_windows(charset) {
+        let c = |byte: &u8| match byte {
+            0x80..=0x9f => WINDOWS[usize::from(byte - 0x80)],
+            byte => char::from(*byte),
+        };
+        return Ok(bytes.iter().map(c).collect());
     }
     if is_latin(charset) {
         return Ok(bytes.iter().map(|byte| char::from(*byte)).collect());

@@ -83,6 +83,10 @@ pub fn reader_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outc
     match value {
         V::Object(object) => match &**object {
             Object::Reader(_, lines) => Ok(V::object(Object::Reader(class, lines.clone()))),
+            Object::Library(instance) if instance.bytes().is_some() => {
+                let text = machine.invoke(value, "getText", Vec::new())?;
+                Ok(reader_of_text(class, text.as_text().unwrap_or("")))
+            }
             _ => Err(no_constructor(machine, class, value)),
         },
         V::Plain(crate::Value::Null) => Err(thrown("NullPointerException", "the reader is null")),
@@ -255,7 +259,7 @@ fn content(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arg
             let reader = reader_of(Class::known("BufferedReader"), object)?;
             machine.call_value(closure, vec![reader])
         }
-        _ => Err(unknown(object, method)),
+        _ => super::file_methods::call(machine, path, object, method, arguments),
     }
 }
 

@@ -67,7 +67,14 @@ pub fn format(machine: &mut Machine<'_>, pattern: &str, arguments: &[V]) -> Resu
                 let Some(value) = given.get(at) else {
                     return Err(thrown("IllegalArgumentException", format!("Format specifier '%{kind}'")));
                 };
-                converted(machine, kind, value, &flags, width, precision)?
+                match super::magnitude::hexadecimal_of(value).filter(|_| matches!(kind, 'x' | 'X')) {
+                    Some(digits) => {
+                        let zeros = if flags.contains('0') { width.saturating_sub(digits.len()) } else { 0 };
+                        let digits = "0".repeat(zeros) + &digits;
+                        if kind == 'X' { digits.to_uppercase() } else { digits }
+                    }
+                    None => converted(machine, kind, value, &flags, width, precision)?,
+                }
             }
         };
         let missing = width.saturating_sub(text.chars().count());

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::super::fault::{Outcome, thrown, unsupported};
+use super::super::fault::{Outcome, thrown};
+use super::super::literals;
 use super::super::machine::Machine;
 use super::super::missing;
 use super::super::objects::Object;
@@ -29,6 +30,7 @@ pub fn text_of_variable(machine: &mut Machine<'_>, name: &str) -> V {
     }
     let object = machine.scope.object(name).and_then(|object| object.downcast::<V>().ok());
     match object {
+        Some(value) if value.as_text().is_some() => (*value).clone(),
         Some(value) => V::text(text_of_object(machine, &value)),
         None => V::text_or_null(machine.scope.get(name)),
     }
@@ -73,7 +75,7 @@ pub fn variables(machine: &mut Machine<'_>) -> Vec<V> {
 pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) -> Outcome {
     match host {
         Host::Vars => vars(machine, method, arguments),
-        Host::Props => props(machine, method, arguments),
+        Host::Props => super::test_properties::call(machine, method, arguments),
         Host::Log => log(machine, method, arguments),
         Host::Context => context(machine, method, arguments),
         Host::Sample => result::call(machine, false, method, arguments),
@@ -94,6 +96,11 @@ pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]
                 machine.scope.pause_ms(u64::try_from(ms.as_long().unwrap_or(0)).unwrap_or(0));
                 Ok(V::NULL)
             }
+            ("getId" | "threadId", []) => Ok(V::long(i64::from(machine.scope.thread_number()) + 20)),
+            ("isInterrupted" | "isDaemon", []) => Ok(V::truth(false)),
+            ("isAlive", []) => Ok(V::truth(true)),
+            ("getPriority", []) => Ok(V::int(5)),
+            ("interrupt", []) => Ok(V::NULL),
             ("stop", []) => {
                 machine.scope.stop(StopRequest::User);
                 Ok(V::NULL)
@@ -159,7 +166,15 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                     thrown("RuntimeException", format!("`vars.put` takes a String, not {}", value.kind()))
                 });
             };
-            machine.scope.set(name, value);
+            // A text that a script writes down stays that object, which BeanShell's `==` sees.
+            if let V::Plain(Value::Text(literal)) = &arguments[1]
+                && machine.beanshell()
+                && literals::is_interned(literal)
+            {
+                machine.scope.set_object(name, Rc::new(arguments[1].clone()), value);
+            } else {
+                machine.scope.set(name, value);
+            }
             Ok(V::NULL)
         }
         ("putObject", [name, value]) => {
@@ -185,6 +200,10 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
         ("getIteration", []) => Ok(V::int(i64::from(machine.scope.iteration()))),
         ("getThreadName", []) => Ok(V::text(machine.scope.thread_name())),
         ("entrySet", []) => Ok(V::list(variables(machine))),
+        ("getIterator", []) => {
+            let variables = variables(machine);
+            Ok(V::object(Object::Iterator(std::cell::RefCell::new(variables.into()))))
+        }
         ("isSameUserOnNextIteration", []) => Err(unknown(&V::Host(Host::Vars), method)),
         ("getAt", [name]) if machine.groovy() => {
             let name = text_of(machine, name)?;
@@ -197,41 +216,6 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
             Ok(V::NULL)
         }
         _ => Err(unknown(&V::Host(Host::Vars), method)),
-    }
-}
-
-fn props(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
-    match (method, arguments) {
-        ("get" | "getProperty" | "getAt", [name]) => {
-            let name = text_of(machine, name)?;
-            Ok(V::text_or_null(machine.scope.property(&name)))
-        }
-        ("getProperty" | "getOrDefault", [name, default]) => {
-            let name = text_of(machine, name)?;
-            Ok(machine.scope.property(&name).map_or_else(|| default.clone(), V::text))
-        }
-        ("put" | "setProperty", [name, value]) => {
-            let name = text_of(machine, name)?;
-            let value = match value {
-                V::Plain(Value::Text(text)) => text.to_string(),
-                V::Plain(Value::Null) => return Err(thrown("NullPointerException", "the value is null")),
-                other => return Err(unsupported(format!("{} as a property", other.kind()))),
-            };
-            let old = machine.scope.property(&name);
-            machine.scope.set_property(&name, &value);
-            Ok(V::text_or_null(old))
-        }
-        ("remove", [name]) => {
-            let name = text_of(machine, name)?;
-            let old = machine.scope.property(&name);
-            machine.scope.remove_property(&name);
-            Ok(V::text_or_null(old))
-        }
-        ("containsKey", [name]) => {
-            let name = text_of(machine, name)?;
-            Ok(V::truth(machine.scope.property(&name).is_some()))
-        }
-        _ => Err(unknown(&V::Host(Host::Props), method)),
     }
 }
 

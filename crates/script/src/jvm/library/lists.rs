@@ -2,6 +2,7 @@
 
 mod closures;
 mod items;
+mod queues;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,6 +14,16 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{Array, List, Order, V, copied, first_place, position};
 use super::unknown;
+
+/// The place that a number names; far behind the end for one that is none.
+pub fn place(value: &V) -> usize {
+    index_of(value)
+}
+
+/// The items in the order of a comparator or closure.
+pub fn sorted_by(machine: &mut Machine<'_>, items: Vec<V>, by: &V) -> Result<Vec<V>, Fault> {
+    sorted(machine, items, Some(by))
+}
 
 fn fixed(list: &List) -> Result<(), Fault> {
     if list.fixed {
@@ -242,6 +253,9 @@ fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
             }
         }
         _ => {
+            if let Some(outcome) = queues::call(machine, list, method, arguments) {
+                return outcome;
+            }
             let items = list.ordered();
             reading(machine, &object(), &items, method, arguments)
         }
@@ -331,6 +345,9 @@ pub fn reading(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str,
         }
         ("stream", []) => return Ok(V::list(items.to_vec())),
         _ => {}
+    }
+    if let Some(outcome) = queues::reading(machine, items, method, arguments) {
+        return outcome;
     }
     if !machine.groovy() {
         return Err(unknown(object, method));

@@ -152,7 +152,7 @@ fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments
             let entries = map.entry_objects();
             lists::reading(machine, &object, &entries, method, arguments)
         }
-        _ => Err(unknown(&object, method)),
+        _ => super::map_methods::call(machine, map, method, arguments),
     }
 }
 

@@ -119,6 +119,46 @@ fn repeated(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             }
             _ => Err(unknown(object, method)),
         },
+        ("trunc", []) => match plain {
+            Value::Double(value) => Ok(V::double(value.trunc())),
+            Value::Decimal(value) => value
+                .set_scale(0, "DOWN")
+                .map(|value| V::Plain(Value::Decimal(value)))
+                .ok_or_else(|| unknown(object, method)),
+            _ => Err(unknown(object, method)),
+        },
+        ("toString", [radix]) => {
+            let radix = radix.as_long().and_then(|radix| u32::try_from(radix).ok()).unwrap_or(10);
+            let number = match plain {
+                Value::BigInteger(value) => *value,
+                _ => i128::from(object.as_long().ok_or_else(|| unknown(object, method))?),
+            };
+            Ok(V::text(digits(number, radix)))
+        }
+        ("divide", [other]) => operators::binary(machine, Operator::Plain(Binary::Divide), object, other),
+        ("divide", [other, places, mode]) => {
+            let quotient = operators::binary(machine, Operator::Plain(Binary::Divide), object, other)?;
+            machine.invoke(&quotient, "setScale", vec![places.clone(), mode.clone()])
+        }
+        ("max" | "min", [other]) if matches!(plain, Value::Decimal(_) | Value::BigInteger(_)) => {
+            let order = operators::compare(object, other)?;
+            let takes_other = if method == "max" { order.is_lt() } else { order.is_gt() };
+            Ok(if takes_other { other.clone() } else { object.clone() })
+        }
+        ("signum", []) => Ok(V::int(operators::compare(object, &V::int(0))? as i64)),
+        ("pow", [other]) => operators::binary(machine, Operator::Power, object, other),
+        ("scale", []) => match plain {
+            Value::Decimal(value) => Ok(V::int(i64::from(value.scale()))),
+            _ => Err(unknown(object, method)),
+        },
+        ("stripTrailingZeros", []) => match plain {
+            Value::Decimal(value) => Ok(V::Plain(Value::Decimal(value.without_trailing_zeros()))),
+            _ => Err(unknown(object, method)),
+        },
+        ("each", [closure @ V::Closure(_)]) if machine.groovy() => {
+            machine.call_value(closure, vec![object.clone()])?;
+            Ok(object.clone())
+        }
         ("trunc", [places]) => {
             let places = places.as_long().unwrap_or(0);
             let factor = 10_f64.powi(i32::try_from(places).unwrap_or(0));
@@ -169,6 +209,18 @@ pub fn character_is(c: char, what: &str) -> bool {
         "isUpperCase" => c.is_uppercase(),
         _ => c.is_lowercase(),
     }
+}
+
+/// The digits of a number in a base.
+fn digits(number: i128, radix: u32) -> String {
+    let radix = if (2..=36).contains(&radix) { radix } else { 10 };
+    let (mut rest, mut digits) = (number.unsigned_abs(), Vec::new());
+    while rest > 0 || digits.is_empty() {
+        digits.push(char::from_digit((rest % u128::from(radix)) as u32, radix).unwrap_or('0'));
+        rest /= u128::from(radix);
+    }
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", digits.iter().rev().collect::<String>())
 }
 
 fn round(object: &V, plain: &Value, rest: &[V]) -> Outcome {

@@ -6,7 +6,7 @@ use super::super::machine::Machine;
 use super::super::objects::{Object, Temporal};
 use super::super::value::V;
 use super::print::{groovy, java};
-use super::{json, time};
+use super::{json, time, zones};
 
 /// What `toString` of an object returns.
 pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Result<String, Fault> {
@@ -43,6 +43,7 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
             json::write(machine, &content)?
         }
         Object::File(path) => path.display().to_string(),
+        Object::Plain => "java.lang.Object@6ccccc3c".to_owned(),
         Object::Entry(key, value) => format!("{}={}", java(machine, key)?, java(machine, value)?),
         // A StringWriter and what writes to it.
         Object::Writer(_, sink) if sink.path.is_none() => {
@@ -54,8 +55,8 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
             "DAYS" => "Days".into(),
             other => other.to_owned(),
         },
-        Object::Zone(zone, name) => zone.iana_name().map_or_else(|| name.clone(), str::to_owned),
-        Object::Temporal(kind, at, _) => match kind {
+        Object::Zone(zone, name) => zones::name_of(zone, name),
+        Object::Temporal(kind, at, zone) => match kind {
             Temporal::Date => at.date().to_string(),
             Temporal::Time => time_text(&at.time()),
             Temporal::DateTime => format!("{}T{}", at.date(), time_text(&at.time())),
@@ -67,7 +68,10 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
                 };
                 format!("{}T{time}Z", at.date())
             }
-            Temporal::Zoned => return Err(unsupported("the text of a ZonedDateTime")),
+            Temporal::Zoned => {
+                let zone = zones::text_of_zone(*at, zone)?;
+                format!("{}T{}{zone}", at.date(), time_text(&at.time()))
+            }
         },
         _ => return Err(unsupported(format!("the text of {}", value.kind()))),
     })

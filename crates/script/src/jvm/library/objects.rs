@@ -12,7 +12,7 @@ use super::super::operators::pattern_of;
 use super::super::patterns::{self, Matcher};
 use super::super::tree::Base;
 use super::super::value::V;
-use super::{digest, encode, files, format, json, print, regex, temporal, text_of, time, unknown};
+use super::{digest, encode, files, format, json, print, regex, temporal, text_of, time, unknown, zones};
 use crate::Value;
 
 pub fn call(
@@ -39,6 +39,9 @@ pub fn call(
         Object::Own(_) => Err(super::super::missing::exception(machine, object, method, arguments)),
         Object::Temporal(..) => temporal::call(machine, object, method, arguments),
         Object::Formatter(pattern) => match (method, arguments) {
+            ("format", [V::Object(temporal)]) if temporal::formatted(temporal, inner).is_some() => {
+                temporal::formatted(temporal, inner).unwrap_or(Ok(V::NULL))
+            }
             ("format", [V::Object(temporal)]) => {
                 let Object::Temporal(_, _, zone) = &**temporal else { return Err(unknown(object, method)) };
                 let ms = temporal.instant().ok_or_else(|| unknown(object, method))?;
@@ -87,13 +90,28 @@ pub fn call(
         Object::Entry(key, value) => match (method, arguments) {
             ("getKey", []) => Ok(key.clone()),
             ("getValue", []) => Ok(value.clone()),
+            ("each", [closure @ V::Closure(_)]) if machine.groovy() => {
+                machine.call_value(closure, vec![object.clone()])?;
+                Ok(object.clone())
+            }
             _ => Err(unknown(object, method)),
         },
         Object::Iterator(rest) => iterator(rest, object, method, arguments),
-        Object::Atomic(number, class) => atomic((number, *class), object, method, arguments),
+        Object::Atomic(number, class) => atomic(machine, (number, *class), object, method, arguments),
         Object::Library(instance) => instance.call(machine, object, method, arguments),
         Object::SubResult(at) => super::result::sub(machine, *at, object, method),
         Object::Uuid(text) => match method {
+            "getMostSignificantBits" | "getLeastSignificantBits" | "version" => {
+                let digits = text.replace('-', "");
+                let half = |part: Option<&str>| {
+                    part.and_then(|part| u64::from_str_radix(part, 16).ok()).unwrap_or(0)
+                };
+                Ok(match method {
+                    "getMostSignificantBits" => V::long(half(digits.get(..16)) as i64),
+                    "getLeastSignificantBits" => V::long(half(digits.get(16..)) as i64),
+                    _ => V::int(half(digits.get(12..13)) as i64),
+                })
+            }
             "toString" => Ok(V::text(text)),
             _ => Err(unknown(object, method)),
         },
@@ -101,10 +119,7 @@ pub fn call(
             ("name" | "displayName", []) => Ok(V::text(name)),
             _ => Err(unknown(object, method)),
         },
-        Object::Zone(zone, name) => match (method, arguments) {
-            ("getID" | "getId", []) => Ok(V::text(zone.iana_name().unwrap_or(name))),
-            _ => Err(unknown(object, method)),
-        },
+        Object::Zone(zone, name) => zones::call(zone, name, object, method, arguments),
         Object::Key(_) | Object::Locale | Object::Plain => {
             let _ = pattern_of;
             Err(unknown(object, method))
@@ -113,7 +128,13 @@ pub fn call(
 }
 
 /// Methods of `AtomicInteger` and `AtomicLong`.
-fn atomic((number, class): (&Cell<i64>, Class), object: &V, method: &str, arguments: &[V]) -> Outcome {
+fn atomic(
+    machine: &mut Machine<'_>,
+    (number, class): (&Cell<i64>, Class),
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     let long = class.name() == "AtomicLong";
     let make = |value: i64| if long { V::long(value) } else { V::int(value) };
     let old = number.get();
@@ -142,6 +163,22 @@ fn atomic((number, class): (&Cell<i64>, Class), object: &V, method: &str, argume
         ("getAndSet", 1) => {
             set(by);
             make(old)
+        }
+        ("getAndAdd", 1) => {
+            set(old.wrapping_add(by));
+            make(old)
+        }
+        ("compareAndSet", 2) => {
+            let fits = old == by;
+            if fits {
+                set(arguments[1].as_long().unwrap_or(0));
+            }
+            V::truth(fits)
+        }
+        ("updateAndGet" | "getAndUpdate", 1) => {
+            let new = machine.call_value(&arguments[0], vec![make(old)])?.as_long().unwrap_or(0);
+            let new = set(new);
+            make(if method == "updateAndGet" { new } else { old })
         }
         _ => return Err(unknown(object, method)),
     })
@@ -309,6 +346,20 @@ fn slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V])
     }
 }
 
+/// The length of a unit in nanoseconds.
+fn unit_ns(unit: &str) -> Option<i128> {
+    Some(match unit.to_ascii_uppercase().as_str() {
+        "NANOS" | "NANOSECONDS" => 1,
+        "MICROS" | "MICROSECONDS" => 1_000,
+        "MILLIS" | "MILLISECONDS" => 1_000_000,
+        "SECONDS" => 1_000_000_000,
+        "MINUTES" => 60_000_000_000,
+        "HOURS" => 3_600_000_000_000,
+        "DAYS" => 86_400_000_000_000,
+        _ => return None,
+    })
+}
+
 /// Methods of `TimeUnit` and `ChronoUnit`.
 fn time_unit(machine: &mut Machine<'_>, unit: &str, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
@@ -324,6 +375,37 @@ fn time_unit(machine: &mut Machine<'_>, unit: &str, object: &V, method: &str, ar
                 .pause_ms(u64::try_from(time.as_long().unwrap_or(0)).unwrap_or(0).saturating_mul(factor));
             Ok(V::NULL)
         }
+        ("between", [V::Object(from), V::Object(to)]) if matches!(unit, "MONTHS" | "YEARS") => {
+            let (Object::Temporal(_, from, _), Object::Temporal(_, to, _)) = (&**from, &**to) else {
+                return Err(unknown(object, method));
+            };
+            let largest = if unit == "MONTHS" { jiff::Unit::Month } else { jiff::Unit::Year };
+            let span = from.until((largest, *to)).map_err(|_| unknown(object, method))?;
+            Ok(V::long(if unit == "MONTHS" {
+                i64::from(span.get_months())
+            } else {
+                i64::from(span.get_years())
+            }))
+        }
+        (
+            "toNanos" | "toMicros" | "toMillis" | "toSeconds" | "toMinutes" | "toHours" | "toDays",
+            [amount],
+        ) => {
+            let to = method.strip_prefix("to").and_then(unit_ns);
+            let (Some(from), Some(to), Some(amount)) = (unit_ns(unit), to, amount.as_long()) else {
+                return Err(unknown(object, method));
+            };
+            Ok(V::long(i64::try_from(i128::from(amount) * from / to).unwrap_or(i64::MAX)))
+        }
+        ("convert", [amount, V::Object(other)]) => {
+            let Object::Unit(other) = &**other else { return Err(unknown(object, method)) };
+            let (Some(from), Some(to), Some(amount)) = (unit_ns(other), unit_ns(unit), amount.as_long())
+            else {
+                return Err(unknown(object, method));
+            };
+            Ok(V::long(i64::try_from(i128::from(amount) * from / to).unwrap_or(i64::MAX)))
+        }
+        ("name", []) => Ok(V::text(unit)),
         ("between", [V::Object(from), V::Object(to)]) => {
             let (Some(from), Some(to)) = (from.instant(), to.instant()) else {
                 return Err(unknown(object, method));
@@ -334,6 +416,7 @@ fn time_unit(machine: &mut Machine<'_>, unit: &str, object: &V, method: &str, ar
                 "MINUTES" => 60_000,
                 "HOURS" => 3_600_000,
                 "DAYS" => 86_400_000,
+                "WEEKS" => 7 * 86_400_000,
                 _ => return Err(unknown(object, method)),
             };
             Ok(V::long((to - from) / by))
@@ -373,6 +456,11 @@ fn builder(
                     let units: Vec<u16> =
                         array.items.borrow().iter().map(|item| item.as_long().unwrap_or(0) as u16).collect();
                     String::from_utf16_lossy(&units)
+                }
+                V::Array(array) if array.of == Base::Char => {
+                    let text =
+                        super::create::new(machine, Class::known("String"), std::slice::from_ref(value))?;
+                    print::java(machine, &text)?
                 }
                 value if method == "append" => print::java(machine, value)?,
                 value => print::groovy(machine, value)?,
@@ -415,6 +503,14 @@ fn builder(
             let from = at(from, &text)?;
             let to = at(to, &text).unwrap_or(text.len()).max(from);
             text.replace_range(from..to, "");
+            Ok(object.clone())
+        }
+        ("replace", [from, to, with]) => {
+            let with = text_of(machine, with)?;
+            let mut text = text.borrow_mut();
+            let from = at(from, &text)?;
+            let to = at(to, &text).unwrap_or(text.len()).max(from);
+            text.replace_range(from..to, &with);
             Ok(object.clone())
         }
         ("setCharAt", [place, V::Plain(Value::Character(unit))]) => {

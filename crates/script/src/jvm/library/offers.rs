@@ -2,15 +2,25 @@
 
 use super::instance::{Offer, lists};
 use super::{
-    collectors, cookies, file_server, headers, json_path, random_utils, sample_result, sampler, threads,
-    time_category, url, xml,
+    assertion_result, byte_streams, collectors, commons_lang, comparators, cookies, file_server, headers,
+    java_duration, json_path, machine_facts, optional, properties, random_utils, sample_result, sampler,
+    threads, time_category, uri, url, xml,
 };
 
 const OFFERS: &[&[Offer]] = &[
+    assertion_result::OFFERS,
+    byte_streams::OFFERS,
+    commons_lang::OFFERS,
+    comparators::OFFERS,
+    java_duration::OFFERS,
+    machine_facts::OFFERS,
+    optional::OFFERS,
+    properties::OFFERS,
     file_server::OFFERS,
     headers::OFFERS,
     json_path::OFFERS,
     threads::OFFERS,
+    uri::OFFERS,
     url::OFFERS,
     collectors::OFFERS,
     cookies::OFFERS,

@@ -82,12 +82,42 @@ pub fn call(
             let (start, end) = groups.first().copied().flatten().unwrap_or((0, 0));
             Ok(V::int(matcher.units_before(if method == "start" { start } else { end }) as i64))
         }
+        ("start" | "end", [at]) => {
+            let groups = current()?;
+            let at = at.as_long().and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX);
+            match groups.get(at) {
+                Some(Some((start, end))) => {
+                    let at = if method == "start" { *start } else { *end };
+                    Ok(V::int(matcher.units_before(at) as i64))
+                }
+                Some(None) => Ok(V::int(-1)),
+                None => Err(thrown("IndexOutOfBoundsException", format!("No group {at}"))),
+            }
+        }
+        ("appendReplacement", [target, with]) => {
+            let (groups, with) = (current()?, print::groovy(machine, with)?);
+            let (start, end) = groups.first().copied().flatten().unwrap_or((0, 0));
+            let made = patterns::replace(&text[start..end], &matcher.pattern, &with, false)?;
+            let before = text.get(matcher.copied.get()..start).unwrap_or_default().to_owned();
+            matcher.copied.set(end);
+            machine.invoke(target, "append", vec![V::text(before + &made)])?;
+            Ok(object.clone())
+        }
+        ("appendTail", [target]) => {
+            let rest = text[matcher.copied.get()..].to_owned();
+            machine.invoke(target, "append", vec![V::text(rest)])
+        }
+        ("replaceAll" | "replaceFirst", [with @ V::Closure(_)]) => {
+            let pattern = V::text(&matcher.pattern);
+            replace_with(machine, &text, &pattern, with, method == "replaceAll")
+        }
         ("replaceAll" | "replaceFirst", [with]) => {
             let with = print::groovy(machine, with)?;
             Ok(V::text(patterns::replace(&text, &matcher.pattern, &with, method == "replaceAll")?))
         }
         ("reset", []) => {
             matcher.next.set(0);
+            matcher.copied.set(0);
             matcher.found.replace(None);
             Ok(object.clone())
         }

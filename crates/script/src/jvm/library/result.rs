@@ -37,6 +37,26 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
                 super::super::tree::Base::Any,
             ))
         }
+        ("getAssertionResults", []) => Ok(super::assertion_result::array(facts.assertions())),
+        ("setTestLogicalAction", [action]) => {
+            let name = print::java(machine, action)?;
+            if super::threads::action(&name).is_none() {
+                return Err(super::super::missing::exception(machine, &object, method, arguments));
+            }
+            set_next(machine, previous, &name)
+        }
+        ("setStartNextThreadLoop", [V::Plain(Value::Boolean(starts))]) => {
+            let name = if *starts { "START_NEXT_ITERATION_OF_THREAD" } else { "CONTINUE" };
+            set_next(machine, previous, name)
+        }
+        ("getTestLogicalAction", []) => {
+            let name = facts.fact("TestLogicalAction").map(|name| name.to_java_string());
+            Ok(name.and_then(|name| super::threads::action(&name)).unwrap_or(V::NULL))
+        }
+        ("isStartNextThreadLoop", []) => {
+            let name = facts.fact("TestLogicalAction").map(|name| name.to_java_string());
+            Ok(V::truth(name.as_deref() == Some("START_NEXT_ITERATION_OF_THREAD")))
+        }
         ("getURL", []) => {
             let url = facts.url();
             Ok(if url.is_empty() { V::NULL } else { V::text(url) })
@@ -49,6 +69,15 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
             None => Err(unknown(&object, method)),
         },
     }
+}
+
+/// What the user does after the sample.
+fn set_next(machine: &mut Machine<'_>, previous: bool, name: &str) -> Outcome {
+    let facts = if previous { machine.scope.previous_mut() } else { machine.scope.sample_mut() };
+    if let Some(facts) = facts {
+        facts.change("TestLogicalAction", Value::text(name));
+    }
+    Ok(V::NULL)
 }
 
 fn getter(facts: &dyn SampleFacts, method: &str) -> Option<V> {

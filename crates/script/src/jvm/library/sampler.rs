@@ -23,7 +23,8 @@ pub const OFFERS: &[Offer] = &[
                   getFollowRedirects setFollowRedirects getAutoRedirects setAutoRedirects getArguments \
                   setArguments addArgument addNonEncodedArgument addEncodedArgument getCookieManager getHTTPFiles \
                   getHeaderManager setHeaderManager \
-                  getHTTPFileCount setHTTPFiles getDoMultipart setDoMultipart getUrl getQueryString getProperty",
+                  getHTTPFileCount setHTTPFiles getDoMultipart setDoMultipart getUrl getQueryString getProperty \
+                  getPropertyAsString getPropertyAsBoolean getPropertyAsInt getPropertyAsLong setProperty",
         call: no_static,
         make: not_made,
     },
@@ -125,6 +126,22 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         },
         ("getProperty", [name]) if name.as_text() == Some("HTTPSampler.cookie_manager") => {
             Ok(cookies::manager_property(machine))
+        }
+        (
+            "getPropertyAsString" | "getPropertyAsBoolean" | "getPropertyAsInt" | "getPropertyAsLong",
+            [name, ..],
+        ) => {
+            let name = text(machine, name)?;
+            super::sampler_properties::read(machine, method, &name, arguments.get(1))
+        }
+        ("getProperty", [name]) => {
+            let name = text(machine, name)?;
+            let value = super::sampler_properties::read(machine, "getPropertyAsString", &name, None)?;
+            Ok(super::properties::of_value(&name, value))
+        }
+        ("setProperty", [name, value]) => {
+            let (name, value) = (text(machine, name)?, text(machine, value)?);
+            super::sampler_properties::write(machine, &name, &value)
         }
         ("getUrl", []) => super::url::of(&url(machine)),
         ("getQueryString", []) => Ok(V::text(query(machine))),
@@ -368,10 +385,8 @@ impl Instance for Arguments {
             ("iterator" | "getArguments", []) => {
                 let items = all.into_iter().enumerate().map(|(at, one)| self.item(at, one));
                 let items: Vec<V> = items.collect();
-                if method == "iterator" {
-                    return Err(unsupported("`iterator` of arguments; `getArgument(int)` is supported"));
-                }
-                Ok(V::list(items))
+                let all = super::properties::collection("Arguments.arguments", items);
+                if method == "iterator" { machine.invoke(&all, "iterator", Vec::new()) } else { Ok(all) }
             }
             ("removeAllArguments" | "clear", []) => {
                 self.remove(machine, &(0..all.len()).collect::<Vec<_>>());

@@ -19,8 +19,8 @@ use super::super::random::JavaRandom;
 use super::super::types;
 use super::super::value::{Host, V};
 use super::{
-    collections, create, digest, encode, files, format, json, offers, print, temporal, text_of, time,
-    time_category,
+    collections, create, digest, encode, file_methods, files, format, json, machine_facts, more_statics,
+    offers, print, temporal, text_of, time, time_category, zones,
 };
 use crate::Value;
 
@@ -45,7 +45,13 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
     {
         return (offer.call)(machine, method, arguments);
     }
+    if let Some(outcome) = more_statics::call(machine, name, method, arguments) {
+        return outcome;
+    }
     match (name, method, arguments) {
+        ("File", "createTempFile" | "createTempDir", _) => {
+            file_methods::temporary(machine, method, arguments)
+        }
         ("System", "currentTimeMillis", []) => Ok(V::long(machine.scope.wall_clock_ms())),
         ("System", "nanoTime", []) => Ok(V::long(machine.scope.wall_clock_ms().wrapping_mul(1_000_000))),
         ("System", "lineSeparator", []) => Ok(V::text("\n")),
@@ -56,15 +62,43 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             } else {
                 machine.scope.property(&key)
             };
-            let known = match key.as_str() {
-                "line.separator" => Some("\n".to_owned()),
-                "file.separator" => Some("/".to_owned()),
-                "user.dir" => std::path::absolute("")
-                    .ok()
-                    .map(|path| path.display().to_string().trim_end_matches('/').to_owned()),
-                _ => None,
-            };
+            let known = if method == "getenv" { None } else { machine_facts::system_property(&key) };
             Ok(found.or(known).map_or_else(|| rest.first().cloned().unwrap_or(V::NULL), V::text))
+        }
+        ("System", "getenv", []) => {
+            let entries = std::env::vars_os()
+                .filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()));
+            Ok(V::map(entries.map(|(name, value)| (V::text(name), V::text(value))).collect()))
+        }
+        ("System", "getProperties", []) => {
+            let mut names = machine.scope.property_names();
+            names.extend(machine_facts::SYSTEM_PROPERTIES.iter().map(|name| (*name).to_owned()));
+            let value =
+                |name: &String| machine.scope.property(name).or_else(|| machine_facts::system_property(name));
+            let entries =
+                names.iter().filter_map(|name| Some((V::text(name), V::text(value(name)?)))).collect();
+            Ok(V::map(entries))
+        }
+        ("System", "setProperty", [key, value]) => {
+            let (key, value) = (text_of(machine, key)?, text_of(machine, value)?);
+            let old = machine.scope.property(&key);
+            machine.scope.set_property(&key, &value);
+            Ok(V::text_or_null(old))
+        }
+        ("System", "identityHashCode", [_]) => Ok(V::int(0x6ccc_cc3c)),
+        ("System", "arraycopy", [V::Array(from), from_at, V::Array(to), to_at, len]) => {
+            let at =
+                |value: &V| value.as_long().and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX);
+            let (from_at, to_at, len) = (at(from_at), at(to_at), at(len));
+            let part = from.items.borrow().get(from_at..from_at.saturating_add(len)).map(<[V]>::to_vec);
+            let mut items = to.items.borrow_mut();
+            match (part, items.get_mut(to_at..to_at.saturating_add(len))) {
+                (Some(part), Some(place)) => {
+                    place.clone_from_slice(&part);
+                    Ok(V::NULL)
+                }
+                _ => Err(thrown("ArrayIndexOutOfBoundsException", "arraycopy: last index out of bounds")),
+            }
         }
         ("Thread", "sleep", [ms]) => {
             machine.scope.pause_ms(u64::try_from(ms.as_long().unwrap_or(0)).unwrap_or(0));
@@ -107,6 +141,9 @@ fn of_values(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &
                 _ => TimeZone::system(),
             };
             Ok(V::object(Object::Calendar(Cell::new(machine.scope.wall_clock_ms()), RefCell::new(zone))))
+        }
+        ("ZoneOffset" | "TimeZone", "ofHours" | "ofHoursMinutes" | "ofTotalSeconds" | "setDefault", _) => {
+            zones::static_call(name, method, arguments).unwrap_or_else(|| Err(wrong(name, method)))
         }
         ("TimeZone", "getTimeZone", [zone]) | ("ZoneId" | "ZoneOffset", "of", [zone]) => {
             let zone = text_of(machine, zone)?;
@@ -192,6 +229,14 @@ fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V
             digest::code(&algorithm, b"", b"")?;
             Ok(V::object(Object::Mac(algorithm, RefCell::default(), RefCell::default())))
         }
+        ("Base64", "encodeBase64URLSafeString", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
+            Ok(V::text(encode::base64(&bytes, true, false)))
+        }
+        ("DigestUtils", "md5" | "sha1" | "sha256" | "sha384" | "sha512", [data]) => {
+            let hexadecimal = call(machine, class, &format!("{method}Hex"), std::slice::from_ref(data))?;
+            Ok(V::bytes(&encode::from_hexadecimal(hexadecimal.as_text().unwrap_or(""))?))
+        }
         ("DigestUtils", _, [data]) => {
             let data = match data.as_bytes() {
                 Some(bytes) => bytes,
@@ -264,6 +309,9 @@ fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments:
             };
             machine.invoke(path, method, Vec::new())
         }
+        ("Files", _, _) => {
+            file_methods::of_files(machine, method, arguments).unwrap_or_else(|| Err(wrong(name, method)))
+        }
         ("Paths", "get", parts) | ("Path", "of", parts) => {
             let mut path = std::path::PathBuf::new();
             for part in parts {
@@ -271,6 +319,18 @@ fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments:
             }
             Ok(V::object(Object::File(path)))
         }
+        (
+            "FileUtils",
+            "write"
+            | "writeByteArrayToFile"
+            | "readFileToByteArray"
+            | "deleteQuietly"
+            | "deleteDirectory"
+            | "forceMkdir"
+            | "getFile",
+            _,
+        ) => file_methods::of_file_utils(machine, method, arguments)
+            .unwrap_or_else(|| Err(wrong(name, method))),
         ("FileUtils", "readFileToString", [file, ..]) => machine.invoke(file, "getText", Vec::new()),
         ("FileUtils", "readLines", [file, ..]) => machine.invoke(file, "readLines", Vec::new()),
         ("FileUtils", "writeStringToFile", [file, text, rest @ ..]) => {
@@ -316,6 +376,20 @@ fn of_jmeter(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &
         ("JMeterUtils", "getJMeterProperties", []) => Ok(V::Host(Host::Props)),
         ("JMeterUtils", "getJMeterVersion", []) => Ok(V::text("5.6.3")),
         ("StringUtils", _, _) => boxed::string_utils(machine, method, arguments),
+        ("RandomStringUtils", "randomNumeric" | "randomAlphabetic" | "randomAlphanumeric", [least, most]) => {
+            let (Some(least), Some(most)) = (least.as_long(), most.as_long()) else {
+                return Err(wrong(name, method));
+            };
+            let width = u64::try_from(most.saturating_sub(least)).unwrap_or(0).max(1);
+            let len = least.saturating_add((machine.scope.random_bits() % width) as i64);
+            call(machine, class, method, &[V::int(len)])
+        }
+        ("RandomStringUtils", "random", [len, from, to, _, _, V::Array(alphabet)])
+            if from.as_long() == Some(0) && to.as_long() == Some(0) =>
+        {
+            let text = create::new(machine, Class::known("String"), &[V::Array(alphabet.clone())])?;
+            call(machine, class, method, &[len.clone(), text])
+        }
         ("RandomStringUtils", _, [len]) | ("RandomStringUtils", "random", [len, _] | [len, _, _]) => {
             let flag = |at: usize| matches!(arguments.get(at), Some(V::Plain(Value::Boolean(true))));
             let alphabet: Vec<char> = match method {

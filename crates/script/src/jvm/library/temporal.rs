@@ -8,7 +8,7 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::{Object, Temporal};
 use super::super::value::V;
-use super::{print, time, unknown};
+use super::{java_duration, print, time, unknown, zones};
 
 fn failed(error: jiff::Error) -> Fault {
     thrown("RuntimeException", error.to_string())
@@ -38,12 +38,63 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
                 _ => return Err(unsupported(format!("`{class}.now` with this argument"))),
             };
             let now = Timestamp::from_millisecond(machine.scope.wall_clock_ms()).map_err(failed)?;
+            let zone = if class == "OffsetDateTime" { zones::fixed_at(now, &zone) } else { zone };
             Ok(V::object(Object::Temporal(kind, now.to_zoned(zone.clone()).datetime(), zone)))
         }
         ("ofEpochMilli" | "ofEpochSecond", [number]) if kind == Temporal::Instant => {
             let number = long(number)?;
             Ok(time::of_instant(if method == "ofEpochMilli" { number } else { number.saturating_mul(1000) }))
         }
+        ("of" | "ofInstant", parts) if kind == Temporal::Zoned => zones::of_parts(class, parts),
+        ("of", parts) if kind == Temporal::Time && (2..=4).contains(&parts.len()) => {
+            let mut numbers = [0_i64; 4];
+            for (number, part) in numbers.iter_mut().zip(parts) {
+                *number = long(part)?;
+            }
+            let [hour, minute, second, nanos] = numbers;
+            Ok(time_of_day(hour, minute, second, nanos))
+        }
+        ("of", [V::Object(date), V::Object(time)]) if kind == Temporal::DateTime => {
+            match (&**date, &**time) {
+                (Object::Temporal(_, date, _), Object::Temporal(_, time, _)) => {
+                    let at = date.date().to_datetime(time.time());
+                    Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
+                }
+                _ => Err(unsupported(format!("`{class}.of` with these arguments"))),
+            }
+        }
+        ("of", [year, V::Object(month), rest @ ..]) => {
+            let Some((_, month)) = month.library().and_then(|month| month.constant()) else {
+                return Err(unsupported(format!("`{class}.of` with these arguments")));
+            };
+            let mut parts = vec![year.clone(), V::int(month)];
+            parts.extend(rest.iter().cloned());
+            create(machine, class, method, &parts)
+        }
+        ("ofEpochDay", [days]) => {
+            let start = jiff::civil::date(1970, 1, 1);
+            let span = jiff::Span::new().try_days(long(days)?).map_err(failed)?;
+            let at = start.checked_add(span).map_err(failed)?.to_datetime(jiff::civil::Time::midnight());
+            Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
+        }
+        ("ofYearDay", [year, day]) => {
+            let start = jiff::civil::Date::new(long(year)? as i16, 1, 1).map_err(failed)?;
+            let span = jiff::Span::new().try_days(long(day)?.saturating_sub(1)).map_err(failed)?;
+            let at = start.checked_add(span).map_err(failed)?.to_datetime(jiff::civil::Time::midnight());
+            Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
+        }
+        ("ofEpochSecond", [second, nanos, V::Object(zone)]) if kind == Temporal::DateTime => {
+            let Object::Zone(zone, _) = &**zone else { return Err(unsupported("this zone")) };
+            let at = Timestamp::new(long(second)?, long(nanos)? as i32).map_err(failed)?;
+            Ok(V::object(Object::Temporal(kind, at.to_zoned(zone.clone()).datetime(), TimeZone::system())))
+        }
+        ("ofInstant", [V::Object(instant), V::Object(zone)]) => match (&**instant, &**zone) {
+            (Object::Temporal(_, at, _), Object::Zone(zone, _)) => {
+                let at = at.to_zoned(TimeZone::UTC).map_err(failed)?.with_time_zone(zone.clone()).datetime();
+                Ok(V::object(Object::Temporal(kind, at, zone.clone())))
+            }
+            _ => Err(unsupported(format!("`{class}.ofInstant` with these arguments"))),
+        },
         ("of", parts) if parts.len() >= 3 && kind != Temporal::Time && kind != Temporal::Zoned => {
             let mut numbers = [0_i64; 7];
             for (number, part) in numbers.iter_mut().zip(parts) {
@@ -62,6 +113,10 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
             .map_err(failed)?;
             Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
         }
+        ("parse", [text]) if kind == Temporal::Zoned => {
+            let text = super::text_of(machine, text)?;
+            zones::parsed(machine, &text)
+        }
         ("parse", [text]) => {
             let text = super::text_of(machine, text)?;
             let at = match kind {
@@ -72,10 +127,14 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
                 Temporal::Instant => {
                     text.parse::<Timestamp>().map(|at| at.to_zoned(TimeZone::UTC).datetime())
                 }
-                _ => return Err(unsupported(format!("`{class}.parse`"))),
+                Temporal::Time => text
+                    .parse::<jiff::civil::Time>()
+                    .map(|time| jiff::civil::date(1970, 1, 1).to_datetime(time)),
+                Temporal::Zoned => return Err(unsupported(format!("`{class}.parse`"))),
             };
             let zone = if kind == Temporal::Instant { TimeZone::UTC } else { TimeZone::system() };
-            Ok(V::object(Object::Temporal(kind, at.map_err(failed)?, zone)))
+            let at = at.map_err(|_| unparsed(&text, kind))?;
+            Ok(V::object(Object::Temporal(kind, at, zone)))
         }
         ("parse", [text, V::Object(formatter)]) => {
             let Object::Formatter(pattern) = &**formatter else { return Err(unsupported("this formatter")) };
@@ -86,6 +145,47 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
         }
         _ => Err(unsupported(format!("`{class}.{method}` with these arguments"))),
     }
+}
+
+/// A time of the day.
+pub fn time_of_day(hour: i64, minute: i64, second: i64, nanos: i64) -> V {
+    let time = jiff::civil::Time::new(hour as i8, minute as i8, second as i8, nanos as i32);
+    let at = jiff::civil::date(1970, 1, 1).to_datetime(time.unwrap_or(jiff::civil::Time::midnight()));
+    V::object(Object::Temporal(Temporal::Time, at, TimeZone::system()))
+}
+
+/// Java's exception for a text that is no date or time.
+fn unparsed(text: &str, kind: Temporal) -> Fault {
+    let shape: &[u8] = match kind {
+        Temporal::Date => b"0000-00-00",
+        Temporal::Time => b"00:00",
+        _ => b"0000-00-00T00:00",
+    };
+    let fits = |(at, wanted): (usize, &u8)| match (text.as_bytes().get(at), wanted) {
+        (Some(found), b'0') => found.is_ascii_digit(),
+        (Some(found), wanted) => found == wanted,
+        (None, _) => false,
+    };
+    let number = |from: usize| text.get(from..from + 2).and_then(|digits| digits.parse::<u32>().ok());
+    let message = match shape.iter().enumerate().position(|pair| !fits(pair)) {
+        // Java names the start of the field that does not fit.
+        Some(at) if at < 4 => format!("Text '{text}' could not be parsed at index 0"),
+        Some(at) => format!("Text '{text}' could not be parsed at index {at}"),
+        None => match (kind, number(5), number(8)) {
+            (Temporal::Date | Temporal::DateTime, Some(month), _) if !(1..=12).contains(&month) => {
+                format!(
+                    "Text '{text}' could not be parsed: Invalid value for MonthOfYear (valid values 1 - 12): {month}"
+                )
+            }
+            (Temporal::Date | Temporal::DateTime, _, Some(day)) if !(1..=31).contains(&day) => {
+                format!(
+                    "Text '{text}' could not be parsed: Invalid value for DayOfMonth (valid values 1 - 28/31): {day}"
+                )
+            }
+            _ => format!("Text '{text}' could not be parsed, unparsed text found at index {}", shape.len()),
+        },
+    };
+    thrown("DateTimeParseException", message)
 }
 
 /// A span of so many units; an error if it is longer than any two dates are apart.
@@ -129,7 +229,25 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         let span = span.map_err(failed)?;
         return Ok(make(*kind, at.checked_add(span).map_err(failed)?, zone.clone()));
     }
+    if let (Some((_, sign)), [amount]) = (moves.filter(|(unit, _)| unit.is_empty()), arguments) {
+        if let Some([years, months, days]) = java_duration::period_of(amount) {
+            let span = jiff::Span::new()
+                .try_years(years * sign)
+                .and_then(|span| span.try_months(months * sign))
+                .and_then(|span| span.try_days(days * sign))
+                .map_err(failed)?;
+            return Ok(make(*kind, at.checked_add(span).map_err(failed)?, zone.clone()));
+        }
+        if let Some(nanos) = java_duration::nanos_of(amount) {
+            let nanos = i64::try_from(nanos).map_err(|_| unknown(object, method))?;
+            let span = jiff::Span::new().try_nanoseconds(nanos * sign).map_err(failed)?;
+            return Ok(make(*kind, at.checked_add(span).map_err(failed)?, zone.clone()));
+        }
+    }
     match (method, arguments) {
+        ("format", [V::Object(formatter)]) if formatted(inner, formatter).is_some() => {
+            formatted(inner, formatter).unwrap_or(Ok(V::NULL))
+        }
         ("format", [V::Object(formatter)]) => {
             let Object::Formatter(pattern) = &**formatter else { return Err(unknown(object, method)) };
             let ms = inner.instant().ok_or_else(|| unknown(object, method))?;
@@ -162,6 +280,58 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             Object::Zone(to, _) => Ok(make(Temporal::Zoned, *at, to.clone())),
             _ => Err(unknown(object, method)),
         },
+        ("atStartOfDay", [V::Object(to)]) => match &**to {
+            Object::Zone(to, _) => {
+                let at = at.date().to_datetime(jiff::civil::Time::midnight());
+                Ok(make(Temporal::Zoned, at, to.clone()))
+            }
+            _ => Err(unknown(object, method)),
+        },
+        ("atOffset", [V::Object(to)]) => match &**to {
+            Object::Zone(to, _) if *kind == Temporal::Instant => {
+                let here = at.to_zoned(TimeZone::UTC).map_err(failed)?.with_time_zone(to.clone()).datetime();
+                Ok(make(Temporal::Zoned, here, to.clone()))
+            }
+            Object::Zone(to, _) => Ok(make(Temporal::Zoned, *at, to.clone())),
+            _ => Err(unknown(object, method)),
+        },
+        ("atTime", [hour, minute, ..]) => {
+            let part = |at: usize| arguments.get(at).and_then(V::as_long).unwrap_or(0);
+            let (Some(hour), Some(minute)) = (hour.as_long(), minute.as_long()) else {
+                return Err(unknown(object, method));
+            };
+            let V::Object(time) = time_of_day(hour, minute, part(2), part(3)) else {
+                return Err(unknown(object, method));
+            };
+            let Object::Temporal(_, time, _) = &*time else { return Err(unknown(object, method)) };
+            Ok(make(Temporal::DateTime, at.date().to_datetime(time.time()), zone.clone()))
+        }
+        ("until", [V::Object(_), unit @ V::Object(_)]) => {
+            machine.invoke(unit, "between", vec![object.clone(), arguments[0].clone()])
+        }
+        ("toEpochDay", []) => {
+            let start = jiff::civil::date(1970, 1, 1);
+            let days = start.until((jiff::Unit::Day, at.date())).map_err(failed)?.get_days();
+            Ok(V::long(i64::from(days)))
+        }
+        ("getDayOfWeek", []) => {
+            Ok(java_duration::constant("DayOfWeek", i64::from(at.weekday().to_monday_one_offset())))
+        }
+        ("getMonth", []) => Ok(java_duration::constant("Month", i64::from(at.month()))),
+        ("isLeapYear", []) => Ok(V::truth(at.date().in_leap_year())),
+        ("getZone" | "getOffset", []) if *kind == Temporal::Zoned => {
+            let offset = at.to_zoned(zone.clone()).map_err(failed)?.offset();
+            let name = zones::offset_text(offset);
+            Ok(if method == "getOffset" {
+                zones::zone(TimeZone::fixed(offset), &name)
+            } else {
+                zones::zone(zone.clone(), &name)
+            })
+        }
+        ("toOffsetDateTime" | "toZonedDateTime", []) if *kind == Temporal::Zoned => {
+            let offset = at.to_zoned(zone.clone()).map_err(failed)?.offset();
+            Ok(make(Temporal::Zoned, *at, TimeZone::fixed(offset)))
+        }
         ("toLocalDate", []) => {
             Ok(make(Temporal::Date, at.date().to_datetime(jiff::civil::Time::midnight()), zone.clone()))
         }
@@ -176,6 +346,50 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         }
         _ => fields(object, method, arguments),
     }
+}
+
+/// What a formatter without a pattern gives; `None` for one with a pattern.
+pub fn formatted(temporal: &Object, formatter: &Object) -> Option<Outcome> {
+    let (Object::Temporal(kind, at, zone), Object::Formatter(name)) = (temporal, formatter) else {
+        return None;
+    };
+    let time = || {
+        let mut text = at.time().strftime("%H:%M:%S").to_string();
+        let nanos = at.time().subsec_nanosecond();
+        if nanos != 0 {
+            let digits = format!("{nanos:09}");
+            text.push('.');
+            text.push_str(digits.trim_end_matches('0'));
+        }
+        text
+    };
+    let zone_text = || match kind {
+        Temporal::Zoned => zones::text_of_zone(*at, zone).unwrap_or_default(),
+        _ => String::new(),
+    };
+    Some(Ok(V::text(match name.as_str() {
+        "ISO_LOCAL_TIME" => time(),
+        "ISO_LOCAL_DATE_TIME" => format!("{}T{}", at.date(), time()),
+        "ISO_ZONED_DATE_TIME" | "ISO_DATE_TIME" => format!("{}T{}{}", at.date(), time(), zone_text()),
+        "ISO_OFFSET_DATE_TIME" => {
+            format!("{}T{}{}", at.date(), time(), zone_text().split('[').next().unwrap_or(""))
+        }
+        "ISO_INSTANT" => {
+            let utc = if *kind == Temporal::Zoned { zone.clone() } else { TimeZone::UTC };
+            let instant = at.to_zoned(utc).ok()?.timestamp();
+            // Three digits of a fraction, or as many as there are.
+            let text = instant.to_string();
+            match text.split_once('.') {
+                Some((start, fraction)) => {
+                    let digits = fraction.trim_end_matches('Z');
+                    let width = digits.len().div_ceil(3) * 3;
+                    format!("{start}.{digits:0<width$}Z")
+                }
+                None => text,
+            }
+        }
+        _ => return None,
+    })))
 }
 
 /// Fields and comparisons.

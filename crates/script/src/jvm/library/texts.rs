@@ -17,6 +17,9 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         return Ok(value);
     }
     machine.spend_text(text.len())?;
+    if let Some(outcome) = super::text_methods::call(machine, text, method, arguments) {
+        return outcome;
+    }
     let object = || V::Plain(Value::Text(text.clone()));
     let count = |value: &V| value.as_long().unwrap_or(0);
     match (method, arguments) {
@@ -25,14 +28,12 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         ("isBlank", []) => Ok(V::truth(text.trim().is_empty())),
         ("strip", []) => Ok(V::text(text.trim())),
         ("stripIndent" | "stripMargin", []) => {
-            if method == "stripIndent" {
-                return Err(unknown(&object(), method));
-            }
             let lines: Vec<&str> =
                 text.lines().map(|line| line.split_once('|').map_or(line, |(_, rest)| rest)).collect();
             Ok(V::text(lines.join("\n")))
         }
-        ("intern" | "toString", []) => Ok(object()),
+        ("toString", []) => Ok(object()),
+        ("intern", []) => Ok(V::Plain(Value::Text(super::super::literals::interned(text)))),
         ("toCharArray" | "getChars", []) => Ok(V::array(
             text.encode_utf16().map(|unit| V::Plain(Value::Character(unit))).collect(),
             Base::Char,
@@ -235,7 +236,6 @@ fn searched(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
 
 /// Conversions to numbers, and encodings.
 fn converted(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
-    let object = || V::Plain(Value::Text(text.clone()));
     match (method, arguments) {
         ("isBigDecimal" | "isDouble" | "isFloat" | "isBigInteger", []) => {
             let found = match method {
@@ -270,7 +270,6 @@ fn converted(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments
         ("toDouble", []) => busyhour_java::parse_double(text)
             .map(V::double)
             .ok_or_else(|| thrown("NumberFormatException", format!("For input string: \"{text}\""))),
-        ("toURL" | "toURI", []) => Err(unknown(&object(), method)),
         ("md5" | "sha256", []) => Ok(V::text(super::digest::hexadecimal(
             if method == "md5" { "MD5" } else { "SHA-256" },
             text.as_bytes(),

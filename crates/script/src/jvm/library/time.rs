@@ -59,6 +59,8 @@ pub fn zone_of(name: &str) -> TimeZone {
     })();
     match offset {
         Some(offset) => TimeZone::fixed(offset),
+        // Java tells the zone UTC from an offset of 0, which is `TimeZone::UTC` here.
+        None if name == "UTC" => TimeZone::get("Etc/UTC").unwrap_or(TimeZone::UTC),
         None => TimeZone::get(name).unwrap_or(TimeZone::UTC),
     }
 }
@@ -104,7 +106,7 @@ pub fn date(machine: &mut Machine<'_>, ms: &Cell<i64>, object: &V, method: &str,
         ("compareTo", [value]) => other(value)
             .map(|other| V::int(ms.get().cmp(&other) as i64))
             .ok_or_else(|| unknown(object, method)),
-        ("plus" | "minus", [days]) => {
+        ("plus" | "minus", [days]) if days.as_long().is_some() => {
             let days = days.as_long().ok_or_else(|| unknown(object, method))?;
             let days = if method == "plus" { days } else { days.saturating_neg() };
             let at = Span::new()
@@ -122,6 +124,22 @@ pub fn date(machine: &mut Machine<'_>, ms: &Cell<i64>, object: &V, method: &str,
         ("getHours", []) => Ok(V::int(i64::from(at.hour()))),
         ("getMinutes", []) => Ok(V::int(i64::from(at.minute()))),
         ("getSeconds", []) => Ok(V::int(i64::from(at.second()))),
+        ("minus", [V::Object(other)]) if matches!(**other, Object::Date(_)) => {
+            let earlier = local(other.instant().unwrap_or(0), &zone);
+            let days = earlier.date().until((jiff::Unit::Day, at.date())).map(|span| span.get_days());
+            Ok(V::int(i64::from(days.unwrap_or(0))))
+        }
+        ("clearTime", []) => {
+            ms.set(instant(at.date().to_datetime(jiff::civil::Time::midnight()), &zone)?);
+            Ok(object.clone())
+        }
+        ("toGMTString", []) => {
+            Ok(V::text(format(machine, "d MMM yyyy HH:mm:ss 'GMT'", ms.get(), Some(&TimeZone::UTC))?))
+        }
+        ("getAt", [_]) => {
+            let calendar = V::object(Object::Calendar(ms.clone(), RefCell::new(zone)));
+            machine.invoke(&calendar, "get", arguments.to_vec())
+        }
         _ => Err(unknown(object, method)),
     }
 }
@@ -302,6 +320,27 @@ fn calendar_values(
             })
         }
         ("toInstant", []) => Ok(of_instant(ms.get())),
+        ("getTimeZone", []) => Ok(super::zones::zone(own, "system")),
+        ("isLeapYear", [year]) => {
+            let year = year.as_long().unwrap_or(0);
+            Ok(V::truth(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)))
+        }
+        ("clear", []) => {
+            ms.set(instant(DateTime::constant(1970, 1, 1, 0, 0, 0, 0), &own)?);
+            Ok(V::NULL)
+        }
+        ("getActualMaximum", [field]) => Ok(V::int(match field.as_long() {
+            Some(2) => 11,
+            Some(6) => i64::from(at.date().days_in_year()),
+            Some(11) => 23,
+            Some(12 | 13) => 59,
+            _ => return Err(unknown(object, method)),
+        })),
+        ("getAt", [_]) => machine.invoke(object, "get", arguments.to_vec()),
+        ("clearTime", []) => {
+            ms.set(instant(at.date().to_datetime(jiff::civil::Time::midnight()), &own)?);
+            Ok(object.clone())
+        }
         _ => Err(unknown(object, method)),
     }
 }
@@ -352,6 +391,7 @@ pub fn date_format(
             }
             _ => Err(unknown(object, method)),
         },
+        ("getTimeZone", []) => Ok(super::zones::zone(own.unwrap_or_else(TimeZone::system), "system")),
         ("setLenient", [_]) => Ok(V::NULL),
         ("toPattern", []) => Ok(V::text(pattern)),
         _ => Err(unknown(object, method)),

@@ -9,21 +9,41 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
 use super::instance::{Instance, Offer, no_static, not_made};
-use super::unknown;
+use super::{java_duration, unknown};
 use crate::Value;
 use crate::plain::Binary;
 
 const NAME: &str = "TimeCategory";
 
-const fn duration(class: &'static str) -> Offer {
+/// `new TimeDuration(days, hours, minutes, seconds, millis)`; durations of a date begin with years and months.
+fn make_duration(class: &'static str, arguments: &[V]) -> Outcome {
+    let depends_on_date = matches!(class, "DatumDependentDuration" | "TimeDatumDependentDuration");
+    let has_time = matches!(class, "TimeDuration" | "TimeDatumDependentDuration");
+    let wrong = || unsupported(format!("`new {class}` with these arguments"));
+    let mut parts = [0_i32; 7];
+    let full = if depends_on_date { 7 } else { 5 };
+    // A TimeDuration may also be made without days.
+    let is_short = class == "TimeDuration" && arguments.len() == 4;
+    if arguments.len() != full && !is_short {
+        return Err(wrong());
+    }
+    let from = 7 - arguments.len();
+    for (part, argument) in parts[from..].iter_mut().zip(arguments) {
+        *part = argument.as_long().and_then(|part| i32::try_from(part).ok()).ok_or_else(wrong)?;
+    }
+    let [years, months, days, hours, minutes, seconds, millis] = parts;
+    Ok(object(Duration { years, months, days, hours, minutes, seconds, millis, depends_on_date, has_time }))
+}
+
+const fn duration(class: &'static str, make: fn(&mut Machine<'_>, &[V]) -> Outcome) -> Offer {
     Offer {
         class,
         statics: "",
-        made: None,
+        made: Some((4, 7)),
         methods: "toMilliseconds getYears getMonths getDays getHours getMinutes getSeconds getMillis getAgo getFrom plus \
                   minus",
         call: no_static,
-        make: not_made,
+        make,
     }
 }
 
@@ -38,10 +58,19 @@ pub const OFFERS: &[Offer] = &[
         call: call_static,
         make: not_made,
     },
-    duration("Duration"),
-    duration("TimeDuration"),
-    duration("DatumDependentDuration"),
-    duration("TimeDatumDependentDuration"),
+    Offer {
+        class: "Duration",
+        statics: java_duration::DURATION_STATICS,
+        made: Some((5, 5)),
+        methods: java_duration::DURATION_METHODS,
+        call: java_duration::call_static,
+        make: |_, arguments| make_duration("Duration", arguments),
+    },
+    duration("TimeDuration", |_, arguments| make_duration("TimeDuration", arguments)),
+    duration("DatumDependentDuration", |_, arguments| make_duration("DatumDependentDuration", arguments)),
+    duration("TimeDatumDependentDuration", |_, arguments| {
+        make_duration("TimeDatumDependentDuration", arguments)
+    }),
     Offer {
         class: "From",
         statics: "",

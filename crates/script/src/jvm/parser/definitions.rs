@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::super::classes::Class;
 use super::super::diagnostic::unsupported;
+use super::super::functional;
 use super::super::lexer::Word;
-use super::super::tree::{Definition, Field, Function, Stmt, Type};
+use super::super::tree::{Base, Definition, Expr, Field, Function, Item, Kind, Name, Stmt, Type};
 use super::Parser;
 use crate::ScriptError;
 
@@ -45,6 +46,13 @@ struct Modifiers {
     has_visibility: bool,
 }
 
+/// What a class stands on: the classes above it, and the nearest of them that is no interface.
+#[derive(Default)]
+struct Above {
+    classes: Vec<Class>,
+    parent: Option<Class>,
+}
+
 /// The methods and fields parsed so far of a class.
 struct Members {
     fields: Vec<Field>,
@@ -52,26 +60,16 @@ struct Members {
     constructors: Vec<Arc<Function>>,
 }
 
-/// Whether a call may be one of either of two functions: which of them Groovy takes depends on types.
-fn overlap(a: &Function, b: &Function) -> bool {
-    let least = |function: &Function| {
-        function.parameters.iter().filter(|parameter| parameter.default.is_none()).count()
-    };
-    a.name == b.name && least(a) <= b.parameters.len() && least(b) <= a.parameters.len()
-}
-
 impl Parser<'_> {
     /// Finds the names of the script's classes: they may be used before they are defined.
     pub(super) fn find_classes(&mut self) -> Result<(), ScriptError> {
-        if !self.groovy() {
-            return Ok(());
-        }
         for at in 1..self.tokens.len() {
             let (Word::Name(word), Word::Name(name)) = (&self.tokens[at - 1].word, &self.tokens[at].word)
             else {
                 continue;
             };
-            let is_definition = &**word == "class"
+            let is_keyword = &**word == "class" || self.groovy() && matches!(&**word, "interface" | "enum");
+            let is_definition = is_keyword
                 && matches!(
                     self.tokens.get(at + 1).map(|token| &token.word),
                     Some(Word::Sign("{") | Word::Name(_))
@@ -110,42 +108,159 @@ impl Parser<'_> {
 
     /// `class P { … }`, at the word.
     pub(super) fn class_definition(&mut self) -> Result<(), ScriptError> {
-        if self.depth > 1 || self.closures > 0 || self.in_class.is_some() {
+        let outer = self.in_class.clone();
+        if self.closures > 0 || self.depth > 1 && outer.is_none() {
             return self.refuse("a class inside of something");
         }
+        self.accept_word("abstract");
+        let is_enum = self.is_word("enum");
         self.advance();
         let at = self.place();
         let name = self.any_name()?;
         let Some(class) = self.own_classes.iter().find(|class| class.name() == &*name).copied() else {
             return Err(unsupported(self.text, at, format!("the class `{name}`")));
         };
-        if self.is_word("extends") || self.is("<") {
-            return self.refuse(format!("a class with `{}`", if self.is("<") { "<" } else { "extends" }));
+        if self.is("<") {
+            return self.refuse("a class with `<`");
         }
-        if self.accept_word("implements") {
-            loop {
-                if !INTERFACES.iter().any(|known| self.is_word(known)) {
-                    return self.refuse("a class with this interface");
-                }
-                self.advance();
-                if !self.accept(",") {
-                    break;
-                }
-            }
-        }
+        let above = self.above()?;
         self.expect("{")?;
         let mut members = Members { fields: Vec::new(), methods: Vec::new(), constructors: Vec::new() };
         self.in_class = Some(name);
+        let outer_parent = std::mem::replace(&mut self.parent_class, above.parent);
+        let constants = if is_enum { self.constants()? } else { Vec::new() };
         while !self.accept("}") {
             if matches!(self.peek(), Word::End) {
                 return Err(self.unexpected("`}`"));
             }
             self.member(&mut members)?;
         }
-        self.in_class = None;
+        self.in_class = outer;
+        self.parent_class = outer_parent;
+        self.inherit(&above, is_enum, &mut members);
         let Members { fields, methods, constructors } = members;
-        self.classes.push(Arc::new(Definition { class, fields, methods, constructors }));
+        let definition = Definition { class, fields, methods, constructors, above: above.classes, constants };
+        self.classes.push(Arc::new(definition));
         Ok(())
+    }
+
+    /// `extends A implements B, C`
+    fn above(&mut self) -> Result<Above, ScriptError> {
+        let mut above = Above::default();
+        for word in ["extends", "implements"] {
+            if !self.accept_word(word) {
+                continue;
+            }
+            loop {
+                self.one_above(&mut above)?;
+                if !self.accept(",") {
+                    break;
+                }
+            }
+        }
+        Ok(above)
+    }
+
+    fn one_above(&mut self, above: &mut Above) -> Result<(), ScriptError> {
+        if INTERFACES.iter().any(|known| self.is_word(known)) {
+            self.advance();
+            return Ok(());
+        }
+        let at = self.place();
+        let class = match self.type_here() {
+            Some(Type { base: Base::Class(class), .. }) => class,
+            Some(Type { base: Base::Any, .. }) => return Ok(()),
+            _ => return self.refuse("a class below this one"),
+        };
+        if !class.is_own() {
+            let is_exception = class.is_a(Class::known("Throwable"));
+            if !is_exception && !functional::is_interface(class.name()) {
+                let what = format!("a class below `{}`", class.name());
+                return Err(unsupported(self.text, at, what));
+            }
+            above.classes.push(class);
+            if is_exception {
+                above.parent = Some(class);
+            }
+            return Ok(());
+        }
+        let Some(definition) = self.classes.iter().find(|known| known.class == class) else {
+            let what = format!("a class below `{}`, which is defined further down,", class.name());
+            return Err(unsupported(self.text, at, what));
+        };
+        above.classes.push(class);
+        above.classes.extend(&definition.above);
+        // Interfaces have neither fields nor constructors, so that they change nothing as a parent.
+        above.parent = above.parent.or(Some(class));
+        Ok(())
+    }
+
+    /// Adds what the class has of those above it.
+    fn inherit(&mut self, above: &Above, is_enum: bool, members: &mut Members) {
+        let names: &[&str] = if is_enum {
+            &["$name", "$ordinal"]
+        } else if above.classes.iter().any(|class| !class.is_own() && class.is_a(Class::known("Throwable"))) {
+            &["$message", "$cause"]
+        } else {
+            &[]
+        };
+        for name in names {
+            let name = self.id(&Arc::from(*name));
+            members.fields.push(Field {
+                name,
+                declared: Type::ANY,
+                value: None,
+                is_property: false,
+                is_static: false,
+                is_final: false,
+            });
+        }
+        for class in &above.classes {
+            let Some(definition) = self.classes.iter().find(|known| known.class == *class) else { continue };
+            for field in definition.fields.iter().filter(|field| !field.is_static) {
+                if !members.fields.iter().any(|known| known.name == field.name) {
+                    members.fields.push(field.clone());
+                }
+            }
+            members.methods.extend(definition.methods.iter().cloned());
+        }
+    }
+
+    /// `A(1), B(2);` at the beginning of an enumeration.
+    fn constants(&mut self) -> Result<Vec<(Name, Vec<Item>)>, ScriptError> {
+        let mut constants = Vec::new();
+        while let Word::Name(name) = self.peek().clone() {
+            if !matches!(self.ahead(1), Word::Sign("(" | "," | ";" | "}" | "{"))
+                && !self.tokens[self.at + 1].fresh
+            {
+                break;
+            }
+            self.advance();
+            self.declared.insert(name.clone());
+            let items = if self.is("(") { self.arguments()? } else { Vec::new() };
+            if self.is("{") {
+                return self.refuse("a constant with a body");
+            }
+            constants.push((self.id(&name), items));
+            if !self.accept(",") {
+                break;
+            }
+        }
+        self.accept(";");
+        Ok(constants)
+    }
+
+    /// `super.method(…)` or `super(…)`, at the word.
+    pub(in crate::jvm) fn super_call(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place() as u32;
+        let Some(parent) = self.parent_class else { return self.refuse("`super`") };
+        self.advance();
+        let name = if self.accept(".") { Some(self.any_name()?) } else { None };
+        if !self.is("(") {
+            return self.refuse("a property of `super`");
+        }
+        let items = self.arguments()?;
+        Ok(Expr { at, kind: Kind::Super(parent, name, items) })
     }
 
     fn modifiers(&mut self) -> Result<Modifiers, ScriptError> {
@@ -155,8 +270,9 @@ impl Parser<'_> {
                 "static" => found.is_static = true,
                 "final" => found.is_final = true,
                 "private" | "protected" | "public" => found.has_visibility = true,
-                "synchronized" | "transient" | "volatile" => {}
-                "abstract" | "class" | "interface" | "enum" | "trait" | "native" => {
+                "synchronized" | "transient" | "volatile" | "abstract" | "default" => {}
+                "class" | "interface" | "enum" => break,
+                "trait" | "native" => {
                     return self.refuse(format!("`{word}` in a class"));
                 }
                 _ => break,
@@ -182,14 +298,16 @@ impl Parser<'_> {
         if self.is("{") {
             return self.refuse("a block that initializes");
         }
+        if ["class", "interface", "enum"].iter().any(|word| self.is_word(word))
+            && matches!(self.ahead(1), Word::Name(_))
+        {
+            return self.class_definition();
+        }
         if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1)) {
             let is_constructor = self.in_class.as_deref() == Some(&*name);
             self.advance();
             let function = self.member_function(name, Type::ANY)?;
             if is_constructor {
-                if members.constructors.iter().any(|known| overlap(known, &function)) {
-                    return Err(unsupported(self.text, at, "constructors that differ in types only"));
-                }
                 members.constructors.push(function);
                 return Ok(());
             }
@@ -203,6 +321,9 @@ impl Parser<'_> {
         };
         if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1)) {
             self.advance();
+            if !self.method_body_follows(self.at) {
+                return self.without_body();
+            }
             let function = self.member_function(name, declared)?;
             return self.add_method(members, function, modifiers.is_static, at);
         }
@@ -226,7 +347,24 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn member_function(&mut self, name: Arc<str>, result: Type) -> Result<Arc<Function>, ScriptError> {
+    /// A method of an interface, which classes below it have.
+    fn without_body(&mut self) -> Result<(), ScriptError> {
+        self.expect("(")?;
+        self.parameters(")")?;
+        self.expect(")")?;
+        if self.accept_word("throws") {
+            while !self.is(";") && !self.is("}") && !self.token().fresh && !matches!(self.peek(), Word::End) {
+                self.advance();
+            }
+        }
+        self.end_of_statement()
+    }
+
+    pub(in crate::jvm) fn member_function(
+        &mut self,
+        name: Arc<str>,
+        result: Type,
+    ) -> Result<Arc<Function>, ScriptError> {
         let mut out = Vec::new();
         self.method(name, result, &mut out)?;
         match out.pop() {
@@ -244,10 +382,6 @@ impl Parser<'_> {
     ) -> Result<(), ScriptError> {
         if SPECIAL_METHODS.contains(&&*function.name) && !is_static {
             let what = format!("a class with a method `{}` of its own", function.name);
-            return Err(unsupported(self.text, at, what));
-        }
-        if members.methods.iter().any(|(known, _)| overlap(known, &function)) {
-            let what = format!("methods `{}` that differ in types only", function.name);
             return Err(unsupported(self.text, at, what));
         }
         members.methods.push((function, is_static));

@@ -7,6 +7,7 @@ use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;
 use super::super::tree::{Base, Catch, Expr, Function, Item, Kind, Parameter, Stmt, Type};
 use super::Parser;
+use super::labels::closing;
 use crate::ScriptError;
 
 impl Parser<'_> {
@@ -70,6 +71,9 @@ impl Parser<'_> {
             }
             return Ok(());
         }
+        if self.label_or_assignments(out)? {
+            return Ok(());
+        }
         let Word::Name(word) = self.peek().clone() else {
             return self.expression_statement(out);
         };
@@ -86,8 +90,9 @@ impl Parser<'_> {
                 }
                 return Ok(());
             }
-            "class" if self.groovy() => return self.class_definition(),
-            "class" | "interface" | "enum" | "trait" => return self.refuse(format!("`{word}`")),
+            "class" => return self.class_definition(),
+            "interface" | "enum" | "abstract" if self.groovy() => return self.class_definition(),
+            "interface" | "enum" | "trait" => return self.refuse(format!("`{word}`")),
             "if" => {
                 self.advance();
                 self.expect("(")?;
@@ -151,7 +156,7 @@ impl Parser<'_> {
             "break" | "continue" => {
                 self.advance();
                 if matches!(self.peek(), Word::Name(_)) && !self.token().fresh {
-                    return self.refuse("a label");
+                    return self.leave(word == "break", out);
                 }
                 out.push(if word == "break" { Stmt::Break } else { Stmt::Continue });
                 self.end_of_statement()?;
@@ -189,7 +194,7 @@ impl Parser<'_> {
     }
 
     /// Reads an annotation and gives its name.
-    pub(super) fn annotation(&mut self) -> Result<Arc<str>, ScriptError> {
+    pub(in crate::jvm) fn annotation(&mut self) -> Result<Arc<str>, ScriptError> {
         self.expect("@")?;
         let mut name = self.any_name()?;
         while self.accept(".") {
@@ -207,7 +212,7 @@ impl Parser<'_> {
     }
 
     /// Words before a declaration that change nothing here.
-    fn skip_modifiers(&mut self) -> bool {
+    pub(in crate::jvm) fn skip_modifiers(&mut self) -> bool {
         let mut any = false;
         while matches!(self.peek(), Word::Name(name) if matches!(&**name, "final" | "static" | "public" | "private" | "protected"))
         {
@@ -220,11 +225,16 @@ impl Parser<'_> {
     fn declaration_or_expression(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
         let start = self.at;
         let modified = self.skip_modifiers();
+        let defines = |word: &str| self.is_word(word) && matches!(self.ahead(1), Word::Name(_));
+        if modified && (defines("class") || self.groovy() && (defines("enum") || defines("interface"))) {
+            return self.class_definition();
+        }
         if self.is_word("def") && matches!(self.ahead(1), Word::Sign("(")) {
             self.advance();
             return self.declare_all(out);
         }
         let type_at = self.at;
+        self.refuse_generics()?;
         // A method without a type: `f(a) {` in BeanShell.
         if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1))
             && (!self.groovy() || modified)
@@ -312,14 +322,17 @@ impl Parser<'_> {
             } else {
                 Type::ANY
             };
-            if self.is("...") {
-                return self.refuse("`...`");
-            }
+            let is_rest = self.accept("...");
+            let declared = if is_rest {
+                Type { arrays: self.one_more_dimension(declared.arrays)?, ..declared }
+            } else {
+                declared
+            };
             let name = self.any_name()?;
             let name = self.id(&name);
             self.kinds.remove(&name);
             let default = if self.accept("=") { Some(self.expression()?) } else { None };
-            parameters.push(Parameter { name, declared, default });
+            parameters.push(Parameter { name, declared, default, is_rest });
             if !self.accept(",") {
                 break;
             }
@@ -491,10 +504,8 @@ impl Parser<'_> {
 
     fn attempt(&mut self) -> Result<Stmt, ScriptError> {
         self.advance();
-        if self.is("(") {
-            return self.refuse("`try` with resources");
-        }
-        let body = self.block()?;
+        let resources = if self.is("(") { self.resources()? } else { Vec::new() };
+        let body = closing(resources, self.block()?);
         let mut catches = Vec::new();
         while self.accept_word("catch") {
             self.expect("(")?;

@@ -6,7 +6,8 @@ use super::super::classes::Class;
 use super::super::fault::{Cause, Fault};
 use super::super::model::{Frame, Machine};
 use super::super::operators;
-use super::super::tree::{Catch, Expr, Stmt, Type};
+use super::super::tree::{Base, Catch, Expr, Stmt, Type};
+use super::super::types;
 use super::super::value::V;
 use super::flow::Flow;
 
@@ -34,7 +35,8 @@ impl Machine<'_> {
         }
         let from = from.or_else(|| cases.iter().position(|(label, _)| label.is_none()));
         let Some(from) = from else { return Ok(Flow::Next(V::NULL)) };
-        let inner = self.inner(frame);
+        // A `switch` of BeanShell has no scope of its own.
+        let inner = if self.beanshell() { frame.clone() } else { self.inner(frame) };
         let mut last = V::NULL;
         for (_, body) in &cases[from..] {
             match self.statements(body, &inner)? {
@@ -61,10 +63,13 @@ impl Machine<'_> {
                 V::Object(object) => object.class(),
                 _ => Class::known("Exception"),
             };
-            let fits = |known: &Class| class.is_a(*known);
+            let fits = |known: &Class| {
+                let target = Type { base: Base::Class(*known), boxed: true, arrays: 0 };
+                class.is_a(*known) || types::is_instance(&exception, target)
+            };
             let found = catches.iter().find(|known| {
                 known.classes.iter().any(fits)
-                    || (known.classes.is_empty() && class.is_a(Class::known("Exception")))
+                    || (known.classes.is_empty() && fits(&Class::known("Exception")))
             });
             if let Some(found) = found {
                 if let Cause::Unsupported(what) = &fault.cause {

@@ -15,7 +15,10 @@ use crate::Value;
 /// Whether a method or closure can be called with so many arguments; a single one that is left out is null.
 pub(super) fn accepts_count(function: &Function, count: usize) -> bool {
     let parameters = &function.parameters;
-    let needed = parameters.iter().filter(|parameter| parameter.default.is_none()).count();
+    let needed = parameters.iter().filter(|one| one.default.is_none() && !one.is_rest).count();
+    if parameters.last().is_some_and(|last| last.is_rest) {
+        return count >= needed;
+    }
     let null = parameters.len() == 1 && parameters[0].declared.boxed && count == 0;
     null || (needed..=parameters.len()).contains(&count)
 }
@@ -53,7 +56,8 @@ impl Machine<'_> {
             }
             return self.run_body(&function, &frame);
         }
-        let spreads = !accepts_count(&function, 1) && function.parameters.len() > 1;
+        let has_rest = function.parameters.last().is_some_and(|last| last.is_rest);
+        let spreads = !accepts_count(&function, 1) && function.parameters.len() > 1 && !has_rest;
         let arguments = match arguments.as_slice() {
             [one @ (V::List(_) | V::Array(_))] if spreads => {
                 let items = one.items().unwrap_or_default();
@@ -65,7 +69,8 @@ impl Machine<'_> {
             },
             _ => arguments,
         };
-        let fits = arguments.iter().zip(&function.parameters).all(|(value, to)| accepts(value, to.declared));
+        let fits = has_rest
+            || arguments.iter().zip(&function.parameters).all(|(value, to)| accepts(value, to.declared));
         if self.groovy() && (!fits || !accepts_count(&function, arguments.len())) {
             let closure = V::Closure(Rc::new(closure.clone()));
             return Err(missing::exception(self, &closure, "doCall", &arguments));
@@ -93,6 +98,15 @@ impl Machine<'_> {
         }
         let mut arguments = arguments.into_iter();
         for parameter in &function.parameters {
+            if parameter.is_rest {
+                let rest: Vec<V> = arguments.by_ref().collect();
+                let value = match rest.as_slice() {
+                    [array @ V::Array(_)] => array.clone(),
+                    _ => V::array(rest, parameter.declared.base),
+                };
+                self.declare(frame, parameter.name, parameter.declared, value);
+                continue;
+            }
             let value = match (arguments.next(), &parameter.default) {
                 (Some(value), _) => types::assigned(self, value, parameter.declared)?,
                 (None, Some(default)) => self.value(default, frame)?,

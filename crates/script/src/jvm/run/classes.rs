@@ -9,7 +9,7 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::model::{Frame, Machine, Role, Variable};
 use super::super::objects::Object;
 use super::super::operators;
-use super::super::tree::{Base, Definition, Function, Operator, Type};
+use super::super::tree::{Base, Definition, Expr, Function, Kind, Operator, Stmt, Type};
 use super::super::value::V;
 use super::super::{known, missing, places, types};
 use super::calls::{accepts, accepts_count};
@@ -30,9 +30,31 @@ fn capitalized(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
+/// The function among those of one name that takes these arguments; of several the one whose types fit best.
+fn best<'f>(
+    functions: impl Iterator<Item = &'f Arc<Function>>,
+    arguments: &[V],
+) -> Option<&'f Arc<Function>> {
+    let exact = |function: &Function| {
+        let pairs = arguments.iter().zip(&function.parameters);
+        pairs.filter(|(value, to)| to.declared != Type::ANY && types::is_instance(value, to.declared)).count()
+    };
+    let mut found: Option<(&Arc<Function>, usize)> = None;
+    for function in functions.filter(|function| takes(function, arguments)) {
+        let rank = exact(function);
+        if found.is_none_or(|(_, known)| rank > known) {
+            found = Some((function, rank));
+        }
+    }
+    found.map(|(function, _)| function)
+}
+
 fn takes(function: &Function, arguments: &[V]) -> bool {
     accepts_count(function, arguments.len())
-        && arguments.iter().zip(&function.parameters).all(|(value, to)| accepts(value, to.declared))
+        && arguments
+            .iter()
+            .zip(&function.parameters)
+            .all(|(value, to)| to.is_rest || accepts(value, to.declared))
 }
 
 impl Machine<'_> {
@@ -74,8 +96,11 @@ impl Machine<'_> {
             return Ok(known.clone());
         }
         let role = Role::Statics(definition.clone());
-        let frame = Rc::new(Frame::new(fields(definition, true), None, role));
+        // Methods of BeanShell's classes see the script's variables.
+        let parent = if self.beanshell() { Some(self.global.clone()) } else { None };
+        let frame = Rc::new(Frame::new(fields(definition, true), parent, role));
         self.statics.insert(definition.class, frame.clone());
+        self.create_constants(definition, &frame)?;
         self.initialize(definition, &frame, true)?;
         Ok(frame)
     }
@@ -96,6 +121,22 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Makes the constants of an enumeration.
+    fn create_constants(&mut self, definition: &Arc<Definition>, frame: &Rc<Frame>) -> Result<(), Fault> {
+        for (at, (name, items)) in definition.constants.iter().enumerate() {
+            let mut arguments = Vec::with_capacity(items.len());
+            for item in items {
+                arguments.push(self.value(&item.expr, frame)?);
+            }
+            let constant = self.create_own(definition.class, arguments)?;
+            let text = V::text(&self.tree.names[*name as usize]);
+            self.set_own_field(&constant, "$name", &text).transpose()?;
+            self.set_own_field(&constant, "$ordinal", &V::int(at as i64)).transpose()?;
+            self.declare(frame, *name, Type::ANY, constant);
+        }
+        Ok(())
+    }
+
     /// `new P(…)`
     pub fn create_own(&mut self, class: Class, arguments: Vec<V>) -> Outcome {
         let definition = self.definition(class)?;
@@ -111,7 +152,11 @@ impl Machine<'_> {
             (Some(outcome), _) => {
                 outcome?;
             }
-            (None, []) if has_none => {}
+            (None, []) if has_none => {
+                if let Some(parent) = self.parent_of(&definition) {
+                    self.run_constructor(&parent, &frame, &[]).transpose()?;
+                }
+            }
             (None, [V::Map(map)]) if is_plain => {
                 if let Some(outcome) = self.run_constructor(&definition, &frame, &[]) {
                     outcome?;
@@ -143,9 +188,142 @@ impl Machine<'_> {
         frame: &Rc<Frame>,
         arguments: &[V],
     ) -> Option<Result<V, Fault>> {
-        let found = definition.constructors.iter().find(|one| takes(one, arguments))?;
+        let found = best(definition.constructors.iter(), arguments)?;
+        let calls_other = matches!(
+            found.body.first(),
+            Some(Stmt::Expr(Expr { kind: Kind::Super(_, None, _) | Kind::Call(None, ..), .. }))
+        );
+        if !calls_other && let Some(parent) = self.parent_of(definition) {
+            match self.run_constructor(&parent, frame, &[]) {
+                Some(Err(fault)) => return Some(Err(fault)),
+                _ => {}
+            }
+        }
         let inner = self.inner(frame);
         Some(self.call_function(found, arguments.to_vec(), &inner))
+    }
+
+    /// The class of the script right above another one.
+    fn parent_of(&self, definition: &Definition) -> Option<Arc<Definition>> {
+        let class = definition.above.iter().find(|class| class.is_own())?;
+        self.tree.classes.iter().find(|known| known.class == *class).cloned()
+    }
+
+    /// `super.name(…)`; without a name `super(…)`.
+    pub fn call_above(
+        &mut self,
+        frame: &Rc<Frame>,
+        class: Class,
+        name: Option<&str>,
+        arguments: &[V],
+    ) -> Outcome {
+        let Some(home) = self.home(frame) else { return Err(unsupported("`super` outside of a class")) };
+        if !class.is_own() {
+            let object = self.this(frame);
+            return match name {
+                Some(name) => self
+                    .method_of_exception(&object, name, arguments)
+                    .unwrap_or_else(|| Err(missing::exception(self, &object, name, arguments))),
+                None => self.set_message(&object, arguments),
+            };
+        }
+        let definition = self.definition(class)?;
+        let Some(name) = name else {
+            return match self.run_constructor(&definition, &home, arguments) {
+                Some(outcome) => outcome,
+                None if arguments.is_empty() => Ok(V::NULL),
+                None => Err(unsupported("this call of a constructor")),
+            };
+        };
+        let methods = definition.methods.iter().filter(|(function, _)| *function.name == *name);
+        match best(methods.map(|(function, _)| function), arguments) {
+            Some(function) => {
+                let inner = self.inner(&home);
+                self.call_function(function, arguments.to_vec(), &inner)
+            }
+            None => {
+                let object = self.this(frame);
+                Err(missing::exception(self, &object, name, arguments))
+            }
+        }
+    }
+
+    /// What the constructors of exceptions take: a message and a cause.
+    fn set_message(&mut self, object: &V, arguments: &[V]) -> Outcome {
+        let is_exception = |value: &V| matches!(value, V::Object(_)) && value.as_text().is_none();
+        let (message, cause) = match arguments {
+            [] => (V::NULL, V::NULL),
+            [cause] if is_exception(cause) => {
+                (V::text(super::super::library::print::java(self, cause)?), cause.clone())
+            }
+            [message] => (message.clone(), V::NULL),
+            [message, cause, ..] => (message.clone(), cause.clone()),
+        };
+        self.set_own_field(object, "$message", &message).transpose()?;
+        self.set_own_field(object, "$cause", &cause).transpose()?;
+        Ok(V::NULL)
+    }
+
+    /// A method that a class below an exception has from it.
+    fn method_of_exception(&mut self, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
+        let message = self.own_field(object, "$message")?;
+        Some(Ok(match (method, arguments) {
+            ("getMessage" | "getLocalizedMessage", []) => message,
+            ("getCause", []) => self.own_field(object, "$cause").unwrap_or(V::NULL),
+            ("getStackTrace", []) => V::array(Vec::new(), Base::Any),
+            ("printStackTrace", []) => V::NULL,
+            ("toString", []) => {
+                let V::Object(inner) = object else { return None };
+                let name = inner.class().name();
+                match message {
+                    V::Plain(crate::Value::Null) => V::text(name),
+                    message => match super::super::library::print::java(self, &message) {
+                        Ok(message) => V::text(format!("{name}: {message}")),
+                        Err(fault) => return Some(Err(fault)),
+                    },
+                }
+            }
+            _ => return None,
+        }))
+    }
+
+    /// A method that every enumeration has.
+    fn method_of_enumeration(
+        &mut self,
+        frame: &Rc<Frame>,
+        object: &V,
+        method: &str,
+        arguments: &[V],
+    ) -> Option<Outcome> {
+        let definition = frame.definition()?.clone();
+        if definition.constants.is_empty() {
+            return None;
+        }
+        let ordinal = |machine: &mut Self, value: &V| {
+            machine.own_field(value, "$ordinal").and_then(|value| value.as_long()).unwrap_or(-1)
+        };
+        Some(Ok(match (object, method, arguments) {
+            (V::Class(_), "values", []) => {
+                let names = definition.constants.iter();
+                V::array(names.filter_map(|(name, _)| self.find(frame, *name)).collect(), Base::Any)
+            }
+            (V::Class(class), "valueOf", [name]) => {
+                let wanted = name.as_text().unwrap_or_default().to_owned();
+                let found =
+                    definition.constants.iter().find(|(name, _)| *self.tree.names[*name as usize] == *wanted);
+                match found.and_then(|(name, _)| self.find(frame, *name)) {
+                    Some(constant) => constant,
+                    None => {
+                        let message = format!("No enum constant {}.{wanted}", class.name());
+                        return Some(Err(thrown("IllegalArgumentException", message)));
+                    }
+                }
+            }
+            (V::Object(_), "name" | "toString", []) => self.own_field(object, "$name")?,
+            (V::Object(_), "ordinal", []) => V::int(ordinal(self, object)),
+            (V::Object(_), "compareTo", [other]) => V::int(ordinal(self, object) - ordinal(self, other)),
+            _ => return None,
+        }))
     }
 
     /// Calls a method of an object or class of the script; `None`: it has none of that name for these arguments.
@@ -161,6 +339,12 @@ impl Machine<'_> {
             return Some(outcome);
         }
         if let Some(outcome) = self.accessor(&frame, object, method, arguments) {
+            return Some(outcome);
+        }
+        if let Some(outcome) = self.method_of_enumeration(&frame, object, method, arguments) {
+            return Some(outcome);
+        }
+        if let Some(outcome) = self.method_of_exception(object, method, arguments) {
             return Some(outcome);
         }
         match (object, method, arguments) {
@@ -201,11 +385,14 @@ impl Machine<'_> {
     fn call_in(&mut self, frame: &Rc<Frame>, method: &str, arguments: &[V]) -> Option<Outcome> {
         let definition = frame.definition()?.clone();
         let has_object = matches!(frame.role, Role::Fields(_));
-        let fits = |known: &&(Arc<Function>, bool)| {
-            *known.0.name == *method && (has_object || known.1) && takes(&known.0, arguments)
-        };
-        if let Some((function, is_static)) = definition.methods.iter().find(fits) {
-            let home = match (&frame.parent, *is_static && has_object) {
+        let named =
+            definition.methods.iter().filter(|known| *known.0.name == *method && (has_object || known.1));
+        if let Some(function) = best(named.map(|(function, _)| function), arguments) {
+            let is_static = definition
+                .methods
+                .iter()
+                .any(|(known, is_static)| *is_static && Arc::ptr_eq(known, function));
+            let home = match (&frame.parent, is_static && has_object) {
                 (Some(statics), true) => statics.clone(),
                 _ => frame.clone(),
             };
@@ -259,7 +446,7 @@ impl Machine<'_> {
         if let Some(outcome) = self.accessor(&home, &object, name, arguments) {
             return Some(outcome);
         }
-        if known::is_function(name, true) {
+        if known::is_function(name, true) || self.beanshell() {
             return None;
         }
         Some(Err(missing::exception(self, &object, name, arguments)))

@@ -1,5 +1,6 @@
 //! How statements end.
 
+use super::super::tree::Name;
 use super::super::value::V;
 
 /// How a statement ended.
@@ -8,4 +9,6 @@ pub(super) enum Flow {
     Break,
     Continue,
     Return(V),
+    /// `break` (true) or `continue` of the loop with that label.
+    Leave(Name, bool),
 }

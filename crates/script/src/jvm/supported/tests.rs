@@ -34,7 +34,7 @@ fn tree() -> Tree {
 
 /// A closure that gives null.
 fn closure(machine: &Machine<'_>, parameters: u32) -> V {
-    let parameter = |name| Parameter { name, declared: Type::ANY, default: None };
+    let parameter = |name| Parameter { name, declared: Type::ANY, default: None, is_rest: false };
     let function = Function {
         name: "closure".into(),
         parameters: (0..parameters).map(parameter).collect(),

@@ -104,7 +104,25 @@ pub fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Resul
     machine.spend(items.len())?;
     let mut failed = None;
     let mut items = items;
+    let is_comparator = |by: &V| matches!(by, V::Object(object) if object.class().name() == "Comparator");
     match by {
+        Some(comparator) if is_comparator(comparator) => {
+            let mut made: Vec<V> = Vec::with_capacity(items.len());
+            for item in items {
+                let (mut low, mut high) = (0, made.len());
+                while low < high {
+                    let middle = usize::midpoint(low, high);
+                    let pair = vec![made[middle].clone(), item.clone()];
+                    if machine.invoke(comparator, "compare", pair)?.as_long().unwrap_or(0) <= 0 {
+                        low = middle + 1;
+                    } else {
+                        high = middle;
+                    }
+                }
+                made.insert(low, item);
+            }
+            return Ok(made);
+        }
         Some(closure @ V::Closure(own)) if own.function.parameters.len() == 2 => {
             // Insertion keeps what is equal in its order and calls the closure one pair at a time.
             let mut made: Vec<V> = Vec::with_capacity(items.len());

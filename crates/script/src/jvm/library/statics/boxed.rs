@@ -24,6 +24,12 @@ pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, argume
         }
     };
     match (name, method, arguments) {
+        ("String", "format", [V::Object(locale), pattern, rest @ ..])
+            if matches!(**locale, super::super::super::objects::Object::Locale) =>
+        {
+            let pattern = text_of(machine, pattern)?;
+            Ok(V::text(format::format(machine, &pattern, rest)?))
+        }
         ("String", "format", [pattern, rest @ ..]) => {
             let pattern = text_of(machine, pattern)?;
             Ok(V::text(format::format(machine, &pattern, rest)?))

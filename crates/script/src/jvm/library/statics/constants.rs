@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::super::super::classes::Class;
 use super::super::super::objects::Object;
 use super::super::super::value::{Host, V};
-use super::super::{threads, time};
+use super::super::{comparators, java_duration, temporal, threads, time};
 use crate::Value;
 use crate::java_like::Decimal;
 
@@ -42,6 +42,7 @@ const TABLE: &[Row] = &[
     ("System", "out", |_| V::Host(Host::Out)),
     ("System", "err", |_| V::Host(Host::Err)),
     // The charsets that texts can be written in.
+    ("StandardCharsets", "UTF_16BE UTF_16LE", |name| V::object(Object::Charset(name.replacen('_', "-", 1)))),
     ("StandardCharsets", "UTF_8 ISO_8859_1 US_ASCII", |name| {
         V::object(Object::Charset(name.replace('_', "-")))
     }),
@@ -58,11 +59,51 @@ const TABLE: &[Row] = &[
          GERMANY ITALY JAPAN KOREA UK US CANADA CANADA_FRENCH CHINA PRC TAIWAN ROOT",
         |_| V::object(Object::Locale),
     ),
+    ("DayOfWeek", "MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY SUNDAY", |name| {
+        java_duration::constant_named("DayOfWeek", name).unwrap_or(V::NULL)
+    }),
+    (
+        "Month",
+        "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER",
+        |name| java_duration::constant_named("Month", name).unwrap_or(V::NULL),
+    ),
+    ("TextStyle", "FULL SHORT", V::text),
+    ("Duration", "ZERO", |_| java_duration::duration(0)),
+    ("String", "CASE_INSENSITIVE_ORDER", |_| comparators::ignoring_case()),
+    ("Cipher", "ENCRYPT_MODE", |_| V::int(1)),
+    ("Cipher", "DECRYPT_MODE", |_| V::int(2)),
+    ("Byte", "MAX_VALUE", |_| V::int(127)),
+    ("Byte", "MIN_VALUE", |_| V::int(-128)),
+    ("Short", "MAX_VALUE", |_| V::int(32_767)),
+    ("Short", "MIN_VALUE", |_| V::int(-32_768)),
+    ("Double", "MIN_VALUE", |_| V::double(5e-324)),
+    ("Float", "MAX_VALUE", |_| V::Plain(Value::Float(f32::MAX))),
+    ("BigInteger", "TWO", |_| V::Plain(Value::BigInteger(2))),
+    ("StringUtils", "EMPTY", |_| V::text("")),
+    ("StringUtils", "SPACE", |_| V::text(" ")),
+    ("Collections", "EMPTY_LIST", |_| V::list(Vec::new())),
+    ("Collections", "EMPTY_MAP", |_| V::map(Vec::new())),
+    ("LocalTime", "MIDNIGHT MIN", |_| temporal::time_of_day(0, 0, 0, 0)),
+    ("LocalTime", "NOON", |_| temporal::time_of_day(12, 0, 0, 0)),
+    ("LocalTime", "MAX", |_| temporal::time_of_day(23, 59, 59, 999_999_999)),
+    ("Instant", "EPOCH", |_| time::of_instant(0)),
+    ("TestElement", "NAME", |_| V::text("TestElement.name")),
+    ("HTTPSamplerBase", "PATH", |_| V::text("HTTPSampler.path")),
+    ("HTTPSamplerBase", "DOMAIN", |_| V::text("HTTPSampler.domain")),
+    ("HTTPSamplerBase", "METHOD", |_| V::text("HTTPSampler.method")),
+    ("JsonParserType", "LAX CHAR_BUFFER INDEX_OVERLAY CHARACTER_SOURCE", V::text),
+    (
+        "DateTimeFormatter",
+        "ISO_LOCAL_TIME ISO_LOCAL_DATE_TIME ISO_OFFSET_DATE_TIME ISO_ZONED_DATE_TIME ISO_DATE_TIME ISO_INSTANT",
+        |name| V::object(Object::Formatter(name.into())),
+    ),
+    ("DateTimeFormatter", "BASIC_ISO_DATE", |_| V::object(Object::Formatter("yyyyMMdd".into()))),
     ("ZoneOffset", "UTC", |_| V::object(Object::Zone(TimeZone::UTC, "Z".into()))),
     ("DateTimeFormatter", "ISO_LOCAL_DATE ISO_DATE", |_| V::object(Object::Formatter("yyyy-MM-dd".into()))),
     ("ChronoUnit", "NANOS MICROS MILLIS SECONDS MINUTES HOURS DAYS WEEKS MONTHS YEARS", |name| {
         V::object(Object::Unit(name))
     }),
+    ("TimeUnit", "NANOSECONDS MICROSECONDS", |name| V::object(Object::Unit(name))),
     ("TimeUnit", "MILLISECONDS SECONDS MINUTES HOURS DAYS", |name| V::object(Object::Unit(name))),
     ("JMeterContext", "TestLogicalAction", |name| V::Class(Class::known(name))),
     (

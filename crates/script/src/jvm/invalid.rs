@@ -1,0 +1,120 @@
+//! Texts that certainly are no scripts of their language, so that JMeter's parser rejects them as well.
+//!
+//! The grammar of Groovy is larger than the part of it that the parser reads: an error of the parser alone proves nothing.
+//! What proves it is an unclosed bracket, quote or comment, and two words that can never follow each other.
+
+use super::lexer::{self, Token, Word};
+use crate::language::Language;
+
+/// Operators that need an operand on their right, and that are nothing else.
+const NEEDS_OPERAND: &[&str] = &[
+    "=", "+", "-", "/", "%", "==", "!=", "<=", ">=", "&&", "||", "&", "|", "^", "<=>", "=~", "==~", "+=",
+    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "**", "**=", "!", "~", ".", "?.",
+];
+
+/// Signs that end an expression.
+const ENDS: &[&str] = &[")", "]", "}", ";", ","];
+
+/// Operators that need an operand on their left, and that begin nothing.
+const NEEDS_LEFT: &[&str] =
+    &["=", "%", "==", "!=", "<=", ">=", "&&", "||", "^", "<=>", "=~", "==~", "+=", "-="];
+
+/// Whether a text with a syntax error is certainly no script of the language.
+pub(super) fn is_certain(text: &str, language: Language) -> bool {
+    if language == Language::BeanShell {
+        // All of BeanShell's grammar is read but its operators that are words, such as `@gt`.
+        return !text.contains('@');
+    }
+    match lexer::scan(text, 0, text.len(), language) {
+        Ok(tokens) => tokens.windows(2).any(|pair| is_impossible(&pair[0], &pair[1])),
+        // A slash may begin a text or divide, which decides where texts and brackets end.
+        Err(_) => !has_bare_slash(text),
+    }
+}
+
+fn is_impossible(first: &Token, second: &Token) -> bool {
+    match (&first.word, &second.word) {
+        (Word::Sign(operator), Word::Sign(end)) => {
+            NEEDS_OPERAND.contains(operator) && ENDS.contains(end)
+                || NEEDS_LEFT.contains(operator) && NEEDS_LEFT.contains(end)
+                || matches!(*operator, "(" | "[" | ",") && NEEDS_LEFT.contains(end)
+        }
+        (Word::Sign(operator), Word::End) => NEEDS_OPERAND.contains(operator),
+        (Word::Name(word), Word::Sign(sign)) => {
+            // As a key or a member such a word is a name.
+            matches!(&**word, "if" | "while" | "switch")
+                && !matches!(*sign, "(" | ":" | ")" | "," | ";" | "." | "=")
+        }
+        _ => false,
+    }
+}
+
+/// Whether a slash stands outside of texts in quotes and comments.
+fn has_bare_slash(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if rest.starts_with("//") {
+            rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.find("*/").map_or("", |at| &comment[at + 2..]);
+        } else if c == '/' {
+            return true;
+        } else if c == '"' || c == '\'' {
+            rest = behind_quotes(rest, c);
+        } else {
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    false
+}
+
+fn behind_quotes(text: &str, quote: char) -> &str {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if c == quote => return &text[at + c.len_utf8()..],
+            _ => {}
+        }
+    }
+    ""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certain_errors_are_told_from_syntax_that_is_not_read() {
+        for text in [
+            "def a = ",
+            "foo(1",
+            "x = )",
+            "if true) { }",
+            "'unclosed",
+            "a + ;",
+            "[1, == 2]",
+            "/* no end",
+            "def x = {",
+            "a = = 5",
+        ] {
+            assert!(is_certain(text, Language::Groovy), "{text}");
+        }
+        for text in [
+            "x = cond ? /a(/ : 1",
+            "List<?> a",
+            "[*a]",
+            "import a.*;",
+            "m.if",
+            "[if: 1]",
+            "new ArrayList<>()",
+            "a ? b : c",
+            "trait T { }",
+        ] {
+            assert!(!is_certain(text, Language::Groovy), "{text}");
+        }
+        assert!(is_certain("x = ;", Language::BeanShell));
+        assert!(!is_certain("a @gt b", Language::BeanShell));
+    }
+}

@@ -1,0 +1,72 @@
+//! Classes of arrays, `int[].class`, as objects with a name.
+
+use super::super::classes::Class;
+use super::super::fault::{Fault, Outcome};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::tree::Base;
+use super::super::value::V;
+use super::instance::Instance;
+use super::unknown;
+
+#[derive(Debug)]
+struct ArrayClass(Base);
+
+/// The class of arrays of that type.
+pub fn of(base: Base) -> V {
+    V::object(Object::Library(Box::new(ArrayClass(base))))
+}
+
+/// `getName()` of that class.
+pub fn name(base: Base) -> String {
+    match base {
+        Base::Int => "[I".into(),
+        Base::Long => "[J".into(),
+        Base::Short => "[S".into(),
+        Base::Byte => "[B".into(),
+        Base::Double => "[D".into(),
+        Base::Float => "[F".into(),
+        Base::Boolean => "[Z".into(),
+        Base::Char => "[C".into(),
+        Base::Text => "[Ljava.lang.String;".into(),
+        Base::Class(class) => format!("[L{};", class.qualified_name()),
+        Base::Any | Base::Void => "[Ljava.lang.Object;".into(),
+    }
+}
+
+fn simple_name(base: Base) -> String {
+    match base {
+        Base::Text => "String[]".into(),
+        Base::Any | Base::Void => "Object[]".into(),
+        Base::Class(class) => format!("{}[]", class.name()),
+        other => format!("{other:?}[]").to_lowercase(),
+    }
+}
+
+impl Instance for ArrayClass {
+    fn class(&self) -> Class {
+        Class::known("Object")
+    }
+
+    fn is_equal(&self, other: &V) -> bool {
+        let V::Object(other) = other else { return false };
+        other.library().and_then(Instance::own_text) == Some(name(self.0))
+    }
+
+    fn own_text(&self) -> Option<String> {
+        Some(name(self.0))
+    }
+
+    fn call(&self, _: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        match (method, arguments) {
+            ("getName" | "getTypeName", []) => Ok(V::text(name(self.0))),
+            ("getSimpleName", []) => Ok(V::text(simple_name(self.0))),
+            ("isArray", []) => Ok(V::truth(true)),
+            _ => Err(unknown(object, method)),
+        }
+    }
+
+    fn text(&self, _: &mut Machine<'_>) -> Result<String, Fault> {
+        Ok(format!("class {}", name(self.0)))
+    }
+}

@@ -1,0 +1,255 @@
+//! What scripts ask about the computer and the process, and objects that order threads: a user runs alone here.
+
+use std::cell::Cell;
+
+use super::super::classes::Class;
+use super::super::fault::{Fault, Outcome, unsupported};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::value::V;
+use super::instance::{Instance, Offer, no_static, not_made};
+use super::{print, text_of, unknown};
+
+const LOCK: &str = "lock unlock tryLock isLocked lockInterruptibly readLock writeLock countDown getCount await acquire \
+                    release tryAcquire availablePermits";
+
+const fn lock(class: &'static str) -> Offer {
+    Offer {
+        class,
+        statics: "",
+        made: Some((0, 2)),
+        methods: LOCK,
+        call: no_static,
+        make: |_, given| {
+            let count = given.first().and_then(V::as_long).unwrap_or(0);
+            Ok(V::object(Object::Library(Box::new(Lock(Cell::new(count))))))
+        },
+    }
+}
+
+/// The classes of this file.
+pub const OFFERS: &[Offer] = &[
+    lock("ReentrantLock"),
+    lock("ReentrantReadWriteLock"),
+    lock("CountDownLatch"),
+    lock("Semaphore"),
+    Offer {
+        class: "Runtime",
+        statics: "getRuntime",
+        made: None,
+        methods: "availableProcessors totalMemory freeMemory maxMemory gc",
+        call: |_, _, _| Ok(V::object(Object::Library(Box::new(Process)))),
+        make: not_made,
+    },
+    Offer {
+        class: "InetAddress",
+        statics: "getLocalHost getByName getLoopbackAddress",
+        made: None,
+        methods: "getHostName getHostAddress getCanonicalHostName",
+        call: address,
+        make: not_made,
+    },
+    Offer {
+        class: "GroovySystem",
+        statics: "getVersion getShortVersion",
+        made: None,
+        methods: "",
+        call: |_, method, _| Ok(V::text(if method == "getVersion" { "3.0.20" } else { "3.0" })),
+        make: not_made,
+    },
+    Offer {
+        class: "StringJoiner",
+        statics: "",
+        made: Some((1, 3)),
+        methods: "add length setEmptyValue",
+        call: no_static,
+        make: |machine, given| {
+            let mut parts = Vec::new();
+            for part in given {
+                parts.push(text_of(machine, part)?);
+            }
+            let mut parts = parts.into_iter();
+            let mut next = || parts.next().unwrap_or_default();
+            let joiner =
+                Joiner { between: next(), before: next(), behind: next(), parts: Default::default() };
+            Ok(V::object(Object::Library(Box::new(joiner))))
+        },
+    },
+];
+
+/// A lock, latch or semaphore; with its count.
+#[derive(Debug)]
+struct Lock(Cell<i64>);
+
+impl Instance for Lock {
+    fn class(&self) -> Class {
+        Class::known("ReentrantLock")
+    }
+
+    fn call(&self, _: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        match (method, arguments) {
+            ("lock" | "unlock" | "lockInterruptibly", []) => Ok(V::NULL),
+            ("release" | "acquire", []) => {
+                self.0.set(self.0.get() + if method == "release" { 1 } else { -1 });
+                Ok(V::NULL)
+            }
+            ("tryLock" | "tryAcquire", _) => Ok(V::truth(true)),
+            ("isLocked", []) => Ok(V::truth(false)),
+            ("readLock" | "writeLock", []) => Ok(object.clone()),
+            ("countDown", []) => {
+                self.0.set((self.0.get() - 1).max(0));
+                Ok(V::NULL)
+            }
+            ("getCount", []) => Ok(V::long(self.0.get())),
+            ("availablePermits", []) => Ok(V::int(self.0.get())),
+            ("await", _) if self.0.get() == 0 => Ok(V::NULL),
+            _ => Err(unknown(object, method)),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Process;
+
+/// What Java's machine would have at most, in bytes.
+const HEAP_BYTES: i64 = 1 << 30;
+
+impl Instance for Process {
+    fn class(&self) -> Class {
+        Class::known("Runtime")
+    }
+
+    fn call(&self, _: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        match (method, arguments) {
+            ("availableProcessors", []) => {
+                Ok(V::int(std::thread::available_parallelism().map_or(1, |count| count.get() as i64)))
+            }
+            ("totalMemory" | "maxMemory", []) => Ok(V::long(HEAP_BYTES)),
+            ("freeMemory", []) => Ok(V::long(HEAP_BYTES / 2)),
+            ("gc", []) => Ok(V::NULL),
+            _ => Err(unknown(object, method)),
+        }
+    }
+}
+
+/// The name of this computer.
+pub fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "localhost".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn address(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    let made =
+        |name: String, address: String| Ok(V::object(Object::Library(Box::new(Address { name, address }))));
+    match (method, arguments) {
+        ("getLocalHost", []) => made(host_name(), "127.0.0.1".into()),
+        ("getLoopbackAddress", []) => made("localhost".into(), "127.0.0.1".into()),
+        ("getByName", [name]) => {
+            let name = text_of(machine, name)?;
+            // Other names are looked up in the network, which scripts cannot do.
+            match (name.parse::<std::net::IpAddr>(), name.as_str()) {
+                (Ok(address), _) => made(name, address.to_string()),
+                (_, "localhost") => made(name, "127.0.0.1".into()),
+                _ => Err(unsupported("looking up the address of a name")),
+            }
+        }
+        _ => Err(unsupported(format!("`InetAddress.{method}` with these arguments"))),
+    }
+}
+
+#[derive(Debug)]
+struct Address {
+    name: String,
+    address: String,
+}
+
+impl Instance for Address {
+    fn class(&self) -> Class {
+        Class::known("InetAddress")
+    }
+
+    fn call(&self, _: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        match (method, arguments) {
+            ("getHostName" | "getCanonicalHostName", []) => Ok(V::text(&self.name)),
+            ("getHostAddress", []) => Ok(V::text(&self.address)),
+            _ => Err(unknown(object, method)),
+        }
+    }
+
+    fn text(&self, _: &mut Machine<'_>) -> Result<String, Fault> {
+        Ok(format!("{}/{}", self.name, self.address))
+    }
+}
+
+#[derive(Debug)]
+struct Joiner {
+    between: String,
+    before: String,
+    behind: String,
+    parts: std::cell::RefCell<Vec<String>>,
+}
+
+impl Instance for Joiner {
+    fn class(&self) -> Class {
+        Class::known("StringJoiner")
+    }
+
+    fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        match (method, arguments) {
+            ("add", [part]) => {
+                let part = print::java(machine, part)?;
+                machine.spend_text(part.len())?;
+                self.parts.borrow_mut().push(part);
+                Ok(object.clone())
+            }
+            ("length", []) => Ok(V::int(self.text(machine)?.encode_utf16().count() as i64)),
+            _ => Err(unknown(object, method)),
+        }
+    }
+
+    fn text(&self, machine: &mut Machine<'_>) -> Result<String, Fault> {
+        let text = format!("{}{}{}", self.before, self.parts.borrow().join(&self.between), self.behind);
+        machine.spend_text(text.len())?;
+        Ok(text)
+    }
+}
+
+/// A property of Java's machine that scripts ask for.
+pub fn system_property(name: &str) -> Option<String> {
+    let variable = |name: &str| std::env::var(name).ok();
+    Some(match name {
+        "line.separator" => "\n".to_owned(),
+        "file.separator" => "/".to_owned(),
+        "path.separator" => ":".to_owned(),
+        "user.dir" => {
+            let folder = std::path::absolute("").ok()?.display().to_string();
+            folder.trim_end_matches('/').to_owned()
+        }
+        "user.home" => variable("HOME")?,
+        "user.name" => variable("USER").unwrap_or_else(|| "user".to_owned()),
+        "java.io.tmpdir" => std::env::temp_dir().display().to_string(),
+        "os.name" => if cfg!(target_os = "macos") { "Mac OS X" } else { "Linux" }.to_owned(),
+        "os.arch" => if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH }.to_owned(),
+        "java.version" => "17.0.15".to_owned(),
+        "file.encoding" => "UTF-8".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The names of these properties.
+pub const SYSTEM_PROPERTIES: &[&str] = &[
+    "line.separator",
+    "file.separator",
+    "path.separator",
+    "user.dir",
+    "user.home",
+    "user.name",
+    "java.io.tmpdir",
+    "os.name",
+    "os.arch",
+    "java.version",
+    "file.encoding",
+];

@@ -1,0 +1,164 @@
+//! Time zones, and dates and times with them.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+
+use super::super::fault::{Fault, Outcome, thrown, unsupported};
+use super::super::machine::Machine;
+use super::super::objects::{Object, Temporal};
+use super::super::value::V;
+use super::unknown;
+
+fn failed(error: jiff::Error) -> Fault {
+    thrown("DateTimeException", error.to_string())
+}
+
+/// The name of a zone: `zone` is told from an offset of 0 by the longer name of the former.
+pub fn name_of(zone: &TimeZone, otherwise: &str) -> String {
+    match zone.iana_name() {
+        Some("Etc/UTC") => "UTC".to_owned(),
+        Some("UTC") | None => otherwise.to_owned(),
+        Some(name) => name.to_owned(),
+    }
+}
+
+/// `+02:00`, `Z`
+pub fn offset_text(offset: Offset) -> String {
+    let seconds = offset.seconds();
+    if seconds == 0 {
+        return "Z".to_owned();
+    }
+    let (sign, seconds) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs());
+    let mut text = format!("{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60);
+    if seconds % 60 != 0 {
+        text.push_str(&format!(":{:02}", seconds % 60));
+    }
+    text
+}
+
+/// The end of the text of a `ZonedDateTime` or `OffsetDateTime`: `+01:00[Europe/Berlin]`.
+pub fn text_of_zone(at: DateTime, zone: &TimeZone) -> Result<String, Fault> {
+    let offset = at.to_zoned(zone.clone()).map_err(failed)?.offset();
+    let region = match zone.iana_name() {
+        Some("Etc/UTC") => "[UTC]".to_owned(),
+        Some("UTC") | None => String::new(),
+        Some(name) => format!("[{name}]"),
+    };
+    Ok(offset_text(offset) + &region)
+}
+
+/// The zone as an object.
+pub fn zone(zone: TimeZone, name: &str) -> V {
+    V::object(Object::Zone(zone, name.to_owned()))
+}
+
+/// An offset of so many seconds as an object.
+fn fixed(seconds: i64) -> Outcome {
+    let offset = i32::try_from(seconds).ok().and_then(|seconds| Offset::from_seconds(seconds).ok());
+    let Some(offset) = offset else {
+        return Err(thrown("DateTimeException", "Zone offset not in valid range: -18:00 to +18:00"));
+    };
+    Ok(zone(TimeZone::fixed(offset), &offset_text(offset)))
+}
+
+/// `ZoneOffset.ofHours(2)` and its like; `None`: not one of these.
+pub fn static_call(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
+    let long = |at: usize| arguments.get(at).and_then(V::as_long);
+    Some(match (class, method, arguments.len()) {
+        ("ZoneOffset", "ofHours", 1) => fixed(long(0)? * 3600),
+        ("ZoneOffset", "ofHoursMinutes", 2) => fixed(long(0)? * 3600 + long(1)? * 60),
+        ("ZoneOffset", "ofTotalSeconds", 1) => fixed(long(0)?),
+        ("TimeZone", "setDefault", 1) => match &arguments[0] {
+            // The zone of the process does not change here; setting it to what it is changes nothing.
+            V::Object(object) => match &**object {
+                Object::Zone(zone, _) if has_same_offset(zone) => Ok(V::NULL),
+                _ => Err(unsupported("`TimeZone.setDefault` of another zone than the system's")),
+            },
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn has_same_offset(zone: &TimeZone) -> bool {
+    let times = [0_i64, 1_700_000_000, 1_720_000_000].map(|second| Timestamp::new(second, 0));
+    times.into_iter().flatten().all(|at| zone.to_offset(at) == TimeZone::system().to_offset(at))
+}
+
+/// Methods of `TimeZone`, `ZoneId` and `ZoneOffset`.
+pub fn call(zone: &TimeZone, name: &str, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    let offset_at = |ms: i64| {
+        let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
+        i64::from(zone.to_offset(at).seconds())
+    };
+    Ok(match (method, arguments) {
+        ("getID" | "getId", []) => V::text(name_of(zone, name)),
+        ("getOffset", [ms]) => V::int(offset_at(ms.as_long().ok_or_else(|| unknown(object, method))?) * 1000),
+        ("getTotalSeconds", []) => V::int(offset_at(0)),
+        // The offset without daylight saving time, which is in force in one half of this year.
+        ("getRawOffset", []) => V::int(offset_at(1_704_067_200_000).min(offset_at(1_719_792_000_000)) * 1000),
+        ("toZoneId" | "normalized", []) => object.clone(),
+        _ => return Err(unknown(object, method)),
+    })
+}
+
+/// `ZonedDateTime.of(2024, 1, 2, 3, 4, 5, 0, zone)` and its like.
+pub fn of_parts(class: &str, arguments: &[V]) -> Outcome {
+    let wrong = || unsupported(format!("`{class}.of` with these arguments"));
+    let Some((V::Object(zone), parts)) = arguments.split_last() else { return Err(wrong()) };
+    let Object::Zone(zone, _) = &**zone else { return Err(wrong()) };
+    let at = match parts {
+        [V::Object(date)] => match &**date {
+            Object::Temporal(_, at, _) => *at,
+            _ => return Err(wrong()),
+        },
+        [V::Object(date), V::Object(time)] => match (&**date, &**time) {
+            (Object::Temporal(_, date, _), Object::Temporal(_, time, _)) => {
+                date.date().to_datetime(time.time())
+            }
+            _ => return Err(wrong()),
+        },
+        parts if parts.len() == 7 => {
+            let mut numbers = [0_i64; 7];
+            for (number, part) in numbers.iter_mut().zip(parts) {
+                *number = part.as_long().ok_or_else(wrong)?;
+            }
+            let [year, month, day, hour, minute, second, nanos] = numbers;
+            DateTime::new(
+                year as i16,
+                month as i8,
+                day as i8,
+                hour as i8,
+                minute as i8,
+                second as i8,
+                nanos as i32,
+            )
+            .map_err(failed)?
+        }
+        _ => return Err(wrong()),
+    };
+    Ok(V::object(Object::Temporal(Temporal::Zoned, at, zone.clone())))
+}
+
+/// `OffsetDateTime.parse(text)`, `ZonedDateTime.parse(text)`
+pub fn parsed(machine: &mut Machine<'_>, text: &str) -> Outcome {
+    let _ = machine;
+    let broken = || thrown("DateTimeParseException", format!("Text '{text}' could not be parsed at index 0"));
+    let (local, region) =
+        text.split_once('[').map_or((text, None), |(local, rest)| (local, rest.strip_suffix(']')));
+    let time = local.find('T').ok_or_else(broken)?;
+    let split = local[time..].find(['Z', '+', '-']).map(|at| time + at).ok_or_else(broken)?;
+    let at: DateTime = local[..split].parse().map_err(|_| broken())?;
+    let zone = match region {
+        Some(region) => super::time::zone_of(region),
+        None => super::time::zone_of(local[split..].trim_end_matches('Z')),
+    };
+    let zone = if region.is_none() && &local[split..] == "Z" { TimeZone::UTC } else { zone };
+    Ok(V::object(Object::Temporal(Temporal::Zoned, at, zone)))
+}
+
+/// The zone of an `OffsetDateTime` at that time.
+pub fn fixed_at(at: Timestamp, zone: &TimeZone) -> TimeZone {
+    TimeZone::fixed(zone.to_offset(at))
+}

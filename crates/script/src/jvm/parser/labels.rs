@@ -1,0 +1,124 @@
+//! Labels, assignments to several variables, and `try` with resources.
+
+use super::super::lexer::Word;
+use super::super::tree::{Expr, Item, Kind, Name, Stmt, Type};
+use super::Parser;
+use crate::ScriptError;
+
+/// The loop with a body that ends `continue label`.
+fn with_label(label: Name, statement: Stmt) -> Stmt {
+    let body = |body: Box<Stmt>| Box::new(Stmt::Labelled(label, true, body));
+    match statement {
+        Stmt::While(condition, inner) => Stmt::While(condition, body(inner)),
+        Stmt::DoWhile(inner, condition) => Stmt::DoWhile(body(inner), condition),
+        Stmt::For(first, condition, steps, inner) => Stmt::For(first, condition, steps, body(inner)),
+        Stmt::ForEach(name, declared, items, inner) => Stmt::ForEach(name, declared, items, body(inner)),
+        other => other,
+    }
+}
+
+impl Parser<'_> {
+    /// `name: statement` or `(a, b) = …`; whether one of them was here.
+    pub(super) fn label_or_assignments(&mut self, out: &mut Vec<Stmt>) -> Result<bool, ScriptError> {
+        if !self.groovy() {
+            return Ok(false);
+        }
+        if let (Word::Name(label), Word::Sign(":")) = (self.peek().clone(), self.ahead(1))
+            && !matches!(&*label, "default" | "case")
+        {
+            self.advance();
+            self.advance();
+            let label = self.id(&label);
+            let mut statements = Vec::new();
+            self.statement_into(&mut statements)?;
+            if statements.len() == 1 {
+                let statement = with_label(label, statements.remove(0));
+                out.push(Stmt::Labelled(label, false, Box::new(statement)));
+            } else {
+                out.extend(statements);
+            }
+            return Ok(true);
+        }
+        let Some(names) = self.targets_ahead() else { return Ok(false) };
+        for _ in 0..2 * names + 2 {
+            self.advance();
+        }
+        let from = self.at - 2 * names - 1;
+        let mut targets = Vec::new();
+        for at in 0..names {
+            if let Word::Name(name) = self.tokens[from + 2 * at].word.clone() {
+                targets.push(self.id(&name));
+            }
+        }
+        let value = self.expression()?;
+        out.push(Stmt::AssignAll(targets, value));
+        self.end_of_statement()?;
+        Ok(true)
+    }
+
+    /// How many names are assigned here: `(a, b) =`.
+    fn targets_ahead(&self) -> Option<usize> {
+        if !self.is("(") {
+            return None;
+        }
+        for names in 1.. {
+            if !matches!(self.ahead(2 * names - 1), Word::Name(_)) {
+                return None;
+            }
+            match self.ahead(2 * names) {
+                Word::Sign(",") => {}
+                Word::Sign(")") if matches!(self.ahead(2 * names + 1), Word::Sign("=")) => {
+                    return Some(names);
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// `break label` or `continue label`, at the label.
+    pub(super) fn leave(&mut self, is_break: bool, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        if !self.groovy() {
+            return self.refuse("a label");
+        }
+        let label = self.any_name()?;
+        out.push(Stmt::Leave(self.id(&label), is_break));
+        self.end_of_statement()
+    }
+
+    /// The declarations of `try (…)`, at the parenthesis.
+    pub(super) fn resources(&mut self) -> Result<Vec<(Name, Type, Expr)>, ScriptError> {
+        self.expect("(")?;
+        let mut resources = Vec::new();
+        while !self.accept(")") {
+            self.skip_modifiers();
+            let declared = match (self.peek(), self.ahead(1)) {
+                (Word::Name(_), Word::Sign("=")) => Type::ANY,
+                _ => match self.type_here() {
+                    Some(declared) => declared,
+                    None => return self.refuse("this type of a resource"),
+                },
+            };
+            let name = self.any_name()?;
+            self.declared.insert(name.clone());
+            let name = self.id(&name);
+            self.expect("=")?;
+            resources.push((name, declared, self.expression()?));
+            if !self.accept(";") && !self.is(")") {
+                return Err(self.unexpected("`)`"));
+            }
+        }
+        Ok(resources)
+    }
+}
+
+/// The body of a `try` with resources, which are closed in reverse order.
+pub(super) fn closing(resources: Vec<(Name, Type, Expr)>, body: Vec<Stmt>) -> Vec<Stmt> {
+    resources.into_iter().rev().fold(body, |body, (name, declared, value)| {
+        let at = value.at;
+        let resource = Box::new(Expr { at, kind: Kind::Name(name) });
+        let close = Kind::Call(Some(resource), "close".into(), Vec::<Item>::new(), true, false);
+        let last = vec![Stmt::Expr(Expr { at, kind: close })];
+        vec![Stmt::Declare(name, declared, Some(value)), Stmt::Try(body, Vec::new(), Some(last))]
+    })
+}
