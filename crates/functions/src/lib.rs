@@ -23,6 +23,7 @@ mod random;
 mod regex;
 mod registry;
 mod request;
+mod sample_facts;
 mod scope;
 mod script;
 mod sub_result;

@@ -38,6 +38,7 @@ mod operators;
 mod parser;
 mod patterns;
 mod places;
+mod power_assert;
 mod random;
 mod release;
 #[cfg(test)]

@@ -176,7 +176,10 @@ impl ScriptAssertion {
                 outcome.failure = ran.verdict.failure;
                 outcome.message = ran.verdict.message;
             }
-            Err(ScriptError::Fatal { message, .. }) if message.starts_with("java.lang.AssertionError") => {
+            Err(ScriptError::Fatal { message, .. })
+                if message.starts_with("java.lang.AssertionError")
+                    || message.starts_with("Assertion failed: ") =>
+            {
                 outcome.failure = true;
                 outcome.message = message;
             }

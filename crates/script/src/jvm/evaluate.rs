@@ -25,6 +25,7 @@ fn calls(machine: &mut Machine<'_>, expr: &Expr, object: &Expr, frame: &Rc<Frame
     for link in links.into_iter().rev() {
         machine.spend(1)?;
         value = call_method(machine, link, &value, frame).map_err(|fault| fault.at(link.at))?;
+        machine.note_value(link, &value);
     }
     call_method(machine, expr, &value, frame)
 }
@@ -303,7 +304,7 @@ fn lazy_join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Ou
 fn step(machine: &mut Machine<'_>, target: &Expr, step: i32, new: bool, frame: &Rc<Frame>) -> Outcome {
     let old = machine.value(target, frame)?;
     let stepped = if let (V::Plain(Value::Text(_)), true) = (&old, machine.groovy()) {
-        return Err(unsupported("a step of a text"));
+        machine.invoke(&old, if step > 0 { "next" } else { "previous" }, Vec::new())?
     } else {
         if old.is_null() && machine.groovy() {
             let method = if step > 0 { "next" } else { "previous" };

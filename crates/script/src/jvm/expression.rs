@@ -438,7 +438,11 @@ impl Parser<'_> {
                     expr = make(at, Kind::Index(Box::new(expr), Box::new(index)));
                 }
                 "(" if !fresh => match expr.kind {
-                    Kind::Closure(_) | Kind::Call(..) | Kind::Index(..) | Kind::Invoke(..)
+                    Kind::Closure(_)
+                    | Kind::Call(..)
+                    | Kind::Index(..)
+                    | Kind::Invoke(..)
+                    | Kind::Binary(..)
                         if self.groovy() =>
                     {
                         let items = self.arguments()?;

@@ -26,10 +26,27 @@ pub(super) fn is_certain(text: &str, language: Language) -> bool {
         return !text.contains('@');
     }
     match lexer::scan(text, 0, text.len(), language) {
-        Ok(tokens) => tokens.windows(2).any(|pair| is_impossible(&pair[0], &pair[1])),
+        Ok(tokens) => {
+            tokens.windows(2).any(|pair| is_impossible(&pair[0], &pair[1]))
+                || has_open_bracket(&tokens) && !has_bare_slash(text)
+        }
         // A slash may begin a text or divide, which decides where texts and brackets end.
         Err(_) => !has_bare_slash(text),
     }
+}
+
+/// Whether a bracket is not closed.
+fn has_open_bracket(tokens: &[Token]) -> bool {
+    let signs = tokens.iter().filter_map(|token| match token.word {
+        Word::Sign(sign) => Some(sign),
+        _ => None,
+    });
+    let depth = signs.fold(0_i64, |depth, sign| match sign {
+        "(" | "[" | "{" => depth + 1,
+        ")" | "]" | "}" => depth - 1,
+        _ => depth,
+    });
+    depth > 0
 }
 
 fn is_impossible(first: &Token, second: &Token) -> bool {

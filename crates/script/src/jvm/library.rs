@@ -55,6 +55,7 @@ pub(super) mod texts;
 pub(super) mod threads;
 pub(super) mod time;
 pub(super) mod time_category;
+pub(super) mod time_units;
 pub(super) mod uri;
 pub(super) mod url;
 pub(super) mod xml;

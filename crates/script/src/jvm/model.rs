@@ -276,6 +276,8 @@ pub(super) struct Machine<'s> {
     pub added_results: Vec<(bool, usize, Rc<Made>)>,
     /// The text whose length was asked for last, and its units of UTF-16.
     pub measured: Option<(Arc<str>, usize)>,
+    /// The values of the parts of an assertion, by their offsets, while it is evaluated.
+    pub recorded: Option<Vec<(u32, V)>>,
     /// What BeanShell's message names as the origin of the exception thrown last.
     pub origin: Option<String>,
 }

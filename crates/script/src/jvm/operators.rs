@@ -188,6 +188,11 @@ fn of_values(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> 
             entries.extend(other.ordered());
             Ok(V::map(entries))
         }
+        (Binary::Subtract, V::Object(later), V::Object(earlier))
+            if matches!((&**later, &**earlier), (Object::Date(_), Object::Date(_))) =>
+        {
+            machine.invoke(left, "minus", vec![right.clone()])
+        }
         (Binary::Add | Binary::Subtract, V::Object(object), V::Plain(Value::Integer(days))) => {
             match &**object {
                 Object::Date(ms) => {
@@ -421,6 +426,18 @@ fn power(machine: &mut Machine<'_>, left: &V, right: &V) -> Outcome {
     } else {
         V::double(value)
     })
+}
+
+/// What a comparison gives for the result of `compareTo`.
+pub(super) fn of_order(operator: Operator, order: &V) -> V {
+    let order = order.as_long().unwrap_or(0);
+    match operator {
+        Operator::Plain(Binary::Less) => V::truth(order < 0),
+        Operator::Plain(Binary::LessOrEqual) => V::truth(order <= 0),
+        Operator::Plain(Binary::Greater) => V::truth(order > 0),
+        Operator::Plain(Binary::GreaterOrEqual) => V::truth(order >= 0),
+        _ => V::int(order),
+    }
 }
 
 /// `+value`

@@ -438,7 +438,11 @@ fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outc
             Ok(value)
         }
         V::Host(Host::Vars) => {
-            Err(thrown("MissingMethodException", "No signature of method: JMeterVariables.putAt()"))
+            let name = library::print::java(machine, &index)?;
+            Err(thrown(
+                "MissingPropertyException",
+                format!("No such property: {name} for class: org.apache.jmeter.threads.JMeterVariables"),
+            ))
         }
         V::Object(inner) if inner.library().is_some() => {
             let item = self::index(machine, object, &index)?;

@@ -5,6 +5,7 @@ mod calls;
 mod classes;
 mod errors;
 mod flow;
+mod inherited;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,7 @@ use super::model::{Frame, Interpreter, Machine, Role, Variable};
 use super::objects::Object;
 use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
 use super::value::{Host, V};
-use super::{library, places, stack, types};
+use super::{library, places, power_assert, stack, types};
 use crate::language::Dialect;
 use crate::{Scope, ScriptError, Value};
 
@@ -173,6 +174,7 @@ impl<'s> Machine<'s> {
             time_categories: 0,
             added_results: Vec::new(),
             measured: None,
+            recorded: None,
             origin: None,
         }
     }
@@ -248,7 +250,7 @@ impl Machine<'_> {
                 }
                 return Ok(value);
             }
-            if let Role::Statics(_) = frame.role {
+            if let (Role::Statics(_), None) = (&frame.role, &frame.parent) {
                 return Err(classes::missing_property(frame, &self.tree.names[name as usize]));
             }
             at = frame.parent.as_ref();
@@ -365,8 +367,8 @@ impl Machine<'_> {
             Stmt::Switch(value, cases) => self.switch(value, cases, frame),
             Stmt::Try(body, catches, last) => self.attempt(body, catches, last.as_deref(), frame),
             Stmt::Throw(expr) => self.throw(expr, frame),
-            Stmt::Assert(condition, message, source) => {
-                self.check_assertion(condition, message.as_ref(), source, frame)
+            Stmt::Assert(condition, message, source, from) => {
+                self.check_assertion(condition, message.as_ref(), (source, *from), frame)
             }
             Stmt::Return(value) => Ok(Flow::Return(match value {
                 Some(value) => self.value(value, frame)?,
@@ -459,21 +461,28 @@ impl Machine<'_> {
         &mut self,
         condition: &Expr,
         message: Option<&Expr>,
-        source: &str,
+        (source, from): (&str, u32),
         frame: &Rc<Frame>,
     ) -> Result<Flow, Fault> {
-        if self.condition(condition, frame)? {
+        let outer = self.recorded.replace(Vec::new());
+        let holds = self.condition(condition, frame);
+        let values = std::mem::replace(&mut self.recorded, outer).unwrap_or_default();
+        if holds? {
             return Ok(Flow::Next(V::NULL));
         }
-        let message = match message {
+        Err(match message {
             Some(message) => {
                 let value = self.value(message, frame)?;
                 let text = library::print::groovy(self, &value)?;
-                super::asserted::failure(self, &text, condition, source, frame)?
+                let text = super::asserted::failure(self, &text, condition, source, frame)?;
+                thrown("AssertionError", text)
             }
-            None => format!("assert {source}"),
-        };
-        Err(thrown("AssertionError", message).at(condition.at))
+            None if from == power_assert::NOT_IN_ONE_LINE => {
+                thrown("PowerAssertionError", format!("assert {source}"))
+            }
+            None => thrown("PowerAssertionError", power_assert::message(self, source, from, values)),
+        }
+        .at(condition.at))
     }
 
     /// `def (a, b) = expr`
@@ -557,6 +566,7 @@ impl Machine<'_> {
             Kind::Literal(value) => return Ok(V::Plain(value.clone())),
             Kind::Name(name) => {
                 if let Some(value) = self.find(frame, *name) {
+                    self.note_value(expr, &value);
                     return Ok(value);
                 }
             }
@@ -572,7 +582,7 @@ impl Machine<'_> {
             Err(fault) => {
                 fault.at.get_or_insert(expr.at);
             }
-            Ok(_) => {}
+            Ok(value) => self.note_value(expr, value),
         }
         outcome
     }

@@ -183,7 +183,8 @@ pub(super) enum Stmt {
     Switch(Expr, Vec<(Option<Expr>, Vec<Stmt>)>),
     Try(Vec<Stmt>, Vec<Catch>, Option<Vec<Stmt>>),
     Throw(Expr),
-    Assert(Expr, Option<Expr>, Arc<str>),
+    /// Condition, message, the text of the condition and where that begins.
+    Assert(Expr, Option<Expr>, Arc<str>, u32),
     Block(Vec<Stmt>),
     Return(Option<Expr>),
     Break,
@@ -219,6 +220,8 @@ pub(super) struct Definition {
     pub constructors: Vec<Arc<Function>>,
     /// The classes and interfaces above it, the nearest first.
     pub above: Vec<Class>,
+    /// Methods without a body, which a closure may stand for.
+    pub without_body: Vec<Arc<str>>,
     /// The constants of an enumeration and the arguments of their constructor.
     pub constants: Vec<(Name, Vec<Item>)>,
 }

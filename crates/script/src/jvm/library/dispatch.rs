@@ -86,7 +86,9 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
             let value = texts::call(machine, text, method, arguments)?;
             // Java's methods give the text itself where nothing changes, which BeanShell's `==` tells from a copy.
             Ok(match &value {
-                V::Plain(Value::Text(made)) if machine.beanshell() && made == text => object.clone(),
+                V::Plain(Value::Text(made)) if machine.beanshell() && made == text && method != "intern" => {
+                    object.clone()
+                }
                 _ => value,
             })
         }
@@ -115,7 +117,14 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
                 let count = if function.implicit { 1 } else { function.parameters.len() };
                 Ok(V::int(count as i64))
             }
-            _ if functional::is_method(method) || *closure.function.name == *method => {
+            _ if functional::is_method(method)
+                || *closure.function.name == *method
+                || machine
+                    .tree
+                    .classes
+                    .iter()
+                    .any(|class| class.without_body.iter().any(|name| **name == *method)) =>
+            {
                 machine.call_value(object, arguments.to_vec())
             }
             _ => Err(unknown(object, method)),

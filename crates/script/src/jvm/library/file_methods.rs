@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::{files, print, text_of, unknown};
+use super::{print, text_of, unknown};
 use crate::Value;
 
 fn failed(error: &std::io::Error) -> Fault {
@@ -123,7 +122,7 @@ pub fn of_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Opt
             let method = if method == "isDirectory" { method } else { "isFile" };
             machine.invoke(path, method, Vec::new())
         }
-        ("newBufferedReader", [path, ..]) => files::reader_of(Class::known("BufferedReader"), path),
+        ("newBufferedReader", [path, ..]) => machine.invoke(path, "newReader", Vec::new()),
         _ => return None,
     })
 }

@@ -312,6 +312,15 @@ pub fn writer(
             written.borrow_mut().push(b'\n');
             Ok(V::NULL)
         }
+        ("withStream" | "withWriter" | "withCloseable", [closure @ V::Closure(_)]) => {
+            let value = machine.call_value(closure, vec![object.clone()]);
+            machine.invoke(object, "close", Vec::new())?;
+            value
+        }
+        ("getBuffer", []) if path.is_none() => {
+            let text = String::from_utf8_lossy(&written.borrow()).into_owned();
+            Ok(V::object(Object::Builder(RefCell::new(text), Class::known("StringBuffer"))))
+        }
         ("flush", []) => {
             flush()?;
             Ok(V::NULL)

@@ -202,6 +202,11 @@ fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
         ("sort", rest @ ([] | [_])) if !matches!(rest, [V::Plain(_)]) => {
             let by = rest.first();
             let items = sorted(machine, list.ordered(), by)?;
+            // With a comparator it is Java's method, which returns nothing.
+            if matches!(by, Some(V::Object(_))) && list.set.is_none() && !list.fixed {
+                list.items.replace(items);
+                return Ok(V::NULL);
+            }
             if list.set.is_none() && !list.fixed {
                 list.items.replace(items);
                 return Ok(object());

@@ -50,6 +50,12 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         }
         ("multiply", [other]) => operators::binary(machine, Operator::Plain(Binary::Multiply), object, other),
         ("div", [other]) => operators::binary(machine, Operator::Plain(Binary::Divide), object, other),
+        ("remainder", [other]) if matches!(plain, Value::Decimal(_)) => {
+            let quotient = operators::binary(machine, Operator::Plain(Binary::Divide), object, other)?;
+            let whole = machine.invoke(&quotient, "trunc", Vec::new())?;
+            let taken = operators::binary(machine, Operator::Plain(Binary::Multiply), &whole, other)?;
+            operators::binary(machine, Operator::Plain(Binary::Subtract), object, &taken)
+        }
         ("mod" | "remainder", [other]) => {
             operators::binary(machine, Operator::Plain(Binary::Remainder), object, other)
         }
@@ -120,6 +126,7 @@ fn repeated(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             _ => Err(unknown(object, method)),
         },
         ("trunc", []) => match plain {
+            Value::Integer(_) | Value::Long(_) => Ok(object.clone()),
             Value::Double(value) => Ok(V::double(value.trunc())),
             Value::Decimal(value) => value
                 .set_scale(0, "DOWN")

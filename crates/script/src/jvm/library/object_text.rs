@@ -22,6 +22,9 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
             None => format!("{}@6ccccc3c", object.class().name()),
         },
         Object::Date(ms) => time::format(machine, "EEE MMM dd HH:mm:ss zzz yyyy", ms.get(), None)?,
+        Object::Exception(class, Some(message), _) if class.name() == "PowerAssertionError" => {
+            format!("Assertion failed: \n\n{message}\n")
+        }
         Object::Exception(class, message, _) => match message {
             // Java has the line and the column between the two, which are not known here.
             Some(message) if class.name() == "SAXParseException" => {

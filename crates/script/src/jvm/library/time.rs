@@ -320,7 +320,7 @@ fn calendar_values(
             })
         }
         ("toInstant", []) => Ok(of_instant(ms.get())),
-        ("getTimeZone", []) => Ok(super::zones::zone(own, "system")),
+        ("getTimeZone", []) => Ok(V::object(Object::Zone(own, "system".into()))),
         ("isLeapYear", [year]) => {
             let year = year.as_long().unwrap_or(0);
             Ok(V::truth(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)))
@@ -391,7 +391,9 @@ pub fn date_format(
             }
             _ => Err(unknown(object, method)),
         },
-        ("getTimeZone", []) => Ok(super::zones::zone(own.unwrap_or_else(TimeZone::system), "system")),
+        ("getTimeZone", []) => {
+            Ok(V::object(Object::Zone(own.unwrap_or_else(TimeZone::system), "system".into())))
+        }
         ("setLenient", [_]) => Ok(V::NULL),
         ("toPattern", []) => Ok(V::text(pattern)),
         _ => Err(unknown(object, method)),

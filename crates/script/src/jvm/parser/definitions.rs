@@ -54,10 +54,12 @@ struct Above {
 }
 
 /// The methods and fields parsed so far of a class.
+#[derive(Default)]
 struct Members {
     fields: Vec<Field>,
     methods: Vec<(Arc<Function>, bool)>,
     constructors: Vec<Arc<Function>>,
+    without_body: Vec<Arc<str>>,
 }
 
 impl Parser<'_> {
@@ -125,7 +127,7 @@ impl Parser<'_> {
         }
         let above = self.above()?;
         self.expect("{")?;
-        let mut members = Members { fields: Vec::new(), methods: Vec::new(), constructors: Vec::new() };
+        let mut members = Members::default();
         self.in_class = Some(name);
         let outer_parent = std::mem::replace(&mut self.parent_class, above.parent);
         let constants = if is_enum { self.constants()? } else { Vec::new() };
@@ -138,8 +140,16 @@ impl Parser<'_> {
         self.in_class = outer;
         self.parent_class = outer_parent;
         self.inherit(&above, is_enum, &mut members);
-        let Members { fields, methods, constructors } = members;
-        let definition = Definition { class, fields, methods, constructors, above: above.classes, constants };
+        let Members { fields, methods, constructors, without_body } = members;
+        let definition = Definition {
+            class,
+            fields,
+            methods,
+            constructors,
+            above: above.classes,
+            without_body,
+            constants,
+        };
         self.classes.push(Arc::new(definition));
         Ok(())
     }
@@ -322,6 +332,7 @@ impl Parser<'_> {
         if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1)) {
             self.advance();
             if !self.method_body_follows(self.at) {
+                members.without_body.push(name);
                 return self.without_body();
             }
             let function = self.member_function(name, declared)?;

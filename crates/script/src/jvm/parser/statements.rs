@@ -174,9 +174,12 @@ impl Parser<'_> {
                 let to = self.tokens[self.at - 1].at;
                 let end = self.text[to..].find(['\n', ';', ':']).map_or(self.text.len(), |len| to + len);
                 let source = self.text[from..end].trim().into();
+                let is_in_line = !self.text[from..to].contains('\n');
+                let start =
+                    if is_in_line { from as u32 } else { super::super::power_assert::NOT_IN_ONE_LINE };
                 let message =
                     if self.accept(":") || self.accept(",") { Some(self.expression()?) } else { None };
-                out.push(Stmt::Assert(condition, message, source));
+                out.push(Stmt::Assert(condition, message, source, start));
                 self.end_of_statement()?;
             }
             "synchronized" => {

@@ -118,7 +118,10 @@ impl Machine<'_> {
     }
 
     fn run_body(&mut self, function: &Arc<Function>, frame: &Rc<Frame>) -> Outcome {
+        // The parts of what a function evaluates are none of an assertion that calls it.
+        let recorded = self.recorded.take();
         let outcome = self.statements(&function.body, frame);
+        self.recorded = recorded;
         let value = match outcome? {
             Flow::Return(value) => value,
             Flow::Next(value) if self.groovy() => value,

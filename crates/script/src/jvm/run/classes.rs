@@ -97,7 +97,11 @@ impl Machine<'_> {
         }
         let role = Role::Statics(definition.clone());
         // Methods of BeanShell's classes see the script's variables.
-        let parent = if self.beanshell() { Some(self.global.clone()) } else { None };
+        let parent = match self.parent_of(definition) {
+            Some(above) => Some(self.statics(&above)?),
+            None if self.beanshell() => Some(self.global.clone()),
+            None => None,
+        };
         let frame = Rc::new(Frame::new(fields(definition, true), parent, role));
         self.statics.insert(definition.class, frame.clone());
         self.create_constants(definition, &frame)?;
@@ -246,84 +250,6 @@ impl Machine<'_> {
                 Err(missing::exception(self, &object, name, arguments))
             }
         }
-    }
-
-    /// What the constructors of exceptions take: a message and a cause.
-    fn set_message(&mut self, object: &V, arguments: &[V]) -> Outcome {
-        let is_exception = |value: &V| matches!(value, V::Object(_)) && value.as_text().is_none();
-        let (message, cause) = match arguments {
-            [] => (V::NULL, V::NULL),
-            [cause] if is_exception(cause) => {
-                (V::text(super::super::library::print::java(self, cause)?), cause.clone())
-            }
-            [message] => (message.clone(), V::NULL),
-            [message, cause, ..] => (message.clone(), cause.clone()),
-        };
-        self.set_own_field(object, "$message", &message).transpose()?;
-        self.set_own_field(object, "$cause", &cause).transpose()?;
-        Ok(V::NULL)
-    }
-
-    /// A method that a class below an exception has from it.
-    fn method_of_exception(&mut self, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
-        let message = self.own_field(object, "$message")?;
-        Some(Ok(match (method, arguments) {
-            ("getMessage" | "getLocalizedMessage", []) => message,
-            ("getCause", []) => self.own_field(object, "$cause").unwrap_or(V::NULL),
-            ("getStackTrace", []) => V::array(Vec::new(), Base::Any),
-            ("printStackTrace", []) => V::NULL,
-            ("toString", []) => {
-                let V::Object(inner) = object else { return None };
-                let name = inner.class().name();
-                match message {
-                    V::Plain(crate::Value::Null) => V::text(name),
-                    message => match super::super::library::print::java(self, &message) {
-                        Ok(message) => V::text(format!("{name}: {message}")),
-                        Err(fault) => return Some(Err(fault)),
-                    },
-                }
-            }
-            _ => return None,
-        }))
-    }
-
-    /// A method that every enumeration has.
-    fn method_of_enumeration(
-        &mut self,
-        frame: &Rc<Frame>,
-        object: &V,
-        method: &str,
-        arguments: &[V],
-    ) -> Option<Outcome> {
-        let definition = frame.definition()?.clone();
-        if definition.constants.is_empty() {
-            return None;
-        }
-        let ordinal = |machine: &mut Self, value: &V| {
-            machine.own_field(value, "$ordinal").and_then(|value| value.as_long()).unwrap_or(-1)
-        };
-        Some(Ok(match (object, method, arguments) {
-            (V::Class(_), "values", []) => {
-                let names = definition.constants.iter();
-                V::array(names.filter_map(|(name, _)| self.find(frame, *name)).collect(), Base::Any)
-            }
-            (V::Class(class), "valueOf", [name]) => {
-                let wanted = name.as_text().unwrap_or_default().to_owned();
-                let found =
-                    definition.constants.iter().find(|(name, _)| *self.tree.names[*name as usize] == *wanted);
-                match found.and_then(|(name, _)| self.find(frame, *name)) {
-                    Some(constant) => constant,
-                    None => {
-                        let message = format!("No enum constant {}.{wanted}", class.name());
-                        return Some(Err(thrown("IllegalArgumentException", message)));
-                    }
-                }
-            }
-            (V::Object(_), "name" | "toString", []) => self.own_field(object, "$name")?,
-            (V::Object(_), "ordinal", []) => V::int(ordinal(self, object)),
-            (V::Object(_), "compareTo", [other]) => V::int(ordinal(self, object) - ordinal(self, other)),
-            _ => return None,
-        }))
     }
 
     /// Calls a method of an object or class of the script; `None`: it has none of that name for these arguments.
@@ -494,6 +420,9 @@ impl Machine<'_> {
         if let Some(value) = get(self, &frame, name) {
             return Ok(value);
         }
+        if let Some(value) = self.method_of_exception(object, &format!("get{}", capitalized(name)), &[]) {
+            return value;
+        }
         if let V::Class(class) = object
             && matches!(name, "name" | "simpleName" | "class")
         {
@@ -547,11 +476,12 @@ impl Machine<'_> {
         if self.tree.classes.is_empty() {
             return None;
         }
-        let method = match operators::method(operator) {
-            "compareTo" => return None,
-            method => method,
-        };
+        let method = operators::method(operator);
         let frame = self.frame_of(left)?.ok()?;
+        if method == "compareTo" {
+            let order = self.method_of_enumeration(&frame, left, method, std::slice::from_ref(right))?;
+            return Some(order.map(|order| operators::of_order(operator, &order)));
+        }
         self.call_in(&frame, method, std::slice::from_ref(right))
     }
 }
@@ -569,8 +499,14 @@ fn fields(definition: &Definition, is_static: bool) -> Vec<Variable> {
 
 /// The frame of an object or its class that has the field.
 fn holder(frame: &Rc<Frame>, name: u32) -> Option<Rc<Frame>> {
-    let has = |frame: &Rc<Frame>| frame.variables.borrow().iter().any(|known| known.name == name);
-    if has(frame) { Some(frame.clone()) } else { frame.parent.clone().filter(has) }
+    let mut at = Some(frame);
+    while let Some(frame) = at.filter(|frame| frame.definition().is_some()) {
+        if frame.variables.borrow().iter().any(|known| known.name == name) {
+            return Some(frame.clone());
+        }
+        at = frame.parent.as_ref();
+    }
+    None
 }
 
 fn set(frame: &Rc<Frame>, name: u32, value: V) {

@@ -86,8 +86,8 @@ pub(super) fn reading(
     Some(match (method, arguments) {
         ("peekFirst", []) => Ok(items.first().cloned().unwrap_or(V::NULL)),
         ("peekLast", []) => Ok(items.last().cloned().unwrap_or(V::NULL)),
-        ("element" | "firstElement", []) => end(items.first()),
-        ("lastElement", []) => end(items.last()),
+        ("element" | "firstElement" | "getFirst", []) => end(items.first()),
+        ("lastElement" | "getLast", []) => end(items.last()),
         ("empty", []) => Ok(V::truth(items.is_empty())),
         ("elements", []) => Ok(iterator()),
         ("findFirst" | "findAny", []) => Ok(optional::optional(items.first().cloned())),
