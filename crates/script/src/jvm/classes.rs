@@ -270,6 +270,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ("java.util.concurrent", "ConcurrentMap", "Map"),
     ("java.lang", "Runtime", "Object"),
     ("java.net", "InetAddress", "Object"),
+    ("java.nio.file", "StandardOpenOption", "Object"),
     ("java.net", "URI", "Object"),
     ("java.net", "URISyntaxException", "Exception"),
     ("java.io", "ByteArrayOutputStream", "OutputStream"),

@@ -84,7 +84,7 @@ const MORE_METHODS: &str = "\
     atOffset atTime averagingInt bitCount boxed cardinality charset clearTime compareAndSet compute \
     computeIfPresent convert countDown createTempFile deleteDir deleteOnExit descendingMap divide dump \
     duration elements empty errorOffset filesMatching firstElement firstEntry firstKey floorKey forEachOrdered \
-    findAny findFirst load withCloseable get getAndAdd getAndUpdate getAssertionResults getBuffer getDayOfWeek getDisplayName getElement \
+    combinations findAny findFirst load withCloseable get getAndAdd getAndUpdate getAssertionResults getBuffer getDayOfWeek getDisplayName getElement \
     getErrorOffset getExponent getFileName getGroup getIterator getLeastSignificantBits getMaximumNumberOfParameters \
     getMostSignificantBits getOffset getPriority getRawOffset getStackTrace getStandardName getState \
     getTestLogicalAction hasNextInt hasNextLine headMap ifPresent inDaylightTime insertElementAt ints \

@@ -428,6 +428,15 @@ fn power(machine: &mut Machine<'_>, left: &V, right: &V) -> Outcome {
     })
 }
 
+/// Whether the operator asks for the order of two values.
+pub(super) fn is_relation(operator: Operator) -> bool {
+    matches!(
+        operator,
+        Operator::Spaceship
+            | Operator::Plain(Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual)
+    )
+}
+
 /// What a comparison gives for the result of `compareTo`.
 pub(super) fn of_order(operator: Operator, order: &V) -> V {
     let order = order.as_long().unwrap_or(0);

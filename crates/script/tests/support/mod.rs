@@ -25,6 +25,7 @@ pub struct Sample {
     pub code: String,
     pub label: String,
     pub message: String,
+    pub start_ms: i64,
 }
 
 impl SampleFacts for Sample {
@@ -59,7 +60,14 @@ impl SampleFacts for Sample {
         0
     }
     fn start_time_ms(&self) -> i64 {
-        0
+        self.start_ms
+    }
+    fn change(&mut self, name: &str, value: Value) -> bool {
+        match (name, value) {
+            ("StartTime", Value::Long(ms)) => self.start_ms = ms,
+            _ => return false,
+        }
+        true
     }
     fn end_time_ms(&self) -> i64 {
         0
@@ -106,6 +114,7 @@ impl User {
                 code: "200".into(),
                 label: "lab".into(),
                 message: "OK".into(),
+                start_ms: 0,
             },
             values: BTreeMap::new(),
             objects: BTreeMap::new(),

@@ -65,8 +65,28 @@ fn place(at: i64, len: usize) -> usize {
     usize::try_from(at).unwrap_or(0).min(len)
 }
 
+/// The least and greatest number of arguments of a method of `StringUtils`.
+fn arity(method: &str) -> (usize, usize) {
+    match method {
+        "isAnyBlank" | "isNoneBlank" | "isAnyEmpty" | "isNoneEmpty" => (1, usize::MAX),
+        "equalsAny" => (2, usize::MAX),
+        "split" | "defaultString" | "strip" => (1, 2),
+        "center" | "substring" | "indexOf" => (2, 3),
+        "replace" | "replaceOnce" | "mid" | "substringsBetween" | "ordinalIndexOf" => (3, 3),
+        "overlay" => (4, 4),
+        "chomp" | "chop" | "deleteWhitespace" | "swapCase" | "uncapitalize" | "length" | "normalizeSpace"
+        | "trimToNull" | "trimToEmpty" | "stripToEmpty" | "isAlpha" | "isAlphanumeric" | "isAlphaSpace"
+        | "isAllUpperCase" | "isAllLowerCase" => (1, 1),
+        _ => (2, 2),
+    }
+}
+
 fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`StringUtils.{method}` with these arguments"));
+    let (least, most) = arity(method);
+    if !(least..=most).contains(&arguments.len()) {
+        return Err(wrong());
+    }
     let first = arguments.first().and_then(text);
     let count = |at: usize| arguments.get(at).and_then(V::as_long);
     let second = arguments.get(1).map(|value| print::java(machine, value)).transpose()?;
@@ -159,6 +179,20 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
             let made = if method == "replace" { own.replace(of, &with) } else { own.replacen(of, &with, 1) };
             machine.spend_text(made.len())?;
             V::text(made)
+        }
+        ("substringsBetween", 3) => {
+            let (Some(open), Some(close)) = (of.filter(|open| !open.is_empty()), text(&arguments[2])) else {
+                return Ok(V::NULL);
+            };
+            let mut found = Vec::new();
+            let mut rest = own.as_str();
+            while let Some((between, behind)) =
+                rest.split_once(open).and_then(|(_, behind)| behind.split_once(close.as_str()))
+            {
+                found.push(V::text(between));
+                rest = behind;
+            }
+            if found.is_empty() { V::NULL } else { V::array(found, super::super::tree::Base::Text) }
         }
         ("getLevenshteinDistance", 2) => {
             let (a, b) = (units(&own), units(of.unwrap_or("")));

@@ -224,10 +224,7 @@ pub fn system_property(name: &str) -> Option<String> {
         "line.separator" => "\n".to_owned(),
         "file.separator" => "/".to_owned(),
         "path.separator" => ":".to_owned(),
-        "user.dir" => {
-            let folder = std::path::absolute("").ok()?.display().to_string();
-            folder.trim_end_matches('/').to_owned()
-        }
+        "user.dir" => std::env::current_dir().ok()?.display().to_string(),
         "user.home" => variable("HOME")?,
         "user.name" => variable("USER").unwrap_or_else(|| "user".to_owned()),
         "java.io.tmpdir" => std::env::temp_dir().display().to_string(),

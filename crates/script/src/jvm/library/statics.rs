@@ -147,7 +147,7 @@ fn of_values(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &
         }
         ("TimeZone", "getTimeZone", [zone]) | ("ZoneId" | "ZoneOffset", "of", [zone]) => {
             let zone = text_of(machine, zone)?;
-            Ok(V::object(Object::Zone(time::zone_of(&zone), zone)))
+            Ok(V::object(Object::Zone(time::zone_of(&zone), zones::normal_name(&zone))))
         }
         ("TimeZone", "getDefault", []) | ("ZoneId", "systemDefault", []) => {
             Ok(V::object(Object::Zone(TimeZone::system(), "system".into())))

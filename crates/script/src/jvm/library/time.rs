@@ -330,6 +330,7 @@ fn calendar_values(
             Ok(V::NULL)
         }
         ("getActualMaximum", [field]) => Ok(V::int(match field.as_long() {
+            Some(1) => 292_278_994,
             Some(2) => 11,
             Some(6) => i64::from(at.date().days_in_year()),
             Some(11) => 23,

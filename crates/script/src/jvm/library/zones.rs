@@ -48,6 +48,18 @@ pub fn text_of_zone(at: DateTime, zone: &TimeZone) -> Result<String, Fault> {
     Ok(offset_text(offset) + &region)
 }
 
+/// The name of a zone that is given by its offset: `GMT+2` is `GMT+02:00`.
+pub fn normal_name(name: &str) -> String {
+    let digits = name.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    let prefix = &name[..name.len() - digits.len()];
+    let is_offset = matches!(prefix, "" | "GMT" | "UTC" | "UT") && digits.starts_with(['+', '-']);
+    if !is_offset {
+        return name.to_owned();
+    }
+    let offset = super::time::zone_of(digits).to_offset(Timestamp::UNIX_EPOCH);
+    format!("{prefix}{}", offset_text(offset).trim_start_matches('Z'))
+}
+
 /// The zone as an object.
 pub fn zone(zone: TimeZone, name: &str) -> V {
     V::object(Object::Zone(zone, name.to_owned()))

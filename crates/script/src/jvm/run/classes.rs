@@ -478,6 +478,9 @@ impl Machine<'_> {
         }
         let method = operators::method(operator);
         let frame = self.frame_of(left)?.ok()?;
+        if method == "compareTo" && !operators::is_relation(operator) {
+            return None;
+        }
         if method == "compareTo" {
             let order = self.method_of_enumeration(&frame, left, method, std::slice::from_ref(right))?;
             return Some(order.map(|order| operators::of_order(operator, &order)));

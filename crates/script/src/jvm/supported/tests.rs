@@ -177,6 +177,9 @@ fn arguments(machine: &Machine<'_>) -> Vec<V> {
         made("org.apache.jmeter.threads.JMeterContext.TestLogicalAction.CONTINUE"),
         made("new org.apache.jmeter.samplers.SampleResult()"),
         made("groovy.time.TimeCategory.getMinutes(5)"),
+        made("java.time.Period.ofDays(1)"),
+        made("java.time.Duration.ofDays(1)"),
+        V::text("HTTPSampler.path"),
     ]
 }
 
@@ -190,7 +193,13 @@ fn combinations(machine: &Machine<'_>, count: u32) -> Vec<Vec<V>> {
             let first = [0, 1, 2, 3, 4, 5, 8, 13, 14, 16, 18, 30];
             let pairs = first.iter().flat_map(|a| all.iter().map(|b| vec![all[*a].clone(), b.clone()]));
             let filters = V::array(Vec::new(), Base::Any);
-            pairs.chain([vec![V::truth(false), V::truth(false)], vec![V::text("$"), filters]]).collect()
+            pairs
+                .chain([
+                    vec![V::text("HTTPSampler.path"), V::text("a")],
+                    vec![V::truth(false), V::truth(false)],
+                    vec![V::text("$"), filters],
+                ])
+                .collect()
         }
         _ => vec![
             vec![V::text("a"), V::text("a"), V::text("a")],
@@ -205,6 +214,16 @@ fn combinations(machine: &Machine<'_>, count: u32) -> Vec<Vec<V>> {
             vec![V::truth(false), V::truth(true), V::truth(true)],
             vec![V::int(1), V::int(1), V::int(1)],
             vec![V::int(5), V::int(1), closure(machine, 1)],
+            vec![V::int(0), V::int(0), V::object(Object::Zone(TimeZone::UTC, "UTC".into()))],
+            (1..=7).map(V::int).chain([V::object(Object::Zone(TimeZone::UTC, "UTC".into()))]).collect(),
+            vec![
+                V::array(vec![V::int(1)], Base::Int),
+                V::int(0),
+                V::array(vec![V::int(2)], Base::Int),
+                V::int(0),
+                V::int(1),
+            ],
+            vec![V::int(0), V::text("a"), V::int(0), V::int(1)],
             vec![V::int(0), V::int(1), V::text("a")],
             vec![V::text("a"), V::int(1), V::text("a")],
         ],

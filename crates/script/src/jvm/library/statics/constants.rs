@@ -68,6 +68,7 @@ const TABLE: &[Row] = &[
         |name| java_duration::constant_named("Month", name).unwrap_or(V::NULL),
     ),
     ("TextStyle", "FULL SHORT", V::text),
+    ("StandardOpenOption", "APPEND CREATE CREATE_NEW TRUNCATE_EXISTING WRITE", V::text),
     ("Duration", "ZERO", |_| java_duration::duration(0)),
     ("String", "CASE_INSENSITIVE_ORDER", |_| comparators::ignoring_case()),
     ("Cipher", "ENCRYPT_MODE", |_| V::int(1)),
