@@ -168,7 +168,7 @@ fn a_function_that_jmeter_no_longer_has_is_left_as_text() {
 #[test]
 fn an_unsupported_text_built_during_the_run_stops_it() {
     let (mut world, templates) = World::compiled(&["<${__eval(${text})}>", "<${__groovy(${script})}>"]);
-    world.user.variables.set("text", "${__groovy(Runtime.version)}");
+    world.user.variables.set("text", "${__groovy(ProcessHandle.current)}");
     world.user.variables.set("script", "new URL('x').text");
     assert_eq!(world.render(&templates[0]), "<>");
     assert_eq!(world.user.run.stop(), Stop::Graceful);
@@ -177,7 +177,7 @@ fn an_unsupported_text_built_during_the_run_stops_it() {
     assert_eq!(world.render(&templates[1]), "<>");
     assert_eq!(world.user.run.stop(), Stop::No);
     insta::assert_snapshot!(world.log().join("\n"), @r#"
-    Error in "${__groovy(Runtime.version)}": __groovy: the class or object `Runtime` is not supported (column 1) (only JMeter's own interpreter can run this script)
+    Error in "${__groovy(ProcessHandle.current)}": __groovy: the class or object `ProcessHandle` is not supported (column 1) (only JMeter's own interpreter can run this script)
     Error a text built during the run is not supported, see the line above; the test stops
     Warn __groovy: `text` in a script with `new URL`, which would open a connection, is not supported (column 14)
     "#);

@@ -263,9 +263,9 @@ fn groovy() -> Language {
 
 #[test]
 fn what_the_interpreter_lacks_is_an_exception_and_noted() {
-    // Groovy has `stripIndent`, and the type of `x` is not known before the script runs.
+    // Groovy has `stripMargin` with a character, and the type of `x` is not known before the script runs.
     let script =
-        "def x = vars.get('y'); try { x.stripIndent() } catch (Exception e) { vars.put('caught', 'yes') }";
+        "def x = vars.get('y'); try { x.stripMargin('#') } catch (Exception e) { vars.put('caught', 'yes') }";
     let processor = ScriptProcessor::after(settings(groovy(), script)).expect("accepted");
     let mut user = user_with_body("body");
     user.variables.set("y", "text");
