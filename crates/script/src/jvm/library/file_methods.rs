@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -78,8 +79,11 @@ pub fn temporary(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Ou
         },
         _ => std::env::temp_dir(),
     };
+    // Users with equal random numbers do not get the name of a file that another has just deleted.
+    static MADE: AtomicU64 = AtomicU64::new(0);
     loop {
-        let number = machine.scope.random_bits();
+        let made = MADE.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id());
+        let number = machine.scope.random_bits().wrapping_add(made);
         let path = folder.join(format!("{prefix}{number}{suffix}"));
         let made = if method == "createTempFile" {
             fs::OpenOptions::new().write(true).create_new(true).open(&path).map(|_| ())
