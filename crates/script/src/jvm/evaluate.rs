@@ -88,6 +88,7 @@ fn path(machine: &Machine<'_>, expr: &Expr) -> Option<String> {
 }
 
 /// Evaluates an expression that is no variable.
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
     match &expr.kind {
         Kind::Literal(value) => Ok(V::Plain(value.clone())),

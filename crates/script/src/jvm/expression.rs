@@ -356,6 +356,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm for each form")]
     fn postfix(&mut self) -> Result<Expr, ScriptError> {
         let mut expr = self.primary()?;
         // A chain of calls is a tree as deep as the chain is long.

@@ -81,6 +81,7 @@ fn arity(method: &str) -> (usize, usize) {
     }
 }
 
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`StringUtils.{method}` with these arguments"));
     let (least, most) = arity(method);

@@ -165,6 +165,7 @@ fn of_collections(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> O
 }
 
 /// Numbers, files, streams and JSON.
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));

@@ -19,6 +19,7 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<
 }
 
 /// Calls a method; `Unsupported` if it is not implemented here.
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     if object.is_null() {
         return match (method, arguments) {

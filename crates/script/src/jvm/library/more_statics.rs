@@ -67,7 +67,9 @@ fn collections(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Opti
         ("singletonMap", [key, value]) => Ok(V::map(vec![(key.clone(), value.clone())])),
         ("unmodifiableSet" | "unmodifiableCollection" | "synchronizedSet", [value]) => Ok(value.clone()),
         ("list", [items]) => Ok(V::list(items.items()?)),
-        ("enumeration", [items]) => Ok(V::object(Object::Iterator(std::cell::RefCell::new(items.items()?.into())))),
+        ("enumeration", [items]) => {
+            Ok(V::object(Object::Iterator(std::cell::RefCell::new(items.items()?.into()))))
+        }
         ("frequency", [items, item]) => {
             let count = items.items()?.iter().filter(|known| known.equals(item)).count();
             Ok(V::int(count as i64))

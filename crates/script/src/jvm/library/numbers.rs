@@ -70,6 +70,7 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
 }
 
 /// Methods that repeat, round and convert.
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 fn repeated(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     let V::Plain(plain) = object else { return Err(unknown(object, method)) };
     match (method, arguments) {

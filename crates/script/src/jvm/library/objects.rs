@@ -17,6 +17,7 @@ use super::{
 };
 use crate::Value;
 
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 pub fn call(
     machine: &mut Machine<'_>,
     inner: &Rc<Object>,
@@ -352,6 +353,7 @@ fn slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V])
     }
 }
 
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 fn builder(
     machine: &mut Machine<'_>,
     text: &std::cell::RefCell<String>,

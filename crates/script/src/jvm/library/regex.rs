@@ -23,6 +23,7 @@ pub fn item(text: &str, groups: &Groups) -> V {
     V::list((0..groups.len()).map(|at| group(text, groups, at)).collect())
 }
 
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 pub fn call(
     machine: &mut Machine<'_>,
     matcher: &Matcher,

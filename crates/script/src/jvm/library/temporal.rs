@@ -15,6 +15,7 @@ fn failed(error: jiff::Error) -> Fault {
 }
 
 /// `LocalDate.now()`, `LocalDate.parse(…)`, `LocalDate.of(…)` and their like.
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &[V]) -> Outcome {
     let kind = match class {
         "LocalDate" => Temporal::Date,
@@ -206,6 +207,7 @@ fn unit_span(unit: &str, amount: i64) -> Option<Result<jiff::Span, jiff::Error>>
     })
 }
 
+#[allow(clippy::too_many_lines, reason = "one arm for each form")]
 pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     let V::Object(inner) = object else { return Err(unknown(object, method)) };
     let Object::Temporal(kind, at, zone) = &**inner else { return Err(unknown(object, method)) };

@@ -197,11 +197,11 @@ impl Machine<'_> {
             found.body.first(),
             Some(Stmt::Expr(Expr { kind: Kind::Super(_, None, _) | Kind::Call(None, ..), .. }))
         );
-        if !calls_other && let Some(parent) = self.parent_of(definition) {
-            match self.run_constructor(&parent, frame, &[]) {
-                Some(Err(fault)) => return Some(Err(fault)),
-                _ => {}
-            }
+        if !calls_other
+            && let Some(parent) = self.parent_of(definition)
+            && let Some(Err(fault)) = self.run_constructor(&parent, frame, &[])
+        {
+            return Some(Err(fault));
         }
         let inner = self.inner(frame);
         Some(self.call_function(found, arguments.to_vec(), &inner))
