@@ -331,3 +331,27 @@ fn objects_among_the_variables_have_their_text() {
     assert_eq!(user.variables.get("l"), Some("[{a=1}, 2]"), "changed after it was put there");
     assert_eq!(user.variables.get("void"), None);
 }
+
+#[test]
+fn properties_that_are_no_texts_are_seen_by_scripts_only() {
+    let script = "props.put('number', 5L); props.put('flag', true); \
+                  vars.put('seen', '' + (props.get('number') + 1) + props.get('flag') + \
+                  props.get('number').class.simpleName + props.getProperty('number'))";
+    let processor = ScriptProcessor::after(settings(groovy(), script)).expect("accepted");
+    let mut user = user_with_body("body");
+    processor.process(&mut user);
+    assert_eq!(user.variables.get("seen"), Some("6trueLongnull"));
+    assert_eq!(user.run.properties.get("number"), None, "elements and functions do not see it");
+    assert!(ScriptProcessor::after(settings(groovy(), "props.put('map', [a: 1])")).is_err());
+}
+
+#[test]
+fn beanshell_compares_texts_as_objects() {
+    let script = "String a = \"x\"; String b = \"x\"; String made = a.substring(0) + \"\"; vars.put(\"kept\", \"x\"); \
+                  vars.put(\"seen\", \"\" + (a == b) + (made == a) + made.equals(a) + (vars.get(\"kept\") == \"x\"))";
+    let language = Language::JavaLike(JavaLike::BeanShell);
+    let processor = ScriptProcessor::after(settings(language, script)).expect("accepted");
+    let mut user = user_with_body("body");
+    processor.process(&mut user);
+    assert_eq!(user.variables.get("seen"), Some("truefalsetruetrue"));
+}
