@@ -11,7 +11,7 @@ use busyhour_program::variables::Names;
 use crate::problem::Problem;
 
 /// Parses a text during the run and appends its value.
-pub(crate) type RenderText = fn(&str, &mut UserState, &mut String);
+pub type RenderText = fn(&str, &mut UserState, &mut String);
 
 /// Where the names of a text are looked up.
 pub(crate) enum Place<'a> {

@@ -43,6 +43,7 @@ use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_slices::Number;
+pub use context::RenderText;
 use context::{Context, Place};
 pub use entities::unescape_html;
 pub use problem::{Problem, ProblemKind};

@@ -14,6 +14,7 @@ use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, User
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
 
+use crate::context::RenderText;
 use crate::sample_facts::Facts;
 use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
 use busyhour_program::ElementError;
@@ -26,6 +27,7 @@ pub struct UserScope<'a> {
     /// In a sampler's script: the result of the sample before.
     previous: Option<Facts>,
     verdict: Option<Verdict>,
+    render_text: RenderText,
     /// Operations that the script used and the interpreter lacks.
     gaps: Vec<String>,
 }
@@ -37,18 +39,23 @@ impl std::fmt::Debug for UserScope<'_> {
 }
 
 impl<'a> UserScope<'a> {
-    /// The world of a script that this user runs.
-    pub fn new(user: &'a mut UserState) -> Self {
+    /// The world of a script that this user runs. `render_text` evaluates texts that the script composes:
+    /// [`render_text`](crate::render_text).
+    pub fn new(user: &'a mut UserState, render_text: RenderText) -> Self {
         let facts = Facts::of(user);
-        Self { user, facts, previous: None, verdict: None, gaps: Vec::new() }
+        Self { user, facts, previous: None, verdict: None, render_text, gaps: Vec::new() }
     }
 
     /// The world of a sampler's script: the result that it makes is the user's, `previous` that of the sample before.
     #[must_use]
-    pub fn of_sampler(user: &'a mut UserState, previous: Option<SampleResult>) -> Self {
+    pub fn of_sampler(
+        user: &'a mut UserState,
+        render_text: RenderText,
+        previous: Option<SampleResult>,
+    ) -> Self {
         let clock = user.run.clock.clone();
         let previous = previous.map(|result| Facts { result, clock, is_sampler: false });
-        let mut scope = Self::new(user);
+        let mut scope = Self::new(user, render_text);
         scope.previous = previous;
         scope.facts.is_sampler = true;
         scope
@@ -56,8 +63,8 @@ impl<'a> UserScope<'a> {
 
     /// The world of an assertion's script.
     #[must_use]
-    pub fn of_assertion(user: &'a mut UserState) -> Self {
-        let mut scope = Self::new(user);
+    pub fn of_assertion(user: &'a mut UserState, render_text: RenderText) -> Self {
+        let mut scope = Self::new(user, render_text);
         scope.verdict = Some(Verdict::default());
         scope
     }
@@ -171,7 +178,8 @@ impl Scope for UserScope<'_> {
     fn evaluate_text(&mut self, text: &str) -> String {
         // Functions read the result of the user.
         std::mem::swap(&mut self.user.result, &mut self.facts.result);
-        let value = crate::evaluate_text(text, self.user);
+        let mut value = String::new();
+        (self.render_text)(text, self.user, &mut value);
         std::mem::swap(&mut self.user.result, &mut self.facts.result);
         value
     }

@@ -18,6 +18,7 @@ use busyhour_program::user::UserState;
 use busyhour_script::{ResultReads, ScriptError, Value, java_like, javascript, jexl};
 
 use crate::arguments::{Arguments, Made, Target, with_text};
+use crate::context::RenderText;
 use crate::problem::{Problem, ProblemKind};
 use crate::scope::UserScope;
 
@@ -84,8 +85,13 @@ impl Language {
 }
 
 impl Compiled {
-    fn evaluate(&self, user: &mut UserState, function: &str) -> Result<Value, ScriptError> {
-        let mut scope = UserScope::new(user);
+    fn evaluate(
+        &self,
+        user: &mut UserState,
+        function: &str,
+        render_text: RenderText,
+    ) -> Result<Value, ScriptError> {
+        let mut scope = UserScope::new(user, render_text);
         let value = match self {
             Compiled::Jexl(script) => script.evaluate(&mut scope),
             Compiled::JavaScript(script) => script.evaluate(&mut scope),
@@ -102,6 +108,7 @@ struct Script {
     language: Language,
     text: Text,
     target: Target,
+    render_text: RenderText,
 }
 
 #[derive(Debug)]
@@ -170,7 +177,8 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
             Text::Varying(template)
         }
     };
-    Ok(Arc::new(Script { name: arguments.name, language, text, target: arguments.target(1) }))
+    let (target, render_text) = (arguments.target(1), arguments.render_text());
+    Ok(Arc::new(Script { name: arguments.name, language, text, target, render_text }))
 }
 
 /// Records what a script of the plan may read. The reads of a script that is built during the run are already recorded
@@ -262,10 +270,10 @@ pub fn end_user(user: &mut UserState, message: &str) {
 impl Function for Script {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let value = match &self.text {
-            Text::Constant(script) => script.evaluate(user, self.name),
+            Text::Constant(script) => script.evaluate(user, self.name, self.render_text),
             Text::Varying(template) => {
                 with_text(template, user, |user, text| match &*kept(self.language, text) {
-                    Ok(script) => script.evaluate(user, self.name),
+                    Ok(script) => script.evaluate(user, self.name, self.render_text),
                     Err(error) => Err(error.clone()),
                 })
             }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use busyhour_functions::{UserScope, end_user};
+use busyhour_functions::{UserScope, end_user, render_text};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::result::Retention;
 use busyhour_program::run::{Level, ScriptIssue};
@@ -389,9 +389,11 @@ impl ScriptText {
         let mut memory = self.remembered(user);
         let has_result = user.has_result;
         let mut scope = match world {
-            World::Plain => UserScope::new(user),
-            World::Sampler(previous) => UserScope::of_sampler(user, previous.map(|result| *result)),
-            World::Assertion => UserScope::of_assertion(user),
+            World::Plain => UserScope::new(user, render_text),
+            World::Sampler(previous) => {
+                UserScope::of_sampler(user, render_text, previous.map(|result| *result))
+            }
+            World::Assertion => UserScope::of_assertion(user, render_text),
         };
         let bindings = || {
             let args = parameters.split(' ').filter(|part| !part.is_empty()).map(str::to_owned).collect();

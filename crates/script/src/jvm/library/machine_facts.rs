@@ -9,6 +9,7 @@ use super::super::objects::Object;
 use super::super::value::V;
 use super::instance::{Instance, Offer, no_static, not_made};
 use super::{print, text_of, unknown};
+use crate::Scope;
 
 const LOCK: &str = "lock unlock tryLock isLocked lockInterruptibly readLock writeLock countDown getCount await acquire \
                     release tryAcquire availablePermits";
@@ -218,8 +219,8 @@ impl Instance for Joiner {
 }
 
 /// A property of Java's machine that scripts ask for.
-pub fn system_property(name: &str) -> Option<String> {
-    let variable = |name: &str| std::env::var(name).ok();
+pub fn system_property(scope: &dyn Scope, name: &str) -> Option<String> {
+    let variable = |name: &str| scope.environment(name);
     Some(match name {
         "line.separator" => "\n".to_owned(),
         "file.separator" => "/".to_owned(),

@@ -62,7 +62,8 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             } else {
                 machine.scope.property(&key)
             };
-            let known = if method == "getenv" { None } else { machine_facts::system_property(&key) };
+            let known =
+                if method == "getenv" { None } else { machine_facts::system_property(machine.scope, &key) };
             Ok(found.or(known).map_or_else(|| rest.first().cloned().unwrap_or(V::NULL), V::text))
         }
         ("System", "getenv", []) => {
@@ -73,8 +74,9 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         ("System", "getProperties", []) => {
             let mut names = machine.scope.property_names();
             names.extend(machine_facts::SYSTEM_PROPERTIES.iter().map(|name| (*name).to_owned()));
-            let value =
-                |name: &String| machine.scope.property(name).or_else(|| machine_facts::system_property(name));
+            let value = |name: &String| {
+                machine.scope.property(name).or_else(|| machine_facts::system_property(machine.scope, name))
+            };
             let entries =
                 names.iter().filter_map(|name| Some((V::text(name), V::text(value(name)?)))).collect();
             Ok(V::map(entries))
