@@ -348,6 +348,7 @@ mod tests {
                 method: method.map(str::to_owned),
                 think: None,
                 closed: None,
+                keep_secrets: false,
             }
             .facts()
             .unwrap()

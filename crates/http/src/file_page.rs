@@ -66,12 +66,12 @@ pub(crate) async fn read(
             result.data_type = DataType::Text;
             result.encoding.push_str(encoding);
             result.content_type = format!("text/html; charset={encoding}");
-            if keep.body {
-                if let Err(no_memory) = result.body_memory.append(&mut result.body, &content) {
-                    let failure = Failure::no_memory(no_memory);
-                    failure.write_to(result, keep.body);
-                    busyhour_limits::exceeded(Limit::BodyMemory);
-                }
+            if keep.body
+                && let Err(no_memory) = result.body_memory.append(&mut result.body, &content)
+            {
+                let failure = Failure::no_memory(no_memory);
+                failure.write_to(result, keep.body);
+                busyhour_limits::exceeded(Limit::BodyMemory);
             }
         }
         Err(error) => {

@@ -194,10 +194,11 @@ impl Partition {
             let (before, rest) = costs.split_at_mut(to);
             let (totals, begins) = (&mut rest[0], &mut begins[to]);
             totals[0] = cost(&(0..to));
-            for from in length_min..(to + 1).saturating_sub(length_min) {
+            let end = (to + 1).saturating_sub(length_min);
+            for (from, before) in before.iter().enumerate().take(end).skip(length_min) {
                 let of_range = cost(&(from..to));
                 for more in 1..SEGMENTS_MAX {
-                    let total = before[from][more - 1] + of_range;
+                    let total = before[more - 1] + of_range;
                     if total < totals[more] {
                         totals[more] = total;
                         begins[more] = from;

@@ -17,7 +17,7 @@ use busyhour_record::{
     RunNames, Sample, SampleFilter, SampleTimes, SaveConfig, Snapshot, read_snapshots,
 };
 use busyhour_report::numbers::{duration, ms, percent, rate, thousands};
-use busyhour_report::{Look, RunShow, capacity_html, comparison_html, end_of_run, html_report};
+use busyhour_report::{Look, RunShow, Written, capacity_html, comparison_html, end_of_run, html_report};
 use busyhour_runs::{
     ResultsOptions, ResultsPart, RunReading, measure_loads, measure_run, record_reading, summarise_results,
 };
@@ -116,14 +116,14 @@ fn closed_load(users: u32, groups: u32, seconds: u64, failing: f64) -> Load {
     load
 }
 
-/// Records `load` as a run directory with its result file.
-fn record(dir: &Path, load: &Load, xml: bool) -> PathBuf {
-    let dir = RunDir::create(dir.to_owned()).unwrap();
-    let is_open = !load.arrivals.is_empty();
-    let mut manifest = Manifest {
+/// The manifest of a run that has not ended.
+fn manifest() -> Manifest {
+    Manifest {
         version: MANIFEST_VERSION,
         busyhour: "0.1.0".into(),
-        plan: PlanFile { path: "shop.jmx".into(), name: "Shop".into(), sha256: "ab".repeat(32) },
+        plan: PlanFile { path: "shop.jmx".into(), name: "Shop".into(), sha256: "ab".repeat(32), url: None },
+        rate_timers: Vec::new(),
+        results_file: None,
         seed: 7,
         command_line: ["busyhour", "run", "shop.jmx"].map(String::from).to_vec(),
         properties: BTreeMap::new().into_iter().collect(),
@@ -134,7 +134,14 @@ fn record(dir: &Path, load: &Load, xml: bool) -> PathBuf {
         thresholds: Vec::new(),
         events: Vec::new(),
         outcome: None,
-    };
+    }
+}
+
+/// Records `load` as a run directory with its result file.
+fn record(dir: &Path, load: &Load, xml: bool) -> PathBuf {
+    let dir = RunDir::create(dir.to_owned()).unwrap();
+    let is_open = !load.arrivals.is_empty();
+    let mut manifest = manifest();
     dir.write_manifest(&manifest).unwrap();
     let labels = Labels::new();
     let names = ["Buyers", "Sellers", "Visitors"].map(|name| GroupName { name: name.into(), number: 1 });
@@ -389,17 +396,17 @@ fn cases(dir: &Path) -> Vec<Case> {
     let xml = record(&dir.join("xml"), &closed_load(7, 2, 14, 0.01), true);
     vec![
         case("open", &[record(&dir.join("open"), &open_load(25, 0..0, 0.0), false)], whole),
-        case("closed", &[closed.clone()], whole),
+        case("closed", std::slice::from_ref(&closed), whole),
         case("several groups", &[groups], whole),
         case("failures", &[failures], whole),
         case("all failed", &[all_failed], whole),
-        case("stall", &[stall.clone()], whole),
+        case("stall", std::slice::from_ref(&stall), whole),
         case("stall as CSV", &[jtl(&stall)], whole),
         case("XML", &[jtl(&xml)], whole),
         case("short", &[short], whole),
-        case("window", &[stall.clone()], ResultsPart::Window(5.0, 15.0)),
+        case("window", std::slice::from_ref(&stall), ResultsPart::Window(5.0, 15.0)),
         case("window of CSV", &[jtl(&stall)], ResultsPart::Window(2.0, 7.5)),
-        case("steady", &[closed.clone()], ResultsPart::Steady),
+        case("steady", std::slice::from_ref(&closed), ResultsPart::Steady),
         case("two generators", &[closed, stall], whole),
     ]
 }
@@ -427,9 +434,12 @@ fn equal_names_have_equal_values_in_all_outputs_of_a_run() {
             );
         }
         check_model(name, &page, &summary);
-        let terminal = end_of_run(&summary, RunShow::default(), &[], Look::default());
-        for text in [thousands(summary.total.samples), rate(summary.total.rate_per_s)] {
-            assert!(terminal.contains(&text), "{name}: {text} is not in\n{terminal}");
+        for details in [false, true] {
+            let show = RunShow { details, ..RunShow::default() };
+            let terminal = end_of_run(&summary, show, &Written::default(), Look::default());
+            for text in [thousands(summary.total.samples), rate(summary.total.rate_per_s)] {
+                assert!(terminal.contains(&text), "{name}: {text} is not in\n{terminal}");
+            }
         }
         // Rate, requests and time of the same line agree.
         let counted = summary.total.samples as f64 / summary.span_s;
@@ -500,8 +510,10 @@ fn a_comparison_has_the_numbers_of_its_runs() {
             record(&temp.path().join(format!("{at}")), &load, false)
         })
         .collect();
-    let measured: Vec<_> =
-        paths.iter().map(|path| measure_run(&[path.clone()], &RunReading::default()).unwrap()).collect();
+    let measured: Vec<_> = paths
+        .iter()
+        .map(|path| measure_run(std::slice::from_ref(path), &RunReading::default()).unwrap())
+        .collect();
     let settings = ComparisonSettings::default();
     for (base, new) in [(&measured[..1], &measured[2..3]), (&measured[..2], &measured[2..])] {
         let comparison = Comparison::new(base, new, settings, Vec::new()).unwrap();

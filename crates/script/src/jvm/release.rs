@@ -66,11 +66,7 @@ impl Rest {
             Object::Entry(key, value) => {
                 self.add(vec![std::mem::replace(key, V::NULL), std::mem::replace(value, V::NULL)]);
             }
-            Object::Own(frame) => {
-                if Rc::strong_count(frame) == 1 {
-                    self.add_variables(frame);
-                }
-            }
+            Object::Own(frame) if Rc::strong_count(frame) == 1 => self.add_variables(frame),
             Object::Library(instance) => {
                 let mut values = Vec::new();
                 instance.take_values(&mut values);

@@ -279,7 +279,7 @@ impl Cipher {
             let missing = 16 - data.len() % 16;
             data.resize(data.len() + missing, missing as u8);
         }
-        if data.len() % 16 != 0 {
+        if !data.len().is_multiple_of(16) {
             let message = match (encrypts, self.has_padding) {
                 (true, _) => "Input length not multiple of 16 bytes",
                 _ => "Input length must be multiple of 16 when decrypting with padded cipher",

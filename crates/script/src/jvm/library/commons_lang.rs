@@ -5,7 +5,7 @@ use super::super::machine::Machine;
 use super::super::types;
 use super::super::value::V;
 use super::instance::{Offer, not_made};
-use super::{commons_text, print};
+use super::{commons_text, print, text_units};
 use crate::Value;
 
 const fn offer(
@@ -117,7 +117,7 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
         }
         ("indexOf" | "lastIndexOf" | "ordinalIndexOf", [_, _, ..]) => {
             let (Some(own), Some(of)) = (first, second) else { return Ok(V::int(-1)) };
-            return Ok(V::int(position(method, &own, &of, count(2))));
+            return Ok(position(method, &own, &of, count(2)));
         }
         _ => {}
     }
@@ -252,17 +252,15 @@ fn tests(method: &str, arguments: &[V], first: Option<&str>, second: Option<&str
 }
 
 /// The place of a text in another, or −1.
-fn position(method: &str, own: &str, of: &str, from: Option<i64>) -> i64 {
+fn position(method: &str, own: &str, of: &str, from: Option<i64>) -> V {
+    if method != "ordinalIndexOf" {
+        return text_units::position(own, of, from, method == "lastIndexOf");
+    }
     let (own, of) = (units(own), units(of));
     let fits = |at: &usize| own.get(*at..*at + of.len()) == Some(&of[..]);
-    let from = from.unwrap_or(0);
     let mut places = (0..=own.len().saturating_sub(of.len())).filter(fits);
-    let found = match method {
-        "lastIndexOf" => places.last(),
-        "ordinalIndexOf" => usize::try_from(from - 1).ok().and_then(|at| places.nth(at)),
-        _ => places.find(|at| *at as i64 >= from),
-    };
-    found.map_or(-1, |at| at as i64)
+    let number = usize::try_from(from.unwrap_or(0) - 1).ok();
+    V::int(number.and_then(|number| places.nth(number)).map_or(-1, |at| at as i64))
 }
 
 /// The least number of changes that make one text the other.

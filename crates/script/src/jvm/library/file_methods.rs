@@ -147,7 +147,7 @@ pub fn of_file_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -
         ("deleteQuietly", [file]) => machine.invoke(file, "delete", Vec::new()),
         ("deleteDirectory", [file]) => machine.invoke(file, "deleteDir", Vec::new()).map(|_| V::NULL),
         ("forceMkdir", [file]) => machine.invoke(file, "mkdirs", Vec::new()).map(|_| V::NULL),
-        ("getFile", [parts @ ..]) => {
+        ("getFile", parts) => {
             let mut path = std::path::PathBuf::new();
             for part in parts {
                 path.push(part.as_text().unwrap_or(""));
