@@ -7,6 +7,7 @@ use std::sync::Arc;
 use busyhour_compile::{Options, OutlineNode, supported};
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_http::TlsPolicy;
+use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::run::Properties;
 
 use crate::args::CheckArgs;
@@ -62,7 +63,7 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
         outline: Vec::new(),
         diagnostics: vec![diagnostic],
     };
-    let bytes = match std::fs::read(path) {
+    let bytes = match read_input(path, INPUT_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
             let diagnostic =

@@ -1,10 +1,11 @@
 //! Options that define the load: a schedule of arrivals, or a number of users with think time.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_compile::{OpenOptions, no_free_user, think_law};
+use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_program::open::NoFreeUser;
 use clap::Args;
 
@@ -301,7 +302,7 @@ fn body(data: &[String]) -> Result<Option<String>, CommandError> {
     let mut parts = Vec::new();
     for text in data {
         parts.push(match text.strip_prefix('@') {
-            Some(file) => std::fs::read_to_string(file)
+            Some(file) => read_input_text(Path::new(file), INPUT_BYTES)
                 .map_err(|error| format!("-d {text}: {}", crate::io_hints::with_hint(&error)))?
                 .replace(['\r', '\n'], ""),
             None => text.clone(),

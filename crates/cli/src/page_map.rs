@@ -1,6 +1,7 @@
 //! The mapping of objects in a log to pages, as a TOML file.
 
 use crate::command_error::CommandError;
+use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -36,7 +37,7 @@ pub(crate) struct Page {
 impl PageMap {
     pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
         let name = path.display();
-        let text = std::fs::read_to_string(path)
+        let text = read_input_text(path, INPUT_BYTES)
             .map_err(|error| format!("cannot read {name}: {}", crate::io_hints::with_hint(&error)))?;
         Self::parse(&text).map_err(|problem| format!("{name}: {problem}").into())
     }

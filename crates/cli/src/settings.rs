@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::run::Properties;
 
 use crate::command_error::CommandError;
@@ -94,7 +95,7 @@ fn read_additional(file: &Path, flags: &FlagSettings) -> Result<Vec<(String, Str
 }
 
 fn read(file: &Path) -> Result<Vec<(String, String)>, CommandError> {
-    match std::fs::read(file) {
+    match read_input(file, INPUT_BYTES) {
         Ok(bytes) => {
             // Java reads these files as ISO-8859-1; most are ASCII, and many that are not are UTF-8.
             let text = String::from_utf8(bytes)

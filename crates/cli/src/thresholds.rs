@@ -9,6 +9,7 @@ use busyhour_analysis::thresholds::{
     Criterion, CriterionError, Judge, Meaning, StopOrder, ThresholdReport, ThresholdResult,
 };
 use busyhour_diagnostic::{Diagnostic, Span};
+use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_record::{RecordReading, ResultsInput, RunDir, SnapshotSender, snapshot_channel};
 use busyhour_report::{summary_markdown, thresholds_junit};
 use busyhour_runs::{judge_record, run_measures};
@@ -63,7 +64,7 @@ impl ThresholdArgs {
     pub(crate) fn read(self) -> Result<Thresholds, CommandError> {
         let (mut criteria, mut wrong) = (Vec::new(), Vec::new());
         for path in &self.thresholds {
-            match std::fs::read_to_string(path) {
+            match read_input_text(path, INPUT_BYTES) {
                 Ok(text) => match read_file(&text, &path.display().to_string()) {
                     Ok(read) => criteria.extend(read),
                     Err(findings) => wrong.extend(findings.iter().map(Diagnostic::to_string)),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_http::{ClientKeys, KeyChoice, TlsPolicy};
+use busyhour_limits::files::{TEXT_FILE_BYTES, read_regular};
 use busyhour_plan::Element;
 use busyhour_program::run::Properties;
 
@@ -62,7 +63,7 @@ pub(crate) fn configure(context: &mut Context<'_>) {
 
 /// Reads a key store.
 fn load(path: &Path, password: &str, choice: KeyChoice, tls: TlsPolicy) -> Result<ClientKeys, SettingError> {
-    let bytes = std::fs::read(path).map_err(|error| SettingError::new(error.to_string()))?;
+    let bytes = read_regular(path, TEXT_FILE_BYTES).map_err(|error| SettingError::new(error.to_string()))?;
     ClientKeys::load(&bytes, password, choice, tls).map_err(|error| SettingError::new(error.to_string()))
 }
 

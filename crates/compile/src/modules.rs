@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_limits::files::read_regular;
 use busyhour_plan::{AssemblyError, Below, Element, ElementId, TestPlan};
 
 use crate::elements::controllers::ControllerClass;
@@ -191,7 +192,7 @@ impl Files<'_> {
         if self.known.len() >= FILES_MAX {
             return Err(failed(format!("more than {FILES_MAX} files")));
         }
-        let bytes = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
+        let bytes = read_regular(&path, FILES_BYTES_MAX as u64).map_err(|error| failed(error.to_string()))?;
         if self.bytes + bytes.len() > FILES_BYTES_MAX {
             return Err(failed(format!("all included files have more than {} MiB", FILES_BYTES_MAX >> 20)));
         }

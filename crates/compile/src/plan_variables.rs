@@ -1,6 +1,9 @@
 //! The user defined variables of a plan.
 
+use std::path::Path;
+
 use busyhour_diagnostic::Diagnostic;
+use busyhour_limits::files::{TEXT_FILE_BYTES, read_regular};
 use busyhour_plan::{Element, Property};
 use busyhour_program::template::Template;
 
@@ -57,7 +60,7 @@ fn read(name: &str, separator: &str, skip: usize) -> Result<Vec<(String, String)
     if separator.is_empty() {
         return Err(SettingError::new("the separator is empty"));
     }
-    let bytes = std::fs::read(name.trim())
+    let bytes = read_regular(Path::new(name.trim()), TEXT_FILE_BYTES)
         .map_err(|error| SettingError::new(format!("the file {name:?} cannot be read: {error}")))?;
     Ok(pairs(&String::from_utf8_lossy(&bytes), separator, skip))
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use busyhour_limits::files::read_regular;
 use busyhour_plan::Element;
 use busyhour_program::run::Properties;
 
@@ -50,15 +51,8 @@ pub(crate) fn read(context: &mut Context<'_>) -> Option<Arc<Properties>> {
 }
 
 fn content(path: &Path) -> std::io::Result<String> {
-    let attributes = std::fs::metadata(path)?;
-    if !attributes.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
-    }
-    if attributes.len() > BYTES_MAX {
-        return Err(std::io::Error::other(format!("it has more than {BYTES_MAX} bytes")));
-    }
     // Java reads properties files as ISO-8859-1.
-    Ok(std::fs::read(path)?.into_iter().map(char::from).collect())
+    Ok(read_regular(path, BYTES_MAX)?.into_iter().map(char::from).collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! JMeter's TCP Sampler, with the defaults of its scope.
 
+use std::path::Path;
+
+use busyhour_limits::files::{TEXT_FILE_BYTES, read_regular};
 use busyhour_plan::Element;
 use busyhour_program::run::Properties;
 use busyhour_program::template::Template;
@@ -95,8 +98,8 @@ fn status_properties(properties: &Properties) -> StatusProperties {
         suffix: trimmed("tcp.status.suffix"),
         messages: Some(trimmed("tcp.status.properties"))
             .filter(|path| !path.is_empty())
-            .and_then(|path| std::fs::read_to_string(path).ok())
-            .map(|text| messages(&text)),
+            .and_then(|path| read_regular(Path::new(&path), TEXT_FILE_BYTES).ok())
+            .map(|bytes| messages(&String::from_utf8_lossy(&bytes))),
     }
 }
 

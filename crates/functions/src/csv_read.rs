@@ -1,8 +1,10 @@
 //! `__CSVRead`: columns of a file that all users read row by row.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -104,7 +106,7 @@ impl Known {
         }
         if !self.files.contains_key(alias) {
             let delimiters = user.run.properties.get(DELIMITER_PROPERTY).unwrap_or_else(|| ",".to_owned());
-            let text = match std::fs::read(&file) {
+            let text = match read_in_run(Path::new(&file), TEXT_FILE_BYTES) {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(error) => {
                     user.log(Level::Warn, &format!("{file}: {error}"));

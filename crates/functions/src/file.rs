@@ -3,11 +3,13 @@
 //! These block the core that runs the user, as they block the user's thread in JMeter; files are small and cached
 //! by the system.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_java::format::DecimalFormat;
+use busyhour_limits::files::{TEXT_FILE_BYTES, open_regular, read_in_run};
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -64,22 +66,26 @@ impl Function for FileToString {
         let name = self.encoding.as_ref().map(|name| name.text(user).into_owned()).unwrap_or_default();
         let name = trim(&name);
         let encoding = if name.is_empty() { Some(Encoding::Utf8) } else { encoding(name) };
-        with_text(&self.file, user, |user, file| match (fs::read(file), encoding) {
-            (Ok(bytes), Some(Encoding::Utf8)) => out.push_str(&String::from_utf8_lossy(&bytes)),
-            (Ok(bytes), Some(Encoding::Latin1)) => out.extend(bytes.iter().map(|&byte| char::from(byte))),
-            (Ok(bytes), Some(Encoding::Ascii)) => {
-                out.extend(bytes.iter().map(|&byte| if byte < 128 { char::from(byte) } else { '\u{fffd}' }));
-            }
-            (Ok(_), None) => {
-                user.log(
-                    Level::Error,
-                    &format!("Could not read file: {file}: the encoding {name} is not supported"),
-                );
-                out.push_str(ERROR);
-            }
-            (Err(error), _) => {
-                user.log(Level::Warn, &format!("Could not read file: {file} {error}"));
-                out.push_str(ERROR);
+        with_text(&self.file, user, |user, file| {
+            match (read_in_run(Path::new(file), TEXT_FILE_BYTES), encoding) {
+                (Ok(bytes), Some(Encoding::Utf8)) => out.push_str(&String::from_utf8_lossy(&bytes)),
+                (Ok(bytes), Some(Encoding::Latin1)) => out.extend(bytes.iter().map(|&byte| char::from(byte))),
+                (Ok(bytes), Some(Encoding::Ascii)) => {
+                    out.extend(
+                        bytes.iter().map(|&byte| if byte < 128 { char::from(byte) } else { '\u{fffd}' }),
+                    );
+                }
+                (Ok(_), None) => {
+                    user.log(
+                        Level::Error,
+                        &format!("Could not read file: {file}: the encoding {name} is not supported"),
+                    );
+                    out.push_str(ERROR);
+                }
+                (Err(error), _) => {
+                    user.log(Level::Warn, &format!("Could not read file: {file} {error}"));
+                    out.push_str(ERROR);
+                }
             }
         });
         self.target.store(user, &out[start..]);
@@ -155,7 +161,7 @@ impl StringFromFile {
             }
             lines.current = Some(current.wrapping_add(1));
         }
-        match File::open(&file) {
+        match open_regular(Path::new(&file)) {
             Ok(opened) => lines.reader = Some(BufReader::new(opened)),
             Err(error) => user.log(Level::Error, &format!("openFile() error: {file}: {error}")),
         }

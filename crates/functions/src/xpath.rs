@@ -1,8 +1,10 @@
 //! `__XPath`: the nodes that an expression selects in a file, one per call.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -65,7 +67,7 @@ impl Function for XPath {
 
 /// The text of each node; JMeter writes `null` for a node without text.
 fn values(file: &str, expression: &str) -> Result<Vec<String>, ElementError> {
-    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let bytes = read_in_run(Path::new(file), TEXT_FILE_BYTES).map_err(|error| error.to_string())?;
     let text = decode(&bytes);
     let document = read(&text, Reading { sorted: true, ..Reading::default() }).map_err(String::from)?;
     match evaluate(&document, expression, &document.declared).map_err(String::from)? {

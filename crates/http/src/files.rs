@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use busyhour_limits::files::{UPLOAD_BYTES, count_too_large, read_regular};
+
 /// The contents of files a plan uploads. Relative names are looked up in the plan's directory, then in the working
 /// directory, as JMeter does.
 #[derive(Debug, Default)]
@@ -29,8 +31,8 @@ impl FileStore {
             return Ok(known);
         }
         let (store, owned) = (Arc::clone(self), name.to_owned());
-        let read = tokio::task::spawn_blocking(move || std::fs::read(store.resolve(&owned)));
-        let content: Arc<[u8]> = read.await.map_err(io::Error::other)??.into();
+        let read = tokio::task::spawn_blocking(move || read_regular(&store.resolve(&owned), UPLOAD_BYTES));
+        let content: Arc<[u8]> = read.await.map_err(io::Error::other)?.inspect_err(count_too_large)?.into();
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(contents.entry(name.to_owned()).or_insert(content)))
     }

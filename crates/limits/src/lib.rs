@@ -4,6 +4,7 @@
 //! Code that stops at a limit calls [`exceeded`]; the core takes the counts of its thread with [`take`] when it ends. The
 //! limits themselves are constants next to the code that they guard; `docs/limits.md` lists them.
 
+pub mod files;
 #[doc(hidden)]
 pub mod repeated;
 

@@ -57,12 +57,8 @@ fn found(base: &Path, file: &str) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<Schema, ElementError> {
-    let kind = std::fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?;
-    // A variable can name any file: a device or a pipe could be without end.
-    if !kind.is_file() || kind.len() > SCHEMA_BYTES_MAX {
-        return Err(format!("it is not a regular file of at most {} MiB", SCHEMA_BYTES_MAX >> 20).into());
-    }
-    let bytes = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    let bytes = busyhour_limits::files::read_regular(path, SCHEMA_BYTES_MAX)
+        .map_err(|error| format!("it cannot be read: {error}"))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Schema::read(&busyhour_xml::decode(&bytes), folder).map_err(|error| String::from(error).into())
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use busyhour_functions::{UserScope, end_user, render_text};
+use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::result::Retention;
 use busyhour_program::run::{Level, ScriptIssue};
@@ -217,7 +218,8 @@ fn kept(language: &Language, text: &str) -> Kept {
 
 /// Reads a script's file from the working directory or the plan's directory.
 fn read_file(name: &str, base_dir: &Path) -> Option<String> {
-    let bytes = std::fs::read(name).or_else(|_| std::fs::read(base_dir.join(name))).ok()?;
+    let read = |path: &Path| read_in_run(path, TEXT_FILE_BYTES);
+    let bytes = read(Path::new(name)).or_else(|_| read(&base_dir.join(name))).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_queueing::fit::{
     FittedModel, FittedValue, JudgeSettings, ModelJudgement, ModelSays, ModelVerdict, judge_model,
 };
@@ -98,8 +99,8 @@ fn by_fit(
 ) -> Result<(ModelJudgement, String), Exit> {
     let name = path.display();
     let refuse = |why: String| complain(Exit::Refused, &format!("{name}: {why}"));
-    let text =
-        std::fs::read_to_string(path).map_err(|error| refuse(format!("the file cannot be read: {error}")))?;
+    let text = read_input_text(path, INPUT_BYTES)
+        .map_err(|error| refuse(format!("the file cannot be read: {error}")))?;
     let file: FitFile = serde_json::from_str(&text).map_err(|error| {
         refuse(format!("the file is not the output of `busyhour model fit --json`: {error}"))
     })?;

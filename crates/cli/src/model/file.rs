@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use busyhour_diagnostic::{Diagnostic, Span};
+use busyhour_limits::files::{INPUT_BYTES, read_input, read_input_text};
 use busyhour_queueing::network::{Finding, QueueingNetwork, nearest, quantity};
 use toml::de::{DeTable, DeValue};
 
@@ -26,7 +27,7 @@ impl ModelFile {
     /// Reads a model and the files that it refers to. Prints errors and returns the exit code.
     pub(crate) fn read(path: &Path) -> Result<Self, Exit> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path)
+        let bytes = read_input(path, INPUT_BYTES)
             .map_err(|error| complain(Exit::Refused, &format!("cannot read the model {name}: {error}")))?;
         let directory = path.parent().unwrap_or(Path::new(""));
         let read = if busyhour_jmt::is_xml(&bytes) {
@@ -136,7 +137,7 @@ fn complete(
 
 /// Parses the times in a file: one per line; empty lines and lines that begin with # are ignored.
 fn times(path: &Path) -> Result<Vec<f64>, CommandError> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = read_input_text(path, INPUT_BYTES).map_err(|error| error.to_string())?;
     text.lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))

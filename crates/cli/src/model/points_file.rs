@@ -1,6 +1,7 @@
 //! Reads tables of measurements in CSV or TOML.
 
 use crate::command_error::CommandError;
+use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -60,7 +61,7 @@ impl PointsFile {
             return Ok(PointsFile::Other);
         }
         let name = path.display();
-        let Ok(text) = std::fs::read_to_string(path) else {
+        let Ok(text) = read_input_text(path, INPUT_BYTES) else {
             // A file that is not text may be compressed results, whose reader reports errors.
             return Ok(PointsFile::Other);
         };

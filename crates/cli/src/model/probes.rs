@@ -1,6 +1,7 @@
 //! Reads utilization recorded during a run: a CSV file with a column of seconds and one for each resource.
 
 use crate::command_error::CommandError;
+use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use std::path::Path;
 
 use busyhour_queueing::fit::Utilization;
@@ -22,7 +23,8 @@ pub(super) struct Probes {
 impl Probes {
     pub(super) fn read(path: &Path) -> Result<Probes, CommandError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        let text =
+            read_input_text(path, INPUT_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
         Probes::parse(&text, &name).map_err(|problem| format!("{name}:{problem}").into())
     }
 

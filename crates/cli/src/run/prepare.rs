@@ -8,6 +8,7 @@ use busyhour_analysis::thresholds::Criterion;
 use busyhour_compile::{Compiled, Options, Started};
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_http::TlsPolicy;
+use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::clock::Clock;
 use busyhour_program::run::Properties;
 use busyhour_record::{
@@ -132,7 +133,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
 fn plan_bytes(request: &RunRequest) -> Result<Vec<u8>, Refusal> {
     match &request.plan_text {
         Some(text) => Ok(text.as_bytes().to_vec()),
-        None => std::fs::read(&request.plan).map_err(|error| {
+        None => read_input(&request.plan, INPUT_BYTES).map_err(|error| {
             let why = io_hints::with_hint(&error);
             Refusal(Exit::Refused, format!("cannot read the plan {}: {why}", request.plan.display()))
         }),

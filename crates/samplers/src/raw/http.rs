@@ -2,10 +2,12 @@
 
 use std::any::Any;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use busyhour_http::{Failure, connect_plainly};
 use busyhour_java::{parse_boolean, parse_int};
+use busyhour_limits::files::{UPLOAD_BYTES, count_too_large, read_regular};
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -142,9 +144,10 @@ impl Call {
         if !self.file.is_empty() {
             let bytes = tokio::task::spawn_blocking({
                 let path = self.file.clone();
-                move || std::fs::read(path)
+                move || read_regular(Path::new(&path), UPLOAD_BYTES)
             });
             let bytes = bytes.await.map_err(|error| error.to_string())?.map_err(|error| {
+                count_too_large(&error);
                 let text = error.to_string();
                 let why = text.split(" (os error").next().unwrap_or(&text);
                 format!("java.io.FileNotFoundException: {} ({why})", self.file)

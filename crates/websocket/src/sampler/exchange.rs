@@ -1,7 +1,9 @@
 //! The exchange on an open connection: frames sent, and frames received through the filters.
 
+use busyhour_limits::files::{UPLOAD_BYTES, read_in_run};
 use busyhour_record::SampleTimes;
 use std::io;
+use std::path::Path;
 
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
@@ -119,7 +121,7 @@ fn lossy(bytes: &[u8]) -> String {
 
 /// The whole of a file that is to be sent; files of requests are small, and rare.
 fn read_file(path: &str) -> Result<Vec<u8>, Trouble> {
-    std::fs::read(path).map_err(|error| {
+    read_in_run(Path::new(path), UPLOAD_BYTES).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::NotFound => format!("file '{path}' not found"),
             io::ErrorKind::PermissionDenied => format!("file '{path}' not readable"),

@@ -15,6 +15,7 @@ use super::super::objects::Sink;
 use super::super::operators::pattern_of;
 use super::super::value::V;
 use super::{encode, lists, print, unknown};
+use busyhour_limits::files::read_in_run;
 
 /// Largest file that a script may read, in bytes.
 const BYTES_MAX: u64 = 16 << 20;
@@ -31,11 +32,12 @@ fn failed(path: &Path, error: &std::io::Error) -> Fault {
 }
 
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
-    let len = fs::metadata(path).map_err(|error| failed(path, &error))?.len();
-    if len > BYTES_MAX {
-        return Err(unsupported(format!("a file of more than {} MiB", BYTES_MAX >> 20)));
-    }
-    fs::read(path).map_err(|error| failed(path, &error))
+    read_in_run(path, BYTES_MAX).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            unsupported(format!("a file of more than {} MiB", BYTES_MAX >> 20))
+        }
+        _ => failed(path, &error),
+    })
 }
 
 pub fn text(path: &Path) -> Result<String, Fault> {
