@@ -84,7 +84,7 @@ fn no_boolean(property: Property<'_>) -> Option<Diagnostic> {
 /// Variables whose names look like calls of functions.
 fn calls_of_variables(property: Property<'_>) -> Vec<Diagnostic> {
     let Some(text) = property.text() else { return Vec::new() };
-    let calls = references(text).filter_map(|reference| match reference {
+    let calls = references(text).into_iter().filter_map(|reference| match reference {
         Reference::Variable(name) => name.split_once('(').map(|(function, _)| function.trim()),
         Reference::Function(_) => None,
     });

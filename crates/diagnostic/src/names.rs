@@ -1,8 +1,20 @@
 //! The nearest of known names, for hints.
 
+/// Longest name for which a near one is searched.
+const LETTERS_MAX: usize = 200;
+
 /// The nearest of the known names, if it is near enough to be meant: at most a third of its letters differ.
+/// Names of more than 200 letters have none.
 pub fn nearest_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let length = name.chars().count();
+    if length > LETTERS_MAX {
+        return None;
+    }
     known
+        .filter(|candidate| {
+            let other = candidate.chars().count();
+            length.abs_diff(other) <= (other / 3).max(1)
+        })
         .map(|candidate| (edit_distance(name, candidate), candidate))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
@@ -56,5 +68,6 @@ mod tests {
         assert_eq!(nearest("__Radnom"), Some("__Random"));
         assert_eq!(nearest("__RandomStrin"), Some("__RandomString"));
         assert_eq!(nearest("__nothing"), None);
+        assert_eq!(nearest(&"_".repeat(1_000_000)), None);
     }
 }

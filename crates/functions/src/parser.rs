@@ -16,6 +16,9 @@ use crate::registry;
 /// Maximum nesting depth of function calls in arguments of function calls.
 const DEPTH_MAX: u32 = 50;
 
+/// Longest name of a function, with blanks around it, in bytes.
+const NAME_BYTES_MAX: usize = 256;
+
 /// A function that throws an `IllegalArgumentException` each time.
 #[derive(Debug)]
 struct Throws {
@@ -105,7 +108,8 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
                 previous = ' ';
                 name.push(reader.next().unwrap_or('\\'));
             }
-            '(' if previous != ' ' => {
+            // Looking up a long name at each of its parentheses would take quadratic time.
+            '(' if previous != ' ' && name.len() <= NAME_BYTES_MAX => {
                 let function = busyhour_java::trim(&name);
                 let is_unknown = context.in_plan()
                     && looks_like_function(function)

@@ -9,23 +9,40 @@ pub(super) enum Reference<'t> {
     Function(&'t str),
 }
 
-/// The references of a text, those inside of others among them.
-pub(super) fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
-    text.match_indices("${").filter_map(|(at, _)| {
-        // JMeter keeps `\${` as it is.
-        let is_escaped = text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
-        let inside = &text[at + 2..];
-        if is_escaped {
-            return None;
+/// The references of a text, those inside of others among them, in the order of their ends. Takes linear time.
+pub(super) fn references(text: &str) -> Vec<Reference<'_>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    // Begin of the name of the last variable without its end.
+    let mut open: Option<usize> = None;
+    // Backslashes before this place.
+    let mut backslashes = 0_usize;
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\\' => {
+                backslashes += 1;
+                continue;
+            }
+            b'$' if bytes.get(at + 1) == Some(&b'{') => {
+                let inside = &text[at + 2..];
+                let function = inside.strip_prefix("__").filter(|rest| rest.starts_with(is_word));
+                // JMeter keeps `\${` as it is.
+                let is_escaped = backslashes % 2 == 1;
+                open = (!is_escaped && function.is_none()).then_some(at + 2);
+                if let Some(function) = function.filter(|_| !is_escaped) {
+                    let end = function.find(|c| !is_word(c)).unwrap_or(function.len());
+                    found.push(Reference::Function(&inside[..end + 2]));
+                }
+            }
+            b'}' => {
+                let name = open.take().map(|begin| &text[begin..at]);
+                found.extend(name.filter(|name| !name.is_empty()).map(Reference::Variable));
+            }
+            _ => {}
         }
-        if let Some(function) = inside.strip_prefix("__").filter(|rest| rest.starts_with(is_word)) {
-            let end = function.find(|c| !is_word(c)).unwrap_or(function.len());
-            return Some(Reference::Function(&inside[..end + 2]));
-        }
-        let end = inside.find('}')?;
-        let name = &inside[..end];
-        (!name.is_empty() && !name.contains("${")).then_some(Reference::Variable(name))
-    })
+        backslashes = 0;
+    }
+    found
 }
 
 /// Whether a character can be one of a name.
@@ -33,21 +50,74 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
+/// Calls inside of more calls than this are not looked at: no plan with them is supported.
+const CALL_DEPTH_MAX: usize = 64;
+
 /// The calls of functions in a text, those inside of others among them: names, and all arguments as they are written.
-pub(super) fn calls(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.match_indices("${__").filter_map(|(at, _)| {
-        let call = &text[at + 2..];
-        let (name, rest) = call.split_at(call.find(|c| !is_word(c)).unwrap_or(call.len()));
-        let arguments = rest.strip_prefix('(')?;
-        let mut depth = 1_usize;
-        let end = arguments.char_indices().find(|(_, c)| {
-            match c {
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                _ => {}
+pub(super) fn calls(text: &str) -> Vec<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    // Calls without their ends: place among the found ones, begin of the arguments, parentheses around them.
+    let mut open: Vec<(usize, usize, i64)> = Vec::new();
+    let mut parentheses = 0_i64;
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'$' if text[at..].starts_with("${__") && open.len() < CALL_DEPTH_MAX => {
+                let call = &text[at + 2..];
+                let end = call.find(|c| !is_word(c)).unwrap_or(call.len());
+                if call[end..].starts_with('(') {
+                    let begin = at + 2 + end + 1;
+                    open.push((found.len(), begin, parentheses));
+                    found.push((&call[..end], &text[begin..]));
+                }
             }
-            depth == 0
-        });
-        Some((name, end.map_or(arguments, |(end, _)| &arguments[..end])))
-    })
+            b'(' => parentheses += 1,
+            b')' => {
+                parentheses -= 1;
+                while let Some((call, begin, _)) = open.pop_if(|(.., around)| parentheses <= *around) {
+                    found[call].1 = &text[begin..at];
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_and_calls_inside_of_others_are_found() {
+        use Reference::{Function, Variable};
+        let text = r"${a}\${b}\\${c}${__P(x${d},${__V(e_${f})})}${g${h}}${}${open";
+        assert_eq!(
+            references(text),
+            [
+                Variable("a"),
+                Variable("c"),
+                Function("__P"),
+                Variable("d"),
+                Function("__V"),
+                Variable("f"),
+                Variable("h")
+            ]
+        );
+        assert_eq!(calls(text), [("__P", "x${d},${__V(e_${f})}"), ("__V", "e_${f}")]);
+        assert_eq!(
+            calls("${__a((1)(2))} ${__b(${__c(} ${__d} )"),
+            [("__a", "(1)(2)"), ("__b", "${__c(} ${__d} )"), ("__c", "} ${__d} ")]
+        );
+    }
+
+    #[test]
+    fn a_million_parts_take_linear_time() {
+        let count = 1_000_000;
+        assert_eq!(references(&("${".repeat(count) + &"}".repeat(count))), []);
+        assert_eq!(references(&"${a}".repeat(count)).len(), count);
+        assert_eq!(references(&("\\".repeat(count) + "${a}")).len(), 1);
+        assert_eq!(calls(&("${__a(".repeat(count) + &")}".repeat(count))).len(), CALL_DEPTH_MAX);
+        assert_eq!(calls(&"${__a(1)}".repeat(count)).len(), count);
+    }
 }

@@ -332,12 +332,17 @@ fn first_line(name: &str, base_dir: &Path) -> Option<String> {
 
 /// A text without the plain variables that it refers to.
 fn without_references(text: &str) -> String {
-    let mut out = text.to_owned();
+    let mut out = String::with_capacity(text.len());
+    let mut kept = 0;
     for reference in references(text) {
         if let Reference::Variable(name) = reference {
-            out = out.replace(&format!("${{{name}}}"), " ");
+            let begin = name.as_ptr() as usize - text.as_ptr() as usize;
+            out.push_str(&text[kept..begin - 2]);
+            out.push(' ');
+            kept = begin + name.len() + 1;
         }
     }
+    out.push_str(&text[kept..]);
     out
 }
 

@@ -19,6 +19,12 @@ const OF_JMETER: [&str; 6] = ["JMeterThread.", "START.", "TESTSTART.", "COOKIE_"
 /// What extractors and loops add to the name that a plan gives them.
 const SUFFIXES: [&str; 5] = ["_matchNr", "_ALL", "_g", "_#", "_n"];
 
+/// Longest name that is looked at, in bytes.
+const NAME_BYTES_MAX: usize = 500;
+
+/// Undefined names for which a near one is searched.
+const SUGGESTED_MAX: usize = 100;
+
 /// The variables of a part of a plan: a thread group, a fragment, or what is around them.
 struct Part<'p> {
     kind: PartKind,
@@ -43,6 +49,7 @@ pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[Str
     }
     let mut reported = HashSet::new();
     let mut found = Vec::new();
+    let shown: HashSet<&str> = sample_variables.iter().map(String::as_str).collect();
     for part in &parts {
         let seen: Vec<&VariableUse<'_>> =
             parts.iter().filter(|other| part.sees(other)).map(|other| &other.own).collect();
@@ -52,19 +59,20 @@ pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[Str
         if !seen.iter().any(|seen| seen.sets_any) {
             for (name, place) in &part.own.refers {
                 if is_plain(name) && !is_set(name, &sets) && reported.insert(name.clone()) {
-                    found.push(undefined(name, *place, &sets));
+                    // A search for each of thousands of names would take long.
+                    let near = if reported.len() <= SUGGESTED_MAX { nearest(name, &sets) } else { None };
+                    found.push(undefined(name, *place, near));
                 }
             }
         }
         if !seen.iter().any(|seen| seen.reads_any) {
-            let is_read = |name: &str| {
-                sample_variables.iter().any(|shown| shown == name)
-                    || seen
-                        .iter()
-                        .flat_map(|seen| &seen.reads)
-                        .any(|read| read == name || read.strip_prefix(name).is_some_and(is_suffix))
-            };
-            let unread = part.own.extracts.iter().filter(|(name, _)| !is_read(name));
+            let reads = seen.iter().flat_map(|seen| &seen.reads).map(String::as_str);
+            let reads: HashSet<&str> = reads.flat_map(|read| stems(read).chain([read])).collect();
+            let unread = part
+                .own
+                .extracts
+                .iter()
+                .filter(|(name, _)| !shown.contains(name.as_str()) && !reads.contains(name.as_str()));
             found.extend(unread.map(|(name, property)| unused(name, *property)));
         }
     }
@@ -105,7 +113,13 @@ fn parts<'p>(plan: &'p TestPlan, base_dir: &Path) -> Vec<Part<'p>> {
     parts
 }
 
-fn undefined(name: &str, place: Place<'_>, sets: &HashSet<&str>) -> Diagnostic {
+fn nearest<'s>(name: &str, sets: &HashSet<&'s str>) -> Option<&'s str> {
+    let mut known: Vec<&str> = sets.iter().copied().filter(|known| known.len() > 2).collect();
+    known.sort_unstable();
+    nearest_name(name, known.into_iter())
+}
+
+fn undefined(name: &str, place: Place<'_>, near: Option<&str>) -> Diagnostic {
     let message =
         format!("nothing in the plan defines the variable `{name}`: JMeter leaves `${{{name}}}` as it is");
     let finding = Diagnostic::warning("undefined-variable", message);
@@ -113,9 +127,7 @@ fn undefined(name: &str, place: Place<'_>, sets: &HashSet<&str>) -> Diagnostic {
         Place::Property(property) => property.locate(finding),
         Place::Name(element) => element.locate(finding),
     };
-    let mut known: Vec<&str> = sets.iter().copied().filter(|known| known.len() > 2).collect();
-    known.sort_unstable();
-    finding.with_hint(match nearest_name(name, known.into_iter()) {
+    finding.with_hint(match near {
         Some(near) => format!("did you mean `${{{near}}}`?"),
         None => format!(
             "define it (User Defined Variables, CSV Data Set, an extractor), or use a property: `${{__P({name})}}`"
@@ -140,12 +152,15 @@ fn is_set(name: &str, sets: &HashSet<&str>) -> bool {
 
 /// Whether a text in braces looks like a name; the braces of scripts and formats contain other texts.
 fn is_plain(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    name.len() <= NAME_BYTES_MAX
+        && name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| is_word(c) || matches!(c, '.' | '-' | '#'))
 }
 
 /// The names that an element may have been given that made `name`: `id` of `id_1`, `id_2_g1`, `id_matchNr`.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
+    // The last part of a longer name would be read again for each of its separators.
+    let name = if name.len() <= NAME_BYTES_MAX { name } else { "" };
     let ends = name.char_indices().filter(|(_, c)| matches!(c, '_' | '#')).map(|(at, _)| at);
     ends.map(|at| name.split_at(at)).filter(|(_, rest)| is_suffix(rest)).map(|(stem, _)| stem)
 }
