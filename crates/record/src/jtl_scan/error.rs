@@ -125,6 +125,14 @@ pub enum LogError {
         /// The parser's message.
         problem: String,
     },
+    /// A part of an XML file is longer than what is kept in memory.
+    #[error("line {line}: an element or a text of more than {} MiB; JMeter writes none that long", bytes >> 20)]
+    XmlPart {
+        /// Line, from 1.
+        line: u64,
+        /// The limit in bytes.
+        bytes: u64,
+    },
     /// The root element is not `testResults`.
     #[error("the XML is not a JTL: its root element is <{0}> instead of <testResults>")]
     XmlRoot(String),

@@ -74,17 +74,24 @@ impl<R: Read> Read for UntilCut<R> {
     }
 }
 
-/// Counts the lines that are read.
+/// Counts the lines that are read, and limits how much is read at a time.
 pub(super) struct LineCounted<R> {
     input: R,
     lines: Rc<Cell<u64>>,
+    /// Bytes that may be read before [`LineCounted::allow`] is called again.
+    allowed: u64,
 }
 
 impl<R> LineCounted<R> {
     /// The reader, and the number of line feeds that it has read.
     pub(super) fn new(input: R) -> (LineCounted<R>, Rc<Cell<u64>>) {
         let lines = Rc::new(Cell::new(0));
-        (LineCounted { input, lines: Rc::clone(&lines) }, lines)
+        (LineCounted { input, lines: Rc::clone(&lines), allowed: u64::MAX }, lines)
+    }
+
+    /// Lets at most about `bytes` be read until the next call; then reading fails with [`io::ErrorKind::FileTooLarge`].
+    pub(super) const fn allow(&mut self, bytes: u64) {
+        self.allowed = bytes;
     }
 }
 
@@ -99,6 +106,9 @@ impl<R: BufRead> Read for LineCounted<R> {
 
 impl<R: BufRead> BufRead for LineCounted<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.allowed == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         self.input.fill_buf()
     }
 
@@ -109,6 +119,7 @@ impl<R: BufRead> BufRead for LineCounted<R> {
             let lines = memchr::memchr_iter(b'\n', passed).count() as u64;
             self.lines.set(self.lines.get() + lines);
         }
+        self.allowed = self.allowed.saturating_sub(amount as u64);
         self.input.consume(amount);
     }
 }

@@ -24,11 +24,19 @@ const NO_STAMP: &str = "is not a time in ms since 1970";
 /// Deepest nesting of results that is represented.
 const DEPTH_MAX: usize = 64;
 
+/// Longest tag or text in bytes; response data are not needed, but pass through memory. A compressed file of 2 MB can
+/// hold a text of 2 GB.
+const PART_BYTES_MAX: u64 = 256 << 20;
+
+/// Most bytes of a URL or a failure message that are kept.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
 /// Reads an XML result file sample by sample; only one sample with its nested samples is in memory.
 pub(super) struct XmlSamples<R> {
     reader: Reader<LineCounted<R>>,
     lines: Rc<Cell<u64>>,
     buffer: Vec<u8>,
+    part_bytes_max: u64,
     /// The open samples.
     open: Vec<Read>,
     /// Number of open samples deeper than [`DEPTH_MAX`].
@@ -98,6 +106,7 @@ impl<R: BufRead> XmlSamples<R> {
             reader: Reader::from_reader(input),
             lines,
             buffer: Vec::new(),
+            part_bytes_max: PART_BYTES_MAX,
             open: Vec::new(),
             deeper: 0,
             rooted: false,
@@ -129,8 +138,12 @@ impl<R: BufRead> XmlSamples<R> {
     }
 
     fn event(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Step>, LogError> {
+        self.reader.get_mut().allow(self.part_bytes_max);
         let event = match self.reader.read_event_into(buffer) {
             Ok(event) => event,
+            Err(quick_xml::Error::Io(error)) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                return Err(LogError::XmlPart { line: self.line(), bytes: self.part_bytes_max });
+            }
             Err(quick_xml::Error::Io(error)) => {
                 return Err(std::io::Error::new(error.kind(), error.to_string()).into());
             }
@@ -411,10 +424,15 @@ impl Read {
     }
 
     fn text(&mut self, text: &Text, piece: &str) {
-        match text {
-            Text::Url => self.url.get_or_insert_default().push_str(piece),
-            Text::FailureMessage => self.failure.get_or_insert_default().push_str(piece),
+        let kept = match text {
+            Text::Url => self.url.get_or_insert_default(),
+            Text::FailureMessage => self.failure.get_or_insert_default(),
+        };
+        let mut end = TEXT_BYTES_MAX.saturating_sub(kept.len()).min(piece.len());
+        while !piece.is_char_boundary(end) {
+            end -= 1;
         }
+        kept.push_str(&piece[..end]);
     }
 }
 

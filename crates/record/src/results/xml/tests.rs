@@ -114,3 +114,35 @@ fn invalid_samples_are_reported_with_their_lines() {
     assert_eq!(seen.bad, expected);
     assert_eq!(seen.rows.len(), 1);
 }
+
+#[test]
+fn long_parts_end_the_reading_before_they_fill_the_memory() {
+    let part_bytes_max = 1 << 20;
+    let sample = |inside: &str| {
+        format!(
+            "<testResults>\n<sample t=\"1\" ts=\"1700000000000\" lb=\"a\">{inside}</sample></testResults>"
+        )
+    };
+    let read = |text: &str| {
+        let input = std::io::BufReader::with_capacity(1 << 12, text.as_bytes());
+        let mut xml = XmlSamples::new(input, Labels::new(), false);
+        xml.part_bytes_max = part_bytes_max;
+        (xml.next().map(|step| matches!(step, Step::Whole(_))), xml.buffer.capacity() as u64)
+    };
+    let long = "x".repeat(10 << 20);
+    for inside in [
+        format!("<responseData class=\"java.lang.String\">{long}</responseData>"),
+        format!("<sample t=\"1\" ts=\"1700000000000\" lb=\"{long}\"/>"),
+        format!("<!-- {long} -->"),
+        format!("<![CDATA[{long}]]>"),
+    ] {
+        let (found, memory) = read(&sample(&inside));
+        let message = found.unwrap_err().to_string();
+        assert_eq!(message, "line 2: an element or a text of more than 1 MiB; JMeter writes none that long");
+        assert!(memory <= 4 * part_bytes_max, "{memory}");
+    }
+    // Many parts are no long part.
+    assert!(read(&sample(&"<name>x</name>".repeat(1_000_000))).0.unwrap());
+    let url = format!("<java.net.URL>{}</java.net.URL>", "&lt;é".repeat(1_000_000));
+    assert!(read(&sample(&url)).0.unwrap());
+}
