@@ -161,10 +161,13 @@ mod tests {
         for (label, count) in [("List", 3), ("Item", 1), ("Cart", 1)] {
             let label = labels.intern(label);
             for _ in 0..count {
-                kinds.add(&Sample { label, code: "500", error_count: 1, ..Sample::default() });
+                kinds.add(&Sample { label, code: "500", error_count: 1, ..Sample::default() }, &labels);
             }
         }
-        kinds.add(&Sample { label: labels.intern("Item"), code: "404", error_count: 1, ..Sample::default() });
+        kinds.add(
+            &Sample { label: labels.intern("Item"), code: "404", error_count: 1, ..Sample::default() },
+            &labels,
+        );
         let (kinds, _) = kinds.finish(|id| labels.name(id).to_string());
         assert_eq!(kinds[0].labels, [("List".to_owned(), 3), ("Cart".to_owned(), 1), ("Item".to_owned(), 1)]);
         assert_eq!(kinds[1].labels, [("Item".to_owned(), 1)]);

@@ -100,7 +100,9 @@ mod tests {
     fn the_slowest_requests_are_listed() {
         let mut slowest = Slowest::default();
         let labels = Labels::new();
-        (0..1_000).for_each(|ms| drop(labels.intern(&ms.to_string())));
+        (0..1_000).for_each(|ms| {
+            let _ = labels.intern(&ms.to_string());
+        });
         let message = "é".repeat(400);
         for ms in (0..1_000).map(|at| at * 7 % 1_000) {
             let sample = Sample {
