@@ -25,6 +25,11 @@ enum Source {
 }
 
 impl Body {
+    /// Whether the body is a stream of events.
+    pub(crate) const fn is_events(&self) -> bool {
+        matches!(self.0, Source::Events { .. })
+    }
+
     /// Server-sent events, each a complete text, until the sender is dropped.
     #[must_use]
     pub const fn events(events: Receiver<Arc<str>>) -> Body {

@@ -31,7 +31,9 @@ const HEAD_MAX: usize = 16 << 10;
 const BODY_MAX: usize = 4 << 10;
 
 /// Connections at once. A further one replaces the oldest connection whose request is not complete, so that clients that
-/// send slowly do not block others; if there is none, it is refused.
+/// send slowly do not block others, or else the one that has received events for the longest time: what the system keeps
+/// for a client that does not read hides for minutes that it does not, and browsers connect again. If there is neither, the
+/// connection is refused.
 const CONNECTIONS_MAX: usize = 32;
 
 /// Time for a client to send its request.
@@ -105,22 +107,49 @@ impl Drop for Server {
     }
 }
 
-/// The connections whose requests are not complete, oldest first.
+/// Connections that may be replaced, oldest first.
 #[derive(Debug, Default)]
-struct Incomplete(Mutex<VecDeque<(u64, AbortHandle)>>);
+struct Replaceable {
+    /// Those whose requests are not complete.
+    incomplete: VecDeque<(u64, AbortHandle)>,
+    /// Those that receive events.
+    events: VecDeque<(u64, AbortHandle)>,
+}
 
-impl Incomplete {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(u64, AbortHandle)>> {
+#[derive(Debug, Default)]
+struct Connections(Mutex<Replaceable>);
+
+impl Connections {
+    fn lock(&self) -> MutexGuard<'_, Replaceable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Removes the connection to be replaced by a new one.
+    fn next_replaced(&self) -> Option<AbortHandle> {
+        let mut all = self.lock();
+        let next = all.incomplete.pop_front().or_else(|| all.events.pop_front());
+        next.map(|(_, handle)| handle)
+    }
+
+    /// The request of a connection is complete.
+    fn complete(&self, number: u64, receives_events: bool) {
+        let mut all = self.lock();
+        let Some(at) = all.incomplete.iter().position(|(known, _)| *known == number) else { return };
+        let connection = all.incomplete.remove(at);
+        if receives_events {
+            all.events.extend(connection);
+        }
+    }
+
     fn remove(&self, number: u64) {
-        self.lock().retain(|(known, _)| *known != number);
+        let mut all = self.lock();
+        all.incomplete.retain(|(known, _)| *known != number);
+        all.events.retain(|(known, _)| *known != number);
     }
 }
 
 async fn accept(listener: TcpListener, handler: &Handler, mut stopped: oneshot::Receiver<()>) {
-    let incomplete = Arc::new(Incomplete::default());
+    let replaceable = Arc::new(Connections::default());
     let mut connections = JoinSet::new();
     for number in 0.. {
         let accepted = loop {
@@ -136,16 +165,16 @@ async fn accept(listener: TcpListener, handler: &Handler, mut stopped: oneshot::
         };
         let Some(stream) = accepted else { break };
         if connections.len() >= CONNECTIONS_MAX {
-            let Some((_, oldest)) = incomplete.lock().pop_front() else {
+            let Some(oldest) = replaceable.next_replaced() else {
                 refuse(&stream);
                 continue;
             };
             oldest.abort();
         }
-        let serving = serve(stream, Arc::clone(handler), Arc::clone(&incomplete), number);
+        let serving = serve(stream, Arc::clone(handler), Arc::clone(&replaceable), number);
         // The connection runs on this thread, hence not before it is in the list.
         let handle = connections.spawn(serving);
-        incomplete.lock().push_back((number, handle));
+        replaceable.lock().incomplete.push_back((number, handle));
     }
     drop(listener);
     let _ = timeout(SHUTDOWN_MAX, async { while connections.join_next().await.is_some() {} }).await;
@@ -158,18 +187,18 @@ fn refuse(stream: &TcpStream) {
         .try_write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
 }
 
-async fn serve(stream: TcpStream, handler: Handler, incomplete: Arc<Incomplete>, number: u64) {
+async fn serve(stream: TcpStream, handler: Handler, replaceable: Arc<Connections>, number: u64) {
     let (complete, is_complete) = oneshot::channel();
     let complete: Mutex<Option<oneshot::Sender<()>>> = Mutex::new(Some(complete));
-    let finish = || {
-        incomplete.remove(number);
+    let finish = |receives_events| {
+        replaceable.complete(number, receives_events);
         drop(complete.lock().unwrap_or_else(PoisonError::into_inner).take());
     };
     let service = service_fn(|request: http::Request<Incoming>| async {
         let (parts, body) = request.into_parts();
         let received = Limited::new(body, BODY_MAX).collect().await;
-        finish();
         let response = received.map_or_else(|_| too_long(), |body| handle(&handler, parts, body.to_bytes()));
+        finish(response.body().is_events());
         Ok::<_, Infallible>(response)
     });
     let mut io = TimeoutWriter::new(stream);
@@ -190,7 +219,7 @@ async fn serve(stream: TcpStream, handler: Handler, incomplete: Arc<Incomplete>,
     if !is_served {
         let _ = connection.await;
     }
-    finish();
+    replaceable.remove(number);
 }
 
 fn handle(handler: &Handler, parts: Parts, body: Bytes) -> Response {

@@ -100,6 +100,35 @@ fn clients_that_send_slowly_do_not_block_others() {
 }
 
 #[test]
+fn clients_that_do_not_read_events_do_not_keep_others_out() {
+    let senders = Mutex::new(Vec::new());
+    let server = start(move |request| {
+        if request.uri().path() != "/events" {
+            return respond(StatusCode::OK, "text/plain", "page");
+        }
+        let (sender, receiver) = mpsc::channel(4);
+        sender.try_send(Arc::from("data: 1\n\n")).unwrap();
+        senders.lock().unwrap().push(sender);
+        respond(StatusCode::OK, "text/event-stream", Body::events(receiver))
+    });
+    let subscribe = || {
+        let mut stream = send(&server, &["GET /events HTTP/1.1\r\nHost: x\r\n\r\n"]);
+        // The subscription exists as soon as its first byte is there.
+        stream.read_exact(&mut [0; 1]).unwrap();
+        stream
+    };
+    let mut idle: Vec<TcpStream> = (0..CONNECTIONS_MAX).map(|_| subscribe()).collect();
+    let response = exchange(&server, &["GET / HTTP/1.1\r\nHost: x\r\n\r\n"]);
+    assert!(response.ends_with("page"), "{response}");
+    let newest = subscribe();
+    drop(newest);
+    // The oldest was replaced: its stream ends.
+    let mut rest = Vec::new();
+    let _ = idle.remove(0).read_to_end(&mut rest);
+    assert!(String::from_utf8_lossy(&rest).contains("data: 1"));
+}
+
+#[test]
 fn the_server_ends_although_clients_are_connected() {
     let server = echo();
     let idle = send(&server, &[]);
