@@ -318,7 +318,13 @@ impl Caveat {
             ),
             Caveat::OutputLost { file, error, lost } => Description::new(
                 format!("{file} lacks {}: {error}", counted(*lost, "row", "rows")),
-                "free space on the disk; the table and the summary are complete nevertheless",
+                if error.contains("Broken pipe") {
+                    "the program that read this pipe ended before the run; the table and the summary are complete nevertheless"
+                } else if error.contains("File too large") {
+                    "raise the limit of the file size (ulimit -f); the table and the summary are complete nevertheless"
+                } else {
+                    "free space on the disk; the table and the summary are complete nevertheless"
+                },
             ),
             Caveat::ListenerNotWritten { file, reason } => Description::new(
                 format!("{file} was not written: {reason}"),

@@ -57,7 +57,12 @@ pub(crate) fn limits(started: &Started, cores: usize) {
         }
     }
     if let Some(files) = system::raise_open_files() {
-        if users + 64 > files {
+        if users == 0 && files < 64 {
+            say(&format!(
+                "warning: this process may open only {files} files, and each connection needs one; further connections \
+                 will fail with \"Too many open files\" (raise the limit: ulimit -n)"
+            ));
+        } else if users + 64 > files {
             say(&format!(
                 "warning: the plan has {users} users, but this process may open only {files} files; connections beyond \
                  that will fail with \"Too many open files\" (raise the limit: ulimit -n)"

@@ -16,7 +16,7 @@ pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
             "free space on the disk, or use a path on another disk"
         }
         ErrorKind::ReadOnlyFilesystem => "use a path on a writable file system",
-        ErrorKind::FileTooLarge => {
+        ErrorKind::FileTooLarge if error.raw_os_error().is_some() => {
             "raise the limit of the file size (ulimit -f), or use a path on another file system"
         }
         ErrorKind::IsADirectory => "use the path of a file, not of a directory",

@@ -20,6 +20,10 @@ pub(crate) const GRACE: Duration = Duration::from_secs(30);
 /// A run that has not started yet ends this long after a stop request.
 const BEFORE_BEGIN: Duration = Duration::from_secs(1);
 
+/// The file size limit of the process is exceeded; `tokio` has no name for it.
+#[cfg(unix)]
+const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
+
 /// Interval at which the signal thread checks for deadlines.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -244,8 +248,9 @@ pub(crate) struct Signals {
     stop: [tokio::signal::unix::Signal; 3],
     #[cfg(unix)]
     progress: tokio::signal::unix::Signal,
+    /// Signals that would end the process. SIGXFSZ comes with an error of the write that exceeds `ulimit -f`.
     #[cfg(unix)]
-    _ignored: tokio::signal::unix::Signal,
+    _ignored: [tokio::signal::unix::Signal; 2],
 }
 
 impl Signals {
@@ -261,7 +266,7 @@ impl Signals {
                     signal(SignalKind::hangup())?,
                 ],
                 progress: signal(SignalKind::user_defined1())?,
-                _ignored: signal(SignalKind::user_defined2())?,
+                _ignored: [signal(SignalKind::user_defined2())?, signal(SignalKind::from_raw(SIGXFSZ))?],
             })
         }
         #[cfg(not(unix))]
