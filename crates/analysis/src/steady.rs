@@ -15,7 +15,7 @@
 //! A series whose remaining part still rises or falls by more than that between its first and its last third never settled.
 //!
 //! Both rules are about ramps and warm-ups. Damage is neither: a beginning that is faster than the rest under the same load is
-//! never truncated, and neither is an incident ([`crate::incidents`]). Incidents do not take part in the search for ramps, and
+//! never truncated, and neither is an incident ([`crate::incidents`]) that begins later than the run. Incidents do not take part in the search for ramps, and
 //! a run with an incident is never called steady.
 
 use std::ops::Range;
@@ -45,6 +45,10 @@ const DEVIATIONS: (f64, f64) = (3.0, 5.0);
 
 /// A beginning or an end with less load has at most this share of the rate of the rest.
 const LESS_LOAD: f64 = 0.9;
+
+/// An incident that begins this long after the start at most begins with the run: the search for incidents skips the first
+/// second.
+const FIRST_SECONDS: f64 = 2.0;
 
 /// Maximum number of times that both ends are truncated.
 const ROUNDS_MAX: usize = 8;
@@ -189,12 +193,14 @@ impl Seconds {
         Some(seconds)
     }
 
-    /// Replaces the seconds of incidents by others, so that what remains can be compared; returns whether there are any.
+    /// Replaces the seconds of incidents by others, so that what remains can be compared; returns whether there are any. What is
+    /// slow from the beginning may be a warm-up and remains.
     fn replace_incidents(&mut self, incidents: &[Incident]) -> bool {
         let is_inside = |at: usize| {
             let second = (self.first + at as u64) as f64;
             incidents
                 .iter()
+                .filter(|incident| incident.from_s > self.first as f64 + FIRST_SECONDS)
                 .any(|incident| incident.from_s <= second && incident.to_s.is_none_or(|to_s| second < to_s))
         };
         let inside: Vec<usize> = (0..self.rate.len()).filter(|at| is_inside(*at)).collect();
