@@ -119,17 +119,23 @@ pub fn generator_mark(summary: &Summary) -> GeneratorMark {
         .any(|incident| matches!(incident.cause, Some(IncidentCause::GeneratorLate { .. })));
     match late {
         Some(late) if has_waited(summary, &late) => {
-            reasons.push(format!("arrivals waited for free users: {}; allow more users", late.describe()));
             if state == GeneratorState::Fine {
                 state = GeneratorState::WaitedForUsers;
-                words = format!("arrivals waited for free users ({})", late.describe());
+                words = "arrivals waited for free users".to_owned();
+                reasons.push(format!("{}; allow more users", late.describe()));
+            } else {
+                reasons
+                    .push(format!("arrivals waited for free users: {}; allow more users", late.describe()));
             }
         }
         Some(late) => {
-            reasons.push(format!("it started requests late: {}", late.describe()));
-            if state != GeneratorState::Unusable {
+            if state == GeneratorState::Unusable {
+                reasons.push(format!("it started requests late: {}", late.describe()));
+            } else {
                 state = GeneratorState::Doubtful;
-                words = format!("started requests late ({})", late.describe());
+                words = "started requests late".to_owned();
+                // The first reason is that of the words.
+                reasons.insert(0, late.describe());
             }
         }
         None if is_late_for_a_time => {

@@ -15,6 +15,7 @@ use busyhour_report::{
 use busyhour_runs::{add_arrivals, summarise, summarise_jtl};
 
 /// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
+#[allow(clippy::too_many_lines, reason = "one literal with all fields")]
 fn run(dir: &RunDir) -> Manifest {
     let mut manifest = Manifest {
         version: MANIFEST_VERSION,

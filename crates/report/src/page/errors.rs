@@ -4,7 +4,7 @@ use busyhour_analysis::Summary;
 use maud::{Markup, html};
 
 use super::markup::{Column, Section, Sort, at, scrolling, wide_table};
-use crate::error_causes::{CODE_MAX, MESSAGE_MAX};
+use crate::error_causes::{CODE_MAX, MESSAGE_MAX, causes};
 use crate::numbers::{ms, thousands};
 use crate::terminal_text::{shown_label, shown_text};
 
@@ -16,12 +16,45 @@ pub(super) fn errors(summary: &Summary) -> Section {
     let body = match (summary.total.samples, summary.errors.is_empty()) {
         (0, true) => html! { p { "No request ended." } },
         (_, true) if summary.total.errors == 0 => html! { p { "No request failed." } },
-        _ => table(summary),
+        _ => html! { (cause_table(summary)) (kind_table(summary)) },
     };
     Section { id: "errors", title: "Errors", body }
 }
 
-fn table(summary: &Summary) -> Markup {
+/// What went wrong, in plain words, with the labels.
+fn cause_table(summary: &Summary) -> Markup {
+    let columns = [
+        Column { name: "cause", term: "", sort: Sort::Text },
+        Column { name: "requests", term: "", sort: Sort::Number },
+        Column { name: "% of errors", term: "", sort: Sort::Number },
+        Column { name: "labels", term: "", sort: Sort::Text },
+    ];
+    let all = causes(summary);
+    let rows = html! {
+        @for cause in all.iter().take(ERRORS_SHOWN) {
+            tr {
+                th scope="row" { (cause.text) }
+                td { (thousands(cause.count)) }
+                td { (format!("{:.1}", cause.percent_of_errors)) }
+                td.text { (cause.labels()) }
+            }
+        }
+    };
+    let shown: u64 = all.iter().take(ERRORS_SHOWN).map(|cause| cause.count).sum();
+    html! {
+        (scrolling("Causes of errors", wide_table("Errors by cause", &columns, &rows)))
+        @if all_errors(summary) > shown {
+            p.note { (thousands(all_errors(summary) - shown)) " errors have other causes." }
+        }
+    }
+}
+
+fn all_errors(summary: &Summary) -> u64 {
+    summary.errors.iter().map(|error| error.count).sum::<u64>() + summary.errors_other
+}
+
+/// Response codes and messages as JMeter and the result file have them.
+fn kind_table(summary: &Summary) -> Markup {
     let columns = [
         Column { name: "code", term: "", sort: Sort::Text },
         Column { name: "message", term: "", sort: Sort::Text },
@@ -33,7 +66,7 @@ fn table(summary: &Summary) -> Markup {
     ];
     let listed = &summary.errors[..summary.errors.len().min(ERRORS_SHOWN)];
     let shown: u64 = listed.iter().map(|error| error.count).sum();
-    let all: u64 = summary.errors.iter().map(|error| error.count).sum::<u64>() + summary.errors_other;
+    let all = all_errors(summary);
     let rows = html! {
         @for (at_row, error) in listed.iter().enumerate() {
             tr {
@@ -48,12 +81,15 @@ fn table(summary: &Summary) -> Markup {
         }
     };
     html! {
-        p {
-            "Errors by response code and message: how many requests failed with each, when the first and the last of them \
-             ended, and the label of the first."
+        details {
+            summary { "Response codes and messages" }
+            p {
+                "How many requests failed with each code and message of the result file, when the first and the last of them \
+                 ended, and the label of the first."
+            }
+            (scrolling("Errors", wide_table("Errors by code and message", &columns, &rows)))
+            @if all > shown { p.note { (thousands(all - shown)) " errors of other kinds are not shown." } }
         }
-        (scrolling("Errors", wide_table("Errors by kind", &columns, &rows)))
-        @if all > shown { p.note { (thousands(all - shown)) " errors of other kinds are not shown." } }
     }
 }
 
