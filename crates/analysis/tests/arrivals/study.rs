@@ -75,7 +75,8 @@ fn count(seeds: u64, decision: Decision, make: impl Fn(u64) -> ArrivalVerdict) -
 }
 
 fn print(line: &str) {
-    writeln!(std::io::stderr(), "{line}").unwrap();
+    let mut out = std::io::stderr().lock();
+    writeln!(out, "{line}").unwrap();
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn arrivals_that_wait_for_users_do_not_accuse_the_generator() {
 fn the_mark_depends_on_the_percentiles_of_both_times() {
     let mark = |late_s: f64| {
         // Every tenth request is late.
-        let late = requests(|at_s| if (at_s * 1e6) as u64 % 10 == 0 { late_s } else { 0.0 });
+        let late = requests(|at_s| if ((at_s * 1e6) as u64).is_multiple_of(10) { late_s } else { 0.0 });
         state(&summary(&late, 1, true, idle()))
     };
     assert_eq!(mark(0.0), (GeneratorState::Fine, "not the bottleneck".to_owned()));

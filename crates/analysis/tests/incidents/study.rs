@@ -55,7 +55,8 @@ fn outcome(kind: &Kind) -> Outcome {
 
 /// A line of the table, while the study runs.
 fn show(line: &str) {
-    writeln!(std::io::stdout(), "{line}").unwrap();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").unwrap();
 }
 
 fn percent(count: u64) -> f64 {
