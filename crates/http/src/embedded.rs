@@ -134,6 +134,9 @@ impl Fetching<'_> {
             add(&mut page, error);
             return page;
         }
+        if busyhour_slices::is_long(page.body.len()) {
+            busyhour_slices::begin_slices().await;
+        }
         let (urls, too_long) = match rules.parsers.resources(&page, &self.seed.user_agent()) {
             Ok(found) => found,
             Err(failure) => {

@@ -14,12 +14,14 @@
 //!   coroutine has for itself.
 
 mod away;
+mod begin;
 mod coroutine;
 mod handle;
 mod numbers;
 mod slice;
 
 pub use away::{away, is_long};
+pub use begin::begin_slices;
 pub use coroutine::{Polled, SlicedPoll};
 pub use numbers::Number;
 pub use slice::{checkpoint, need_coroutines, slices, suspend_every, tick, whole};

@@ -77,6 +77,11 @@ pub fn need_coroutines() {
     NEEDED.set(true);
 }
 
+/// Whether this code runs inside of a coroutine.
+pub(crate) fn is_inside() -> bool {
+    SLICE.with(|slice| !slice.handle.get().is_null())
+}
+
 #[inline]
 pub(crate) fn are_coroutines_needed() -> bool {
     NEEDED.get() || suspends_by_steps()

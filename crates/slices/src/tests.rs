@@ -225,3 +225,24 @@ impl std::task::Wake for Unpark {
         self.0.unpark();
     }
 }
+
+#[test]
+fn long_work_of_the_first_user_is_suspended_too() {
+    // A thread on which nothing has needed coroutines.
+    std::thread::spawn(|| {
+        let mut future = pin!(SlicedPoll::new(async {
+            begin_slices().await;
+            (0..5).for_each(|_| checkpoint());
+            begin_slices().await;
+        }));
+        let mut poll = || future.as_mut().poll(&Context::from_waker(Waker::noop()), clock);
+        assert_eq!([poll(), poll(), poll()], [Polled::Pending, Polled::Suspended, Polled::Ready(())]);
+        assert_eq!(slices(), 1);
+    })
+    .join()
+    .unwrap();
+    // Outside of the engine it returns once and goes on.
+    let mut alone = pin!(begin_slices());
+    let mut poll = || alone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert_eq!([poll(), poll()], [Poll::Pending, Poll::Ready(())]);
+}

@@ -1,0 +1,34 @@
+//! Enters a coroutine before long work.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use crate::slice::{is_inside, need_coroutines};
+
+/// Gets the rest of the poll into a coroutine: outside of one it gives the thread back once, and the next poll is inside. For work
+/// that may be long in plans whose users are not polled in coroutines from the start.
+///
+/// # Examples
+/// ```
+/// # async fn parse(page: &str) {
+/// if busyhour_slices::is_long(page.len()) {
+///     busyhour_slices::begin_slices().await;
+/// }
+/// for byte in page.bytes() {
+///     busyhour_slices::tick(1); // suspends the user after a millisecond
+/// }
+/// # }
+/// ```
+pub async fn begin_slices() {
+    let mut has_returned = false;
+    poll_fn(|context| {
+        if has_returned || is_inside() {
+            return Poll::Ready(());
+        }
+        has_returned = true;
+        need_coroutines();
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
