@@ -48,7 +48,7 @@ fn new_worker() -> Option<Worker> {
 pub enum Polled<T> {
     /// The future is ready.
     Ready(T),
-    /// The future waits for something, or for work on another thread, and its waker is registered.
+    /// The future waits for something, perhaps in the middle of an evaluation, and its waker is registered.
     Pending,
     /// The slice is over; nothing wakes the future, it is to be polled again when others have run.
     Suspended,
@@ -60,6 +60,8 @@ pub struct SlicedPoll<F: Future> {
     suspended: Option<Worker>,
     /// What it waits for on another thread.
     away: Option<Arc<Done>>,
+    /// Whether it waits for a future.
+    is_waiting: bool,
     _pinned: PhantomPinned,
 }
 
@@ -79,10 +81,16 @@ impl<F: Future> SlicedPoll<F> {
     /// A future that has not been polled yet.
     pub fn new(future: F) -> Self {
         let inner = Inner { waker: Waker::noop().clone(), output: Poll::Pending, future };
-        Self { inner: UnsafeCell::new(inner), suspended: None, away: None, _pinned: PhantomPinned }
+        Self {
+            inner: UnsafeCell::new(inner),
+            suspended: None,
+            away: None,
+            is_waiting: false,
+            _pinned: PhantomPinned,
+        }
     }
 
-    /// Whether the last poll was suspended, also for work on another thread.
+    /// Whether the last poll was suspended, also for work on another thread or a future.
     pub fn is_suspended(&self) -> bool {
         self.suspended.is_some()
     }
@@ -122,7 +130,7 @@ impl<F: Future> SlicedPoll<F> {
         }
         let mut worker = match self.suspended.take() {
             Some(worker) => {
-                slice::no_longer_suspended();
+                self.count_resumption();
                 worker
             }
             None => {
@@ -154,6 +162,11 @@ impl<F: Future> SlicedPoll<F> {
                 self.away = Some(work);
                 Polled::Pending
             }
+            CoroutineResult::Yield(Pause::Waiting) => {
+                self.suspended = Some(worker);
+                self.is_waiting = true;
+                Polled::Pending
+            }
             CoroutineResult::Yield(Pause::Done) | CoroutineResult::Return(()) => {
                 IDLE.with_borrow_mut(|idle| {
                     if idle.len() < IDLE_MAX && !worker.done() {
@@ -162,6 +175,15 @@ impl<F: Future> SlicedPoll<F> {
                 });
                 self.take_output()
             }
+        }
+    }
+
+    /// The suspended coroutine continues or is dropped.
+    fn count_resumption(&mut self) {
+        if std::mem::take(&mut self.is_waiting) {
+            slice::no_longer_waiting();
+        } else {
+            slice::no_longer_suspended();
         }
     }
 
@@ -177,7 +199,7 @@ impl<F: Future> Drop for SlicedPoll<F> {
     fn drop(&mut self) {
         // Its frames borrow the future, so they are unwound first.
         if let Some(worker) = self.suspended.take() {
-            slice::no_longer_suspended();
+            self.count_resumption();
             let outside = Outside::leave_for(|| 0, std::ptr::null());
             drop(worker);
             drop(outside);
@@ -213,7 +235,7 @@ impl Outside {
 
 impl Drop for Outside {
     fn drop(&mut self) {
-        slice::leave();
+        slice::end();
         numbers::exchange(self.0);
     }
 }

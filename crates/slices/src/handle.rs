@@ -18,6 +18,8 @@ pub(crate) enum Pause {
     Suspended,
     /// Until work on another thread is done.
     Away(Arc<Done>),
+    /// Until its waker is called.
+    Waiting,
 }
 
 /// The inside end of a coroutine.

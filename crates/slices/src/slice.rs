@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use crate::handle::{Done, Handle, Pause};
 use crate::numbers::{self, FRESH, Numbers};
-use crate::{SLICE_NS, SUSPENDED_MAX};
+use crate::{SLICE_NS, SUSPENDED_MAX, WAITING_MAX};
 
 /// Steps between two looks at the clock. A step takes about 5 to 300 ns.
 const STEPS_PER_LOOK: usize = 1024;
@@ -29,6 +29,7 @@ thread_local! {
             since_ns: Cell::new(None),
             whole: Cell::new(0),
             suspended: Cell::new(0),
+            waiting: Cell::new(0),
             ended: Cell::new(0),
         }
     };
@@ -49,8 +50,10 @@ struct Slice {
     since_ns: Cell<Option<u64>>,
     /// How many calls of [`whole`] are on the stack.
     whole: Cell<u32>,
-    /// Suspended coroutines of this thread.
+    /// Suspended coroutines of this thread, those that wait for a future aside.
     suspended: Cell<usize>,
+    /// Coroutines of this thread that wait for a future.
+    waiting: Cell<usize>,
     /// Slices of this thread that ended with a suspension.
     ended: Cell<u64>,
 }
@@ -142,13 +145,22 @@ pub(crate) fn note_suspension() {
 
 /// The coroutine and its waker, if it may be suspended for work on another thread.
 pub(crate) fn leave_for_away() -> Option<(*const Handle, Waker)> {
+    leave(|slice| slice.suspended.get() < SUSPENDED_MAX)
+}
+
+/// The coroutine and its waker, if it may be suspended until a future is ready.
+pub(crate) fn leave_to_wait() -> Option<(*const Handle, Waker)> {
+    leave(|slice| slice.waiting.get() < WAITING_MAX)
+}
+
+fn leave(has_room: impl FnOnce(&Slice) -> bool) -> Option<(*const Handle, Waker)> {
     SLICE.with(|slice| {
         let handle = slice.handle.get();
         if handle.is_null() {
             need_coroutines();
         }
         let may_leave = !handle.is_null() && slice.whole.get() == 0 && !std::thread::panicking();
-        if !may_leave || slice.suspended.get() >= SUSPENDED_MAX {
+        if !may_leave || !has_room(slice) {
             return None;
         }
         // SAFETY: `begin` was called with the waker of the poll at hand, which lasts until the poll is done.
@@ -159,6 +171,17 @@ pub(crate) fn leave_for_away() -> Option<(*const Handle, Waker)> {
 /// Suspends the coroutine that runs until the work is done.
 pub(crate) fn suspend_for(handle: *const Handle, work: Arc<Done>) {
     pause(handle, Pause::Away(work));
+}
+
+/// Suspends the coroutine that runs until its waker is called; gives the waker of the poll that resumes it.
+pub(crate) fn suspend_until_woken(handle: *const Handle) -> Waker {
+    SLICE.with(|slice| {
+        slice.waiting.set(slice.waiting.get() + 1);
+        slice.ended.set(slice.ended.get() + 1);
+    });
+    pause(handle, Pause::Waiting);
+    // SAFETY: `begin` was called with the waker of the poll at hand, which lasts until the poll is done.
+    SLICE.with(|slice| unsafe { (*slice.waker.get()).clone() })
 }
 
 /// Gives the thread back; returns when the coroutine is resumed.
@@ -225,7 +248,7 @@ pub(crate) fn enter(handle: *const Handle) {
 
 /// No coroutine runs any more.
 #[inline]
-pub(crate) fn leave() {
+pub(crate) fn end() {
     LEFT.set(usize::MAX);
     SLICE.with(|slice| slice.handle.set(ptr::null()));
 }
@@ -233,4 +256,9 @@ pub(crate) fn leave() {
 /// A suspended coroutine continues or is dropped.
 pub(crate) fn no_longer_suspended() {
     SLICE.with(|slice| slice.suspended.set(slice.suspended.get() - 1));
+}
+
+/// The same for one that waited for a future.
+pub(crate) fn no_longer_waiting() {
+    SLICE.with(|slice| slice.waiting.set(slice.waiting.get() - 1));
 }

@@ -246,3 +246,65 @@ fn long_work_of_the_first_user_is_suspended_too() {
     let mut poll = || alone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!([poll(), poll()], [Poll::Pending, Poll::Ready(())]);
 }
+
+/// A future that is ready when its flag is set.
+fn flagged(flag: &Cell<bool>) -> impl Future<Output = u8> + Unpin + '_ {
+    poll_fn(|_| if flag.get() { Poll::Ready(9) } else { Poll::Pending })
+}
+
+#[test]
+fn others_continue_while_an_evaluation_waits_for_a_future() {
+    let flag = Cell::new(false);
+    let mut waiting = pin!(SlicedPoll::new(async {
+        Number::TextDepth.set(4);
+        let got = wait_for(flagged(&flag)).ok();
+        assert_eq!(Number::TextDepth.get(), 4);
+        got
+    }));
+    let mut other = pin!(SlicedPoll::new(async {
+        assert_eq!(Number::TextDepth.get(), 0);
+        flag.set(true);
+    }));
+    assert_eq!(poll(waiting.as_mut()), Polled::Pending);
+    assert_eq!(poll(waiting.as_mut()), Polled::Pending, "a wake for nothing");
+    assert!(waiting.is_suspended());
+    assert_eq!(poll(other.as_mut()), Polled::Ready(()));
+    assert_eq!(poll(waiting.as_mut()), Polled::Ready(Some(9)));
+}
+
+#[test]
+fn a_wait_that_is_dropped_drops_its_future_and_makes_room() {
+    let flag = Cell::new(false);
+    let dropped = Cell::new(0);
+    struct Counted<'c>(&'c Cell<u32>);
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+    for round in 1..=2 {
+        let all: Vec<_> = (0..WAITING_MAX)
+            .map(|_| {
+                let mut one = Box::pin(SlicedPoll::new(async {
+                    let counted = Counted(&dropped);
+                    let _ = wait_for(flagged(&flag));
+                    drop(counted);
+                }));
+                assert_eq!(poll(one.as_mut()), Polled::Pending);
+                one
+            })
+            .collect();
+        let mut beyond = pin!(SlicedPoll::new(async { wait_for(flagged(&flag)).is_err() }));
+        assert_eq!(poll(beyond.as_mut()), Polled::Ready(true), "there is no room for one more");
+        drop(all);
+        assert_eq!(dropped.get(), round * WAITING_MAX as u32);
+    }
+}
+
+#[test]
+fn nothing_waits_where_nothing_can_be_suspended() {
+    let flag = Cell::new(true);
+    assert!(wait_for(flagged(&flag)).is_err(), "outside of a coroutine");
+    let mut inside = pin!(SlicedPoll::new(async { whole(|| wait_for(flagged(&flag)).is_err()) }));
+    assert_eq!(poll(inside.as_mut()), Polled::Ready(true));
+}
