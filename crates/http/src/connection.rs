@@ -100,6 +100,17 @@ impl Connection {
         if origin.secure && proxy.is_none() { opened.secured(options).await } else { Ok(opened) }
     }
 
+    /// A connection over a stream that leads to `origin`, before a TLS handshake.
+    pub(crate) fn over(stream: TcpStream, origin: &Arc<Origin>, now: Nanos) -> Self {
+        Self {
+            stream: Stream::Plain(stream),
+            origin: Arc::clone(origin),
+            proxy: None,
+            source: None,
+            expires: now + Nanos::from_millis(TIME_TO_LIVE_MS).0,
+        }
+    }
+
     /// Makes the TLS handshake with the server at the other end.
     pub(crate) async fn secured(mut self, options: &ConnectOptions<'_>) -> Result<Self, Failure> {
         if let Stream::Plain(stream) = self.stream {

@@ -48,7 +48,9 @@ mod sink;
 pub mod source;
 mod tls;
 mod tunnel;
+mod url_connection;
 mod url_parts;
+mod url_target;
 mod visit;
 mod whole;
 mod wire_request;
@@ -64,5 +66,6 @@ pub use settings::{
     Argument, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects, SharedHttp,
 };
 pub use tls::{TlsPolicy, tls_config};
+pub use url_connection::{URL_DEADLINE, UrlConnections};
 #[doc(hidden)]
 pub use whole::read_whole;

@@ -7,7 +7,7 @@ use busyhour_program::user::UserState;
 use crate::client::Client;
 use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
-use crate::settings::{HttpSampler, Proxy};
+use crate::settings::{HttpSampler, Proxy, SharedHttp};
 
 /// The proxy on the way to `origin`: the sampler's own, else the command line's unless the host needs none.
 pub(crate) fn proxy_for(
@@ -25,11 +25,20 @@ pub(crate) fn proxy_for(
     if sampler.client == Client::Java && is_this_machine(host) {
         return None;
     }
-    let excluded = sampler.shared.no_proxy.iter().any(|pattern| match pattern.strip_prefix('*') {
+    if is_excluded(&sampler.shared, host) { None } else { address(proxy, user) }
+}
+
+/// Whether the proxy of the command line is not used for a host.
+fn is_excluded(shared: &SharedHttp, host: &str) -> bool {
+    shared.no_proxy.iter().any(|pattern| match pattern.strip_prefix('*') {
         Some(suffix) => host.ends_with(suffix),
         None => host.eq_ignore_ascii_case(pattern),
-    });
-    if excluded { None } else { address(proxy, user) }
+    })
+}
+
+/// Whether Java's own client uses the proxy of the command line for a host.
+pub(crate) fn java_uses_proxy(shared: &SharedHttp, host: &str) -> bool {
+    shared.proxy.is_some() && !is_this_machine(host) && !is_excluded(shared, host)
 }
 
 /// Whether a host is one for which Java's own client never uses the proxy of the command line.

@@ -26,6 +26,8 @@ pub mod symbols;
 pub mod template;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod thrown;
+pub mod url_client;
 pub mod user;
 pub mod variables;
 

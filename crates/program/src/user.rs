@@ -15,6 +15,7 @@ pub use crate::logical_action::LogicalAction;
 use crate::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 use crate::result::SampleResult;
 use crate::run::{Level, RunShared};
+pub use crate::thrown::Thrown;
 use crate::variables::Variables;
 
 /// Index of an element's private state in each user.
@@ -23,15 +24,6 @@ pub struct StateId(pub u32);
 
 /// Marks a stream number as that of an arrival.
 const OF_ARRIVAL: u64 = 1 << 63;
-
-/// An exception of a function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thrown {
-    /// Its class in Java.
-    pub class: &'static str,
-    /// Its message.
-    pub message: String,
-}
 
 /// What elements can use of the core that runs their user.
 pub trait CoreAccess {

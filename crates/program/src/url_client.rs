@@ -1,0 +1,59 @@
+//! Exchanges with servers that scripts ask for.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::body_memory::BodyMemory;
+use crate::clock::Clock;
+use crate::thrown::Thrown;
+
+/// A request of a script.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UrlRequest {
+    /// The URL, `http:` or `https:`.
+    pub url: String,
+    /// The method.
+    pub method: String,
+    /// The headers that the script set.
+    pub headers: Vec<(String, String)>,
+    /// The body, if the script opened a stream for one.
+    pub body: Option<Vec<u8>>,
+    /// Longest time to connect.
+    pub connect_timeout: Option<Duration>,
+    /// Longest silence of the server.
+    pub read_timeout: Option<Duration>,
+    /// Whether redirects are followed.
+    pub follows_redirects: bool,
+}
+
+/// The response to it.
+#[derive(Debug, Default)]
+pub struct UrlResponse {
+    /// The URL that responded, behind redirects.
+    pub url: String,
+    /// The method of the last request.
+    pub method: String,
+    /// The first line.
+    pub status_line: String,
+    /// The status.
+    pub code: u16,
+    /// Its reason.
+    pub message: String,
+    /// The headers in their order.
+    pub headers: Vec<(String, String)>,
+    /// The body as it was sent.
+    pub body: Vec<u8>,
+    /// Accounts for the memory of the body.
+    pub memory: BodyMemory,
+    /// What ended the body early.
+    pub failure: Option<Thrown>,
+}
+
+/// Makes exchanges for scripts as Java's `HttpURLConnection` does.
+pub trait UrlClient: Send + Sync + fmt::Debug {
+    /// Sends a request and reads its response. Other users of the core continue meanwhile.
+    ///
+    /// # Errors
+    /// The exception of Java.
+    fn exchange(&self, clock: &Clock, request: UrlRequest) -> Result<UrlResponse, Thrown>;
+}
