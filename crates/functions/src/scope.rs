@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use busyhour_java::format::{DateFormat, Defaults, Moment};
 use busyhour_program::result::SampleResult;
 use busyhour_program::run::{self, ScriptIssue, Stream};
-use busyhour_program::user::{LogicalAction, UserState};
+use busyhour_program::url_client::{UrlRequest, UrlResponse};
+use busyhour_program::user::{LogicalAction, Thrown, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
 use busyhour_record::Nanos;
 use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
@@ -73,6 +74,18 @@ impl<'a> UserScope<'a> {
     pub fn report_gaps(&mut self, element: &str) {
         for what in self.gaps.drain(..) {
             self.user.run.note_script_issue(element, ScriptIssue::Unsupported(what));
+        }
+    }
+
+    /// Sleeps now as long as the script has slept so far, where the user can be suspended.
+    fn sleep_owed(&mut self) {
+        if self.user.owed_ns == 0 {
+            return;
+        }
+        let Some(core) = self.user.core.clone() else { return };
+        let until = self.user.now() + self.user.owed_ns;
+        if busyhour_slices::wait_for(core.sleep_until(until)).is_ok() {
+            self.user.owed_ns = 0;
         }
     }
 
@@ -246,6 +259,15 @@ impl Scope for UserScope<'_> {
 
     fn pause_ms(&mut self, ms: u64) {
         self.user.owed_ns = self.user.owed_ns.saturating_add(ms.saturating_mul(1_000_000));
+    }
+
+    fn exchange(&mut self, request: UrlRequest) -> Result<UrlResponse, Thrown> {
+        let Some(client) = self.user.run.url_client() else {
+            let message = "a connection before the test starts is not supported".to_owned();
+            return Err(Thrown { class: "java.lang.UnsupportedOperationException", message });
+        };
+        self.sleep_owed();
+        client.exchange(&self.user.run.clock, request)
     }
 
     fn stop(&mut self, what: StopRequest) {

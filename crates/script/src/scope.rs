@@ -1,6 +1,8 @@
 //! What a script may see and change of the virtual user that runs it.
 
 use busyhour_program::ElementError;
+use busyhour_program::url_client::{UrlRequest, UrlResponse};
+use busyhour_program::user::Thrown;
 use std::any::Any;
 use std::rc::Rc;
 
@@ -147,6 +149,14 @@ pub trait Scope {
     }
     /// `Thread.sleep`: time passes for the script at once; the virtual user makes up for it when the script has ended.
     fn pause_ms(&mut self, _ms: u64) {}
+    /// Sends a request to a server and waits for its response; other users continue meanwhile.
+    ///
+    /// # Errors
+    /// Java's exception.
+    fn exchange(&mut self, _request: UrlRequest) -> Result<UrlResponse, Thrown> {
+        let message = "a URL connection is not supported here".to_owned();
+        Err(Thrown { class: "java.lang.UnsupportedOperationException", message })
+    }
     /// Requests a stop after the current sample.
     fn stop(&mut self, _what: StopRequest) {}
     /// Notes an operation that the interpreter lacks and that the script met at run time.

@@ -33,15 +33,65 @@ fn a_json_path_without_a_match_throws_an_exception_that_a_script_can_catch() {
 }
 
 #[test]
-fn scripts_that_open_a_url_are_refused() {
+fn urls_have_parts_and_content() {
     assert_eq!(text("new URL('http://host:81/a?b').port"), "81");
-    for script in [
-        "new URL('http://host/').text",
-        "def u = new URL('http://host/')\nu.openConnection()",
-        "new URL('x').withReader { it }",
-    ] {
-        assert!(refused(script), "{script}");
-    }
+    assert_eq!(text("new URL('http://host/').text"), "GET||");
+    assert_eq!(
+        text("new URL('http://host/').getText(requestProperties: [A: 1], readTimeout: 5)"),
+        "GET|A=1|"
+    );
+    assert_eq!(text("new URL('http://host/').withReader { it.readLine() }"), "GET||");
+    assert_eq!(text("new URL('http://host/').openStream().bytes.length"), "5");
+    assert_eq!(text("new URL('file:/no/such/file') instanceof URL"), "true");
+    let failing = "try { new URL('http://host/refused').text } catch (ConnectException e) { e.message }";
+    assert_eq!(text(failing), "Connection refused");
+    let missing = "try { new URL('http://host/missing').text } catch (FileNotFoundException e) { e.message }";
+    assert_eq!(text(missing), "http://host/missing");
+    let malformed = "try { new URL('host') } catch (MalformedURLException e) { e.message }";
+    assert_eq!(text(malformed), "no protocol: host");
+}
+
+#[test]
+fn connections_send_what_the_script_sets_and_writes() {
+    let posted = "def c = new URL('http://host/').openConnection()
+        c.setRequestProperty('A', '1'); c.addRequestProperty('a', '2'); c.setRequestProperty('A', '3')
+        c.doOutput = true
+        c.outputStream.withWriter('UTF-8') { it << 'x=' << 1 }
+        c.responseCode + c.inputStream.text + c.requestMethod";
+    assert_eq!(text(posted), "200POST|A=1,a=3|x=1POST");
+    let bytes = "HttpURLConnection c = (HttpURLConnection) new URL('http://host/').openConnection()
+        c.setRequestMethod('PUT'); c.setDoOutput(true)
+        def o = c.getOutputStream(); o.write('abc'.bytes); o.write('abcdef'.bytes, 1, 2); o.close()
+        new BufferedReader(new InputStreamReader(c.inputStream)).readLine()";
+    assert_eq!(text(bytes), "PUT||abcbc");
+    let within = "def c = new URL('http://host/').openConnection()
+        c.with { requestMethod = 'PUT'; doOutput = true; own = 'script'; outputStream << 'x' }
+        c.inputStream.text + own";
+    assert_eq!(text(within), "PUT||xscript");
+    let failing = "def c = new URL('http://host/missing').openConnection()
+        [c.errorStream, c.responseCode, c.errorStream.text, c.getHeaderField('x-a'), c.headerFields['X-A'], c.getHeaderField(0)].join(';')";
+    assert_eq!(text(failing), "null;404;GET||;2;[2, 1];HTTP/1.1 404 Status");
+    let late = "def c = new URL('http://host/').openConnection(); c.responseCode
+        try { c.setRequestProperty('a', 'b') } catch (IllegalStateException e) { e.message }";
+    assert_eq!(text(late), "Already connected");
+    let split = "def c = new URL('http://host/').openConnection()
+        try { c.setRequestProperty('a', 'b\\r\\nc: d') } catch (IllegalArgumentException e) { 'refused' }";
+    assert_eq!(text(split), "refused");
+    let in_pieces = "def c = new URL('http://host/').openConnection(); def b = new byte[2]; def n, all = ''
+        while ((n = c.inputStream.read(b)) != -1) { all += new String(b, 0, n) + n + ' ' }
+        all";
+    assert_eq!(text(in_pieces), "GE2 T|2 |1 ");
+}
+
+#[test]
+fn in_is_a_name_in_beanshell() {
+    let script = "String in = \"a\"; String[] all = {in, \"b\"}; String s = \"\"; for (String in : all) { s += (String) in; } return s + in;";
+    assert!(compile(script, Language::BeanShell).is_ok());
+}
+
+#[test]
+fn equal_items_stay_in_order_under_a_comparator() {
+    assert_eq!(text("['b', 'A', 'B'].sort(false, String.CASE_INSENSITIVE_ORDER).join('')"), "AbB");
 }
 
 #[test]

@@ -338,7 +338,7 @@ impl Parser<'_> {
         {
             self.advance();
             let begins = match self.peek() {
-                Word::Name(name) => !matches!(&**name, "instanceof" | "in" | "as"),
+                Word::Name(name) => !self.is_operator(name),
                 Word::Literal(_) | Word::Join(_) => true,
                 Word::Sign(sign) => {
                     matches!(*sign, "(" | "!" | "~")

@@ -76,7 +76,7 @@ const METHODS: &str = "\
     trace transpose trim true trunc truncatedTo uncapitalize unique unmodifiableList unmodifiableMap update upperCase \
     upto utf8 valueOf values void warn with withDayOfMonth withHour withIndex withLocale withMinute withMonth \
     withNano withPrintWriter withReader withSecond withWriter withWriterAppend withYear withZone withZoneSameInstant withZoneSameLocal \
-    withoutPadding write writeLine writeStringToFile xor";
+    withoutPadding write writeBytes writeLine writeStringToFile xor";
 
 /// Further methods of classes that share their name with others.
 const MORE_METHODS: &str = "\
@@ -223,7 +223,7 @@ const STATICS: &[(&str, &str)] = &[
 const MADE: &[(&str, usize, usize)] = &[
     ("Object Hex", 0, 0),
     ("ArrayIterator", 1, 1),
-    ("String", 0, 2),
+    ("String", 0, 4),
     ("Integer Long Double Boolean", 1, 1),
     ("StringBuilder StringBuffer Random Date JsonBuilder", 0, 1),
     ("SecureRandom", 0, 0),
@@ -242,7 +242,7 @@ const MADE: &[(&str, usize, usize)] = &[
     ("HashMap LinkedHashMap TreeMap ConcurrentHashMap Hashtable Properties", 0, 2),
     ("StringTokenizer File FileOutputStream", 1, 2),
     ("FileWriter", 1, 3),
-    ("BufferedWriter PrintWriter PrintStream OutputStreamWriter BufferedOutputStream", 1, 2),
+    ("BufferedWriter PrintWriter PrintStream OutputStreamWriter BufferedOutputStream DataOutputStream", 1, 2),
     ("FileReader BufferedReader InputStreamReader BufferedInputStream", 1, 2),
     ("StringReader FileInputStream", 1, 1),
     ("StringWriter", 0, 1),

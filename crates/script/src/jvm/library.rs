@@ -58,6 +58,7 @@ pub(super) mod time_category;
 pub(super) mod time_units;
 pub(super) mod uri;
 pub(super) mod url;
+pub(super) mod url_connection;
 pub(super) mod xml;
 pub(super) mod zones;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::classes::Class;
 use super::diagnostic::{Warning, syntax, unsupported};
 use super::lexer::{Token, Word, scan};
-use super::library::{sampler, url};
+use super::library::sampler;
 use super::tree::{Base, Expr, Kind, Name, Stmt, Tree, Type};
 use super::{known, library};
 use crate::java_like::Language;
@@ -539,17 +539,9 @@ impl Parser<'_> {
         self.opens_request |= !of_any;
     }
 
-    /// A script that makes a URL and names a member that would open a connection.
-    pub(super) fn check_url(&self) -> Result<(), ScriptError> {
-        for pair in self.tokens.windows(2) {
-            if let (Word::Sign("." | "?."), Word::Name(member)) = (&pair[0].word, &pair[1].word)
-                && url::CONNECTING.contains(&&**member)
-            {
-                let what = format!("`{member}` in a script with `new URL`, which would open a connection,");
-                return Err(unsupported(self.text, pair[1].at, what));
-            }
-        }
-        Ok(())
+    /// Whether a word is an operator: `in` and `as` are names in BeanShell.
+    pub(super) fn is_operator(&self, word: &str) -> bool {
+        word == "instanceof" || self.groovy() && matches!(word, "in" | "as")
     }
 
     /// Whether the parentheses that open here are followed by a body.
@@ -589,4 +581,9 @@ impl Parser<'_> {
     pub(super) fn text_literal(&self, text: &str, at: u32) -> Expr {
         Expr { at, kind: Kind::Literal(Value::text(text)) }
     }
+}
+
+/// Whether a word is `in`.
+pub(super) fn is_in(word: &Word) -> bool {
+    matches!(word, Word::Name(name) if &**name == "in")
 }

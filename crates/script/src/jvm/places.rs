@@ -6,7 +6,7 @@ use super::fault::{Cause, Fault, Outcome, stopped, thrown, unsupported};
 use super::library;
 use super::machine::{Frame, Machine};
 use super::objects::Object;
-use super::tree::{Expr, Kind};
+use super::tree::{Expr, Kind, Name};
 use super::value::{Host, List, V};
 use super::{durations, missing, types};
 use crate::Value;
@@ -330,51 +330,14 @@ pub(super) fn field(machine: &mut Machine<'_>, object: &V, name: &str) -> Outcom
 /// Assigns to a variable, property or item; gives the value.
 pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &Rc<Frame>) -> Outcome {
     match &target.kind {
-        Kind::Name(name) => machine.assign(frame, *name, value),
+        Kind::Name(name) => store_named(machine, *name, value, frame),
         Kind::Property(object, name, ..) => {
             let is_inside = matches!(object.kind, Kind::This);
             let object = machine.value(object, frame)?;
             if is_inside && let Some(outcome) = machine.set_own_field(&object, name, &value) {
                 return outcome;
             }
-            match &object {
-                V::Plain(Value::Null) => {
-                    return Err(thrown(
-                        "NullPointerException",
-                        format!("Cannot set property '{name}' on null object"),
-                    ));
-                }
-                V::Map(map) => {
-                    map.put(V::text(name), value.clone());
-                }
-                V::Host(Host::Props) if machine.groovy() => {
-                    machine.invoke(&object, "put", vec![V::text(name), value.clone()])?;
-                }
-                V::Host(Host::Vars) => {
-                    return Err(thrown(
-                        "MissingPropertyException",
-                        format!(
-                            "No such property: {name} for class: org.apache.jmeter.threads.JMeterVariables"
-                        ),
-                    ));
-                }
-                _ => {
-                    if let Some(outcome) = own_setter(machine, &object, name, &value) {
-                        return outcome;
-                    }
-                    let setter = format!("set{}", capitalized(name));
-                    let given = library::sample_result::assigned(machine, &object, &setter, &value)?;
-                    match machine.dispatch(&object, &setter, std::slice::from_ref(&given)) {
-                        Err(Fault { cause: Cause::Unsupported(_), .. })
-                            if lacks(machine, &object, &[setter], 1) =>
-                        {
-                            return Err(missing_property(&object, name));
-                        }
-                        outcome => outcome?,
-                    };
-                }
-            }
-            Ok(value)
+            set_property(machine, &object, name, value)
         }
         Kind::Field(object, name, ..) => {
             let object = machine.value(object, frame)?;
@@ -390,6 +353,67 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
             store_item(machine, &object, index, value)
         }
         _ => Err(unsupported("assigning to this")),
+    }
+}
+
+/// `object.name = value`; gives the value.
+fn set_property(machine: &mut Machine<'_>, object: &V, name: &str, value: V) -> Outcome {
+    match object {
+        V::Plain(Value::Null) => {
+            return Err(thrown(
+                "NullPointerException",
+                format!("Cannot set property '{name}' on null object"),
+            ));
+        }
+        V::Map(map) => {
+            map.put(V::text(name), value.clone());
+        }
+        V::Host(Host::Props) if machine.groovy() => {
+            machine.invoke(object, "put", vec![V::text(name), value.clone()])?;
+        }
+        V::Host(Host::Vars) => {
+            return Err(thrown(
+                "MissingPropertyException",
+                format!("No such property: {name} for class: org.apache.jmeter.threads.JMeterVariables"),
+            ));
+        }
+        _ => {
+            if let Some(outcome) = own_setter(machine, object, name, &value) {
+                return outcome;
+            }
+            let setter = format!("set{}", capitalized(name));
+            let given = library::sample_result::assigned(machine, object, &setter, &value)?;
+            match machine.dispatch(object, &setter, std::slice::from_ref(&given)) {
+                Err(Fault { cause: Cause::Unsupported(_), .. }) if lacks(machine, object, &[setter], 1) => {
+                    return Err(missing_property(object, name));
+                }
+                outcome => outcome?,
+            };
+        }
+    }
+    Ok(value)
+}
+
+/// `name = value`: in a closure of `with` a property of its object, if there is no variable of that name.
+fn store_named(machine: &mut Machine<'_>, name: Name, value: V, frame: &Rc<Frame>) -> Outcome {
+    let delegate = machine.delegates.last().cloned().filter(|_| machine.groovy());
+    if let Some(delegate) = delegate
+        && machine.find(frame, name).is_none()
+    {
+        let property = machine.tree.names[name as usize].clone();
+        match set_property(machine, &delegate, &property, value.clone()) {
+            Err(fault) if is_about_missing(&fault) => {}
+            outcome => return outcome,
+        }
+    }
+    machine.assign(frame, name, value)
+}
+
+fn is_about_missing(fault: &Fault) -> bool {
+    match &fault.cause {
+        Cause::Unsupported(_) => true,
+        Cause::Thrown(V::Object(exception)) => exception.class().name() == "MissingPropertyException",
+        _ => false,
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use busyhour_java::format::{DateFormat, Defaults, Moment};
 use busyhour_program::ElementError;
+use busyhour_program::url_client::{UrlRequest, UrlResponse};
+use busyhour_program::user::Thrown;
 use busyhour_script::{Level, SampleFacts, Scope, Value};
 use jiff::tz::TimeZone;
 
@@ -134,6 +136,29 @@ impl User {
 }
 
 impl Scope for User {
+    /// A server that describes the request; `/missing` is not there, and `/refused` is not answered.
+    fn exchange(&mut self, request: UrlRequest) -> Result<UrlResponse, Thrown> {
+        if request.url.ends_with("/refused") {
+            let message = "Connection refused".to_owned();
+            return Err(Thrown { class: "java.net.ConnectException", message });
+        }
+        let code = if request.url.ends_with("/missing") { 404 } else { 200 };
+        let body = request.body.unwrap_or_default();
+        let headers: Vec<String> =
+            request.headers.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let text = format!("{}|{}|{}", request.method, headers.join(","), String::from_utf8_lossy(&body));
+        Ok(UrlResponse {
+            url: request.url,
+            method: request.method,
+            status_line: format!("HTTP/1.1 {code} Status"),
+            code,
+            message: "Status".to_owned(),
+            headers: vec![("X-A".into(), "1".into()), ("X-A".into(), "2".into())],
+            body: text.into_bytes(),
+            ..UrlResponse::default()
+        })
+    }
+
     fn get(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
     }

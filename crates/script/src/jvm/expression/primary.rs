@@ -343,9 +343,6 @@ impl Parser<'_> {
         if self.is("{") && !self.groovy() {
             return self.refuse("a class without a name");
         }
-        if class.name() == "URL" && !class.is_own() {
-            self.check_url()?;
-        }
         if !class.is_own() && !supported::is_made(class.name(), items.len()) {
             return Err(unsupported(
                 self.text,

@@ -2,13 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 
+use busyhour_program::user::Thrown;
+
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
 use super::instance::{Instance, Offer, no_static, not_made};
-use super::{aes, encode, print, text_of, unknown};
+use super::{aes, encode, files, print, text_of, unknown};
 use crate::Value;
 
 /// The classes of this file.
@@ -25,10 +27,13 @@ pub const OFFERS: &[Offer] = &[
         class: "ByteArrayInputStream",
         statics: "",
         made: Some((1, 1)),
-        methods: "getText getBytes readAllBytes readLines available close read eachLine",
+        methods: "getText getBytes readAllBytes readLines available close read eachLine newReader withReader \
+                  withStream withCloseable transferTo",
         call: no_static,
         make: |_, given| match given.first().and_then(V::as_bytes) {
-            Some(bytes) => Ok(library(Read(RefCell::new(bytes)))),
+            Some(bytes) => {
+                Ok(library(Read { class: "ByteArrayInputStream", rest: RefCell::new(bytes), failure: None }))
+            }
             None => Err(unsupported("`new ByteArrayInputStream` with these arguments")),
         },
     },
@@ -134,40 +139,130 @@ impl Instance for Written {
     }
 }
 
+/// A stream of bytes that a connection has received; `failure` follows them.
+pub fn input(bytes: Vec<u8>, failure: Option<Thrown>) -> V {
+    library(Read { class: "InputStream", rest: RefCell::new(bytes), failure })
+}
+
 /// Bytes in memory that are read.
 #[derive(Debug)]
-struct Read(RefCell<Vec<u8>>);
+struct Read {
+    class: &'static str,
+    rest: RefCell<Vec<u8>>,
+    /// What reading all of them ends with.
+    failure: Option<Thrown>,
+}
+
+impl Read {
+    /// All that is left.
+    fn take(&self, machine: &mut Machine<'_>) -> Result<Vec<u8>, Fault> {
+        machine.spend(self.rest.borrow().len() / 64)?;
+        match &self.failure {
+            None => Ok(self.rest.take()),
+            Some(failure) => {
+                let class = failure.class.rsplit('.').next().unwrap_or(failure.class);
+                Err(thrown(class, failure.message.clone()))
+            }
+        }
+    }
+
+    fn take_text(&self, machine: &mut Machine<'_>, charset: Option<&V>) -> Result<String, Fault> {
+        let charset = charset.and_then(V::as_text).unwrap_or("UTF-8").to_owned();
+        machine.check_text(self.rest.borrow().len())?;
+        encode::text_in(&self.take(machine)?, &charset)
+    }
+
+    /// `read(buffer, from, len)`
+    fn read_into(&self, machine: &mut Machine<'_>, buffer: &V, from: usize, len: usize) -> Outcome {
+        let V::Array(buffer) = buffer else { return Err(unsupported("reading into this object")) };
+        if self.rest.borrow().is_empty() {
+            self.take(machine)?;
+            return Ok(V::int(-1));
+        }
+        let mut items = buffer.items.borrow_mut();
+        let mut rest = self.rest.borrow_mut();
+        let len = len.min(items.len().saturating_sub(from)).min(rest.len());
+        machine.spend(len + rest.len() / 64)?;
+        for (item, byte) in items.iter_mut().skip(from).zip(rest.drain(..len)) {
+            *item = V::int(i64::from(byte as i8));
+        }
+        Ok(V::int(len as i64))
+    }
+}
 
 impl Instance for Read {
     fn class(&self) -> Class {
-        Class::known("ByteArrayInputStream")
+        Class::known(self.class)
     }
 
     fn bytes(&self) -> Option<Vec<u8>> {
-        Some(self.0.borrow().clone())
+        Some(self.rest.borrow().clone())
     }
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         match (method, arguments) {
             ("getText", rest) => {
-                let bytes = self.0.take();
-                let charset = rest.first().and_then(V::as_text).unwrap_or("UTF-8");
-                machine.spend_text(bytes.len())?;
-                Ok(V::text(encode::text_in(&bytes, charset)?))
+                let text = self.take_text(machine, rest.first())?;
+                machine.spend_text(text.len())?;
+                Ok(V::text(text))
             }
-            ("getBytes" | "readAllBytes", []) => Ok(V::bytes(&self.0.take())),
-            ("readLines" | "eachLine", rest) => {
-                let text = String::from_utf8_lossy(&self.0.take()).into_owned();
-                machine.invoke(&V::text(text), method, rest.to_vec())
+            ("getBytes" | "readAllBytes", []) => {
+                machine.spend_items(self.rest.borrow().len())?;
+                Ok(V::bytes(&self.take(machine)?))
             }
-            ("available", []) => Ok(V::int(self.0.borrow().len() as i64)),
+            ("readLines", rest) => {
+                let text = self.take_text(machine, rest.first())?;
+                machine.invoke(&V::text(text), method, Vec::new())
+            }
+            // Lines of streams count from 1.
+            ("eachLine", [rest @ .., V::Closure(_)]) => {
+                let reader = self.reader(machine, rest.first())?;
+                machine.invoke(&reader, method, arguments[arguments.len() - 1..].to_vec())
+            }
+            ("newReader", rest) => self.reader(machine, rest.first()),
+            ("withReader", [rest @ .., closure @ V::Closure(_)]) => {
+                let reader = self.reader(machine, rest.first())?;
+                machine.call_value(closure, vec![reader])
+            }
+            ("withStream" | "withCloseable", [closure @ V::Closure(_)]) => {
+                machine.call_value(closure, vec![object.clone()])
+            }
+            ("transferTo", [target]) => {
+                machine.spend_items(self.rest.borrow().len())?;
+                let bytes = self.take(machine)?;
+                machine.invoke(target, "write", vec![V::bytes(&bytes)])?;
+                Ok(V::long(bytes.len() as i64))
+            }
+            ("available", []) => Ok(V::int(self.rest.borrow().len() as i64)),
             ("read", []) => {
-                let mut bytes = self.0.borrow_mut();
-                Ok(V::int(if bytes.is_empty() { -1 } else { i64::from(bytes.remove(0)) }))
+                if self.rest.borrow().is_empty() {
+                    self.take(machine)?;
+                    return Ok(V::int(-1));
+                }
+                machine.spend(1 + self.rest.borrow().len() / 64)?;
+                Ok(V::int(i64::from(self.rest.borrow_mut().remove(0))))
+            }
+            ("read", [buffer]) => self.read_into(machine, buffer, 0, usize::MAX),
+            ("read", [buffer, from, len]) => {
+                let at = |value: &V| value.as_long().and_then(|at| usize::try_from(at).ok());
+                let length = if let V::Array(buffer) = buffer { buffer.items.borrow().len() } else { 0 };
+                match (at(from), at(len)) {
+                    (Some(from), Some(len)) if from.saturating_add(len) <= length => {
+                        self.read_into(machine, buffer, from, len)
+                    }
+                    _ => Err(thrown("IndexOutOfBoundsException", "Range out of bounds".to_owned())),
+                }
             }
             ("close", []) => Ok(V::NULL),
             _ => Err(unknown(object, method)),
         }
+    }
+}
+
+impl Read {
+    fn reader(&self, machine: &mut Machine<'_>, charset: Option<&V>) -> Outcome {
+        let text = self.take_text(machine, charset)?;
+        Ok(files::reader_of_text(Class::known("BufferedReader"), &text))
     }
 }
 

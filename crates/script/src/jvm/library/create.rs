@@ -24,6 +24,24 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
     match (name, arguments) {
         ("Object", []) => Ok(V::object(Object::Plain)),
         ("String", []) => Ok(V::text("")),
+        ("String", [bytes, from, len, rest @ ..]) if bytes.as_bytes().is_some() => {
+            let bytes = bytes.as_bytes().unwrap_or_default();
+            let at = |value: &V| usize::try_from(value.as_long().unwrap_or(-1)).ok();
+            let part = match (at(from), at(len)) {
+                (Some(from), Some(len)) => bytes.get(from..from.saturating_add(len)),
+                _ => None,
+            };
+            let Some(part) = part else {
+                let message = format!("offset, count, length {}", bytes.len());
+                return Err(thrown("StringIndexOutOfBoundsException", message));
+            };
+            machine.spend_text(bytes.len())?;
+            let charset = match rest.first() {
+                Some(charset) => text_of(machine, charset)?,
+                None => "UTF-8".into(),
+            };
+            Ok(V::text(encode::text_in(part, &charset)?))
+        }
         ("String", [bytes, rest @ ..]) => {
             if let Some(bytes) = bytes.as_bytes() {
                 let charset = match rest.first() {
@@ -242,9 +260,10 @@ fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outco
         }
         ("StringWriter", _) => Ok(files::writer_to_memory(class)),
         ("PrintWriter" | "PrintStream", [target, ..]) => files::writer_of(class, target, false),
-        ("BufferedWriter" | "OutputStreamWriter" | "BufferedOutputStream", [target, ..]) => {
-            files::writer_around(machine, class, target)
-        }
+        (
+            "BufferedWriter" | "OutputStreamWriter" | "BufferedOutputStream" | "DataOutputStream",
+            [target, ..],
+        ) => files::writer_around(machine, class, target),
         ("FileReader" | "FileInputStream", [file, ..]) => files::reader_of(class, file),
         ("BufferedReader" | "InputStreamReader" | "BufferedInputStream", [source, ..]) => {
             files::reader_around(machine, class, source)

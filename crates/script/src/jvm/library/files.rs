@@ -300,6 +300,24 @@ pub fn writer(
             }
             Ok(if matches!(method, "append" | "leftShift") { object.clone() } else { V::NULL })
         }
+        ("write", [bytes, from, len]) if bytes.as_bytes().is_some() => {
+            let bytes = bytes.as_bytes().unwrap_or_default();
+            let at = |value: &V| usize::try_from(value.as_long().unwrap_or(0)).unwrap_or(0);
+            let (from, len) = (at(from), at(len));
+            machine.spend_text(written.borrow().len() + bytes.len())?;
+            let part = bytes.get(from..from.saturating_add(len)).unwrap_or_default();
+            written.borrow_mut().extend_from_slice(part);
+            Ok(V::NULL)
+        }
+        ("writeBytes", [text]) => {
+            let text = print::java(machine, text)?;
+            machine.spend_text(written.borrow().len() + text.len())?;
+            written.borrow_mut().extend(text.chars().map(|character| character as u32 as u8));
+            Ok(V::NULL)
+        }
+        ("withWriter" | "withPrintWriter", [_, closure @ V::Closure(_)]) => {
+            machine.invoke(object, "withWriter", vec![closure.clone()])
+        }
         ("printf" | "format", [pattern, rest @ ..]) => {
             let pattern = print::groovy(machine, pattern)?;
             let text = super::format::format(machine, &pattern, rest)?;
@@ -314,7 +332,7 @@ pub fn writer(
             written.borrow_mut().push(b'\n');
             Ok(V::NULL)
         }
-        ("withStream" | "withWriter" | "withCloseable", [closure @ V::Closure(_)]) => {
+        ("withStream" | "withWriter" | "withPrintWriter" | "withCloseable", [closure @ V::Closure(_)]) => {
             let value = machine.call_value(closure, vec![object.clone()]);
             machine.invoke(object, "close", Vec::new())?;
             value

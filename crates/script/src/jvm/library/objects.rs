@@ -338,7 +338,7 @@ fn slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V])
                 (_, Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
                 (V::Object(file), _) => match &**file {
                     Object::File(path) => files::text(path)?,
-                    Object::Reader(..) => {
+                    Object::Reader(..) | Object::Library(_) => {
                         let text = machine.invoke(source, "getText", Vec::new())?;
                         print::java(machine, &text)?
                     }

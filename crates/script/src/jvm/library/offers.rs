@@ -4,7 +4,7 @@ use super::instance::{Offer, lists};
 use super::{
     assertion_result, byte_streams, collectors, commons_lang, comparators, cookies, file_server, headers,
     java_duration, json_path, machine_facts, optional, properties, random_utils, sample_result, sampler,
-    threads, time_category, uri, url, xml,
+    threads, time_category, uri, url, url_connection, xml,
 };
 
 const OFFERS: &[&[Offer]] = &[
@@ -22,6 +22,7 @@ const OFFERS: &[&[Offer]] = &[
     threads::OFFERS,
     uri::OFFERS,
     url::OFFERS,
+    url_connection::OFFERS,
     collectors::OFFERS,
     cookies::OFFERS,
     sampler::OFFERS,

@@ -25,12 +25,12 @@ pub const OFFERS: &[Offer] = &[Offer {
               getErrorCount getHeadersSize getIdleTime getLatency getMediaType getParent getRequestHeaders \
               getResponseCode getResponseData getResponseDataAsString getResponseHeaders getResponseMessage \
               getSampleCount getSampleLabel getSamplerData getSentBytes getStartTime getSubResults getThreadName getTime \
-              getTimeStamp getURL getUrlAsString isIgnore isResponseCodeOK isSuccessful latencyEnd removeSubResults \
+              getTimeStamp getURL getUrlAsString isIgnore isResponseCodeOK isSuccessful getTestLogicalAction latencyEnd removeSubResults \
               sampleEnd samplePause sampleResume sampleStart setBodySize setBytes setConnectTime setContentType \
               setDataEncoding setDataType setEncodingAndType setEndTime setErrorCount setHeadersSize setIdleTime \
               setIgnore setLatency setRequestHeaders setResponseCode setResponseCodeOK setResponseData \
               setResponseHeaders setResponseMessage setResponseMessageOK setResponseOK setSampleLabel setSamplerData \
-              setSentBytes setStampAndTime setSuccessful setThreadName setURL storeSubResult",
+              setSentBytes setStampAndTime setStartTime setSuccessful setThreadName setURL storeSubResult",
     call: call_static,
     make,
 }];
@@ -306,6 +306,7 @@ impl MadeObject {
             "getStartTime" | "getTimeStamp" => V::long(values.start_ms),
             "getEndTime" => V::long(values.end_ms),
             "getLatency" => V::long(values.latency_ms),
+            "getTestLogicalAction" => V::text("CONTINUE"),
             "getConnectTime" => V::long(values.connect_ms),
             "getIdleTime" => V::long(values.idle_ms),
             "getBytesAsLong" => V::long(values.total_bytes()),
@@ -362,6 +363,7 @@ impl MadeObject {
             "setLatency" => values.latency_ms = number,
             "setConnectTime" => values.connect_ms = number,
             "setIdleTime" => values.idle_ms = number,
+            "setStartTime" => values.start_ms = number,
             "setBytes" => values.bytes = number,
             "setHeadersSize" => values.headers_size = number,
             "setBodySize" => values.body_size = number,

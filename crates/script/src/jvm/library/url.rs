@@ -1,12 +1,16 @@
-//! `URL`, as far as it is a text: its parts. Scripts make no requests of their own.
+//! `URL`: its parts, and what it leads to.
+
+use std::path::Path;
 
 use super::super::classes::Class;
-use super::super::fault::{Fault, Outcome, thrown};
+use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
+use super::super::truth::truth;
 use super::super::value::V;
 use super::instance::{Instance, Offer, no_static};
-use super::{text_of, unknown};
+use super::url_connection::{self, Connection};
+use super::{byte_streams, files, print, text_of, unknown};
 
 /// The classes of this file.
 pub const OFFERS: &[Offer] = &[Offer {
@@ -14,34 +18,21 @@ pub const OFFERS: &[Offer] = &[Offer {
     statics: "",
     made: Some((1, 1)),
     methods: "getProtocol getHost getPort getDefaultPort getFile getPath getQuery getRef getAuthority \
-              getUserInfo toExternalForm",
+              getUserInfo toExternalForm openConnection openStream newInputStream getContent getText getBytes \
+              newReader withReader withInputStream eachLine readLines",
     call: no_static,
     make: |machine, arguments| match arguments {
         [text] => {
+            if text.is_null() {
+                let message = "Cannot invoke \"String.length()\" because \"spec\" is null";
+                return Err(thrown("MalformedURLException", message));
+            }
             let text = text_of(machine, text)?;
             of(&text)
         }
         _ => no_static(machine, "URL", arguments),
     },
 }];
-
-/// Members of a URL that open a connection; a script that names one of them is refused.
-pub const CONNECTING: &[&str] = &[
-    "text",
-    "getText",
-    "bytes",
-    "getBytes",
-    "openConnection",
-    "openStream",
-    "newInputStream",
-    "newReader",
-    "withReader",
-    "withInputStream",
-    "eachLine",
-    "readLines",
-    "content",
-    "getContent",
-];
 
 /// The URL of that text.
 pub fn of(text: &str) -> Outcome {
@@ -83,7 +74,7 @@ impl Url {
         let behind_brackets = host_and_port.rfind(']').map_or(0, |at| at + 1);
         let port = match host_and_port[behind_brackets..].split_once(':') {
             Some((_, digits)) if !digits.is_empty() => {
-                digits.parse::<i64>().map_err(|_| malformed(format!("For input string: \"{digits}\"")))?
+                digits.parse::<i64>().map_err(|_| malformed(format!("Error at index 0 in: \"{digits}\"")))?
             }
             _ => -1,
         };
@@ -107,12 +98,109 @@ impl Url {
     }
 }
 
+impl Url {
+    /// What the URL leads to; `None`: the method is not about it.
+    fn content(&self, machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+        // Groovy's methods take settings of the connection as a map in front.
+        let (settings, rest) = match arguments {
+            [settings @ V::Map(_), rest @ ..] if matches!(method, "getText" | "getBytes" | "newReader") => {
+                (Some(settings), rest)
+            }
+            rest => (None, rest),
+        };
+        Some(match (method, rest) {
+            ("openConnection", []) => self.connection().map(library),
+            ("openStream" | "newInputStream" | "getContent", []) => self.stream(machine, None),
+            ("getText" | "getBytes" | "readLines", _) => {
+                let stream = match self.stream(machine, settings) {
+                    Ok(stream) => stream,
+                    Err(fault) => return Some(Err(fault)),
+                };
+                machine.invoke(&stream, method, rest.to_vec())
+            }
+            ("newReader", _) => self
+                .stream(machine, settings)
+                .and_then(|stream| machine.invoke(&stream, "newReader", rest.to_vec())),
+            ("withReader" | "eachLine", [.., V::Closure(_)]) => {
+                self.stream(machine, None).and_then(|stream| machine.invoke(&stream, method, rest.to_vec()))
+            }
+            ("withInputStream", [closure @ V::Closure(_)]) => {
+                self.stream(machine, None).and_then(|stream| machine.call_value(closure, vec![stream]))
+            }
+            _ => return None,
+        })
+    }
+
+    fn connection(&self) -> Result<Connection, Fault> {
+        match self.protocol.as_str() {
+            "http" | "https" => Ok(url_connection::open(&self.text, of)),
+            other => Err(unsupported(format!("a connection to a URL with the protocol {other}"))),
+        }
+    }
+
+    /// The content as a stream, of a connection with these settings.
+    fn stream(&self, machine: &mut Machine<'_>, settings: Option<&V>) -> Outcome {
+        if self.protocol == "file" {
+            let path = percent_decoded(&self.path);
+            let path = Path::new(&path);
+            if path.exists() && !path.is_file() {
+                return Err(unsupported("a file: URL of what is no regular file"));
+            }
+            return Ok(byte_streams::input(files::bytes(path)?, None));
+        }
+        let connection = self.connection()?;
+        if let Some(V::Map(settings)) = settings {
+            for (name, value) in settings.ordered() {
+                match name.as_text().unwrap_or("") {
+                    "connectTimeout" => connection.set_timeout(false, value.as_long().unwrap_or(0))?,
+                    "readTimeout" => connection.set_timeout(true, value.as_long().unwrap_or(0))?,
+                    "useCaches" => connection.set_uses_caches(truth(machine, &value)?),
+                    "allowUserInteraction" => {}
+                    "requestProperties" => {
+                        let V::Map(headers) = &value else {
+                            return Err(unsupported("request properties that are no map"));
+                        };
+                        for (name, value) in headers.ordered() {
+                            let (name, value) = (print::java(machine, &name)?, print::java(machine, &value)?);
+                            connection.set_header(name, value, true)?;
+                        }
+                    }
+                    other => return Err(unsupported(format!("the setting `{other}` of a URL connection"))),
+                }
+            }
+        }
+        connection.input(machine)
+    }
+}
+
+fn library(connection: Connection) -> V {
+    V::object(Object::Library(Box::new(connection)))
+}
+
+/// A path with its escapes replaced.
+fn percent_decoded(path: &str) -> String {
+    let bytes = path.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = (bytes[at] == b'%')
+            .then(|| path.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok()))
+            .flatten();
+        out.push(escaped.unwrap_or(bytes[at]));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 impl Instance for Url {
     fn class(&self) -> Class {
         Class::known("URL")
     }
 
-    fn call(&self, _: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        if let Some(outcome) = self.content(machine, method, arguments) {
+            return outcome;
+        }
         if !arguments.is_empty() {
             return Err(unknown(object, method));
         }

@@ -6,8 +6,8 @@ use super::super::classes::Class;
 use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;
 use super::super::tree::{Base, Catch, Expr, Function, Item, Kind, Parameter, Stmt, Type};
-use super::Parser;
 use super::labels::closing;
+use super::{Parser, is_in};
 use crate::ScriptError;
 
 impl Parser<'_> {
@@ -250,7 +250,7 @@ impl Parser<'_> {
         if let Some(declared) = self.type_here() {
             if let Word::Name(name) = self.peek().clone()
                 && !self.token().fresh
-                && !matches!(&*name, "instanceof" | "in" | "as")
+                && !self.is_operator(&name)
             {
                 match self.ahead(1).clone() {
                     Word::Sign("(") if self.method_body_follows(self.at + 1) => {
@@ -266,7 +266,7 @@ impl Parser<'_> {
                     _ => {}
                 }
             }
-        } else if matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Name(name)) if !matches!(&**name, "instanceof" | "in" | "as"))
+        } else if matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Name(name)) if !self.is_operator(name))
             && (matches!(self.ahead(2), Word::Sign("="))
                 || matches!(self.ahead(2), Word::Sign(";")) && !self.calls_without_parentheses())
         {
@@ -433,10 +433,9 @@ impl Parser<'_> {
     fn for_loop(&mut self) -> Result<Stmt, ScriptError> {
         self.advance();
         self.expect("(")?;
-        let start = self.at;
+        let (start, groovy) = (self.at, self.groovy());
         self.skip_modifiers();
-        let between =
-            |word: &Word| matches!(word, Word::Sign(":")) || matches!(word, Word::Name(n) if &**n == "in");
+        let between = |word: &Word| matches!(word, Word::Sign(":")) || groovy && is_in(word);
         let declared = match (self.peek(), self.ahead(1)) {
             (Word::Name(_), next) if between(next) => Some(Type::ANY),
             _ => self.type_here(),

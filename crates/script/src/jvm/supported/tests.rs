@@ -110,6 +110,7 @@ const MADE: &[(&str, &str)] = &[
     ("StringWriter", "new StringWriter()"),
     ("StringReader", "new StringReader('a')"),
     ("URL", "new URL('http://a/b')"),
+    ("HttpURLConnection", "[new URL('http://a/b')][0].openConnection()"),
     ("XmlSlurper", "new XmlSlurper()"),
     ("XmlParser", "new XmlParser()"),
     ("GPathResult", "new XmlSlurper().parseText('<a><b>1</b></a>').b"),

@@ -201,7 +201,7 @@ fn arranged(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, ar
             Ok(V::text(text))
         }
         ("sort", rest) => {
-            let by = rest.iter().find(|value| matches!(value, V::Closure(_)));
+            let by = rest.iter().find(|value| matches!(value, V::Closure(_) | V::Object(_)));
             Ok(V::list(sorted(machine, items.to_vec(), by)?))
         }
         ("toSorted", rest) => Ok(V::list(sorted(machine, items.to_vec(), rest.first())?)),
