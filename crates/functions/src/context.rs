@@ -8,7 +8,7 @@ use busyhour_program::template::{Function, Segment};
 use busyhour_program::user::{StateId, UserState};
 use busyhour_program::variables::Names;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 
 /// Parses a text during the run and appends its value.
 pub type RenderText = fn(&str, &mut UserState, &mut String);
@@ -21,10 +21,15 @@ pub(crate) enum Place<'a> {
     Run(&'a Names),
 }
 
+/// Problems of each kind that are kept. A text that is built during the run may be a million invalid calls.
+const PROBLEMS_MAX: u32 = 100;
+
 /// State of the parser across nested texts.
 pub(crate) struct Context<'a> {
     pub(crate) place: Place<'a>,
-    pub(crate) problems: Vec<Problem>,
+    problems: Vec<Problem>,
+    /// How many of each kind are kept.
+    counts: [u32; 4],
     /// Nesting depth of function calls in arguments of function calls.
     pub(crate) depth: u32,
     /// For functions that parse a text when they are evaluated. Passed in, because the parser itself depends on
@@ -34,7 +39,31 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(place: Place<'a>, render_text: RenderText) -> Self {
-        Self { place, problems: Vec::new(), depth: 0, render_text }
+        Self { place, problems: Vec::new(), counts: [0; 4], depth: 0, render_text }
+    }
+
+    /// Records a problem, unless there are many of its kind.
+    pub(crate) fn report(&mut self, problem: Problem) {
+        let count = &mut self.counts[problem.kind as usize];
+        if *count < PROBLEMS_MAX {
+            *count += 1;
+            self.problems.push(problem);
+        }
+    }
+
+    /// Whether further unsupported functions are not recorded: looking for a similar name takes time.
+    pub(crate) fn has_many_unsupported(&self) -> bool {
+        self.counts[ProblemKind::Unsupported as usize] >= PROBLEMS_MAX
+    }
+
+    /// Whether a problem of this kind was reported.
+    pub(crate) fn has_reported(&self, kind: ProblemKind) -> bool {
+        self.counts[kind as usize] > 0
+    }
+
+    /// The problems in their order.
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.problems
     }
 
     /// Allocates a function's state in each user. A function that is built during the run has none, because it is

@@ -62,7 +62,8 @@ pub fn parse(text: &str, symbols: &mut Symbols) -> Result<Template, Vec<Problem>
     }
     let mut context = Context::new(Place::Program(symbols), render_text);
     let template = parser::template(text, 0, &mut context);
-    if context.problems.is_empty() { Ok(template) } else { Err(context.problems) }
+    let problems = context.into_problems();
+    if problems.is_empty() { Ok(template) } else { Err(problems) }
 }
 
 /// Texts that may be evaluated one inside the other: a variable whose value evaluates the variable has no end.
@@ -114,7 +115,7 @@ pub fn parse_in_request(text: &str, symbols: &mut Symbols) -> Result<(Template, 
     }
     let mut context = Context::new(Place::Program(symbols), render_text);
     let template = parser::template(text, 0, &mut context);
-    let problems = context.problems;
+    let problems = context.into_problems();
     let is_fine = problems.iter().all(|problem| problem.kind == ProblemKind::FailsSample);
     if is_fine { Ok((template, problems)) } else { Err(problems) }
 }
@@ -137,12 +138,12 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
     let names = Arc::clone(user.variables.names());
     let mut context = Context::new(Place::Run(&names), render_text);
     let template = parser::template(text, 0, &mut context);
-    let problems = context.problems;
+    let problems = context.into_problems();
     if problems.is_empty() {
         template.render(user, out);
     }
     for problem in problems {
-        user.log(Level::Error, &format!("in {text:?}: {problem}"));
+        user.log(Level::Error, &format!("in {:?}: {problem}", parser::excerpt(text)));
         if !matches!(problem.kind, ProblemKind::Invalid | ProblemKind::FailsSample) {
             script::stop_unsupported(user);
         }

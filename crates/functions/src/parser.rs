@@ -4,6 +4,7 @@
 //! before other characters; a name ends at the first `}`; a parenthesis after a name that is not a function belongs to
 //! the name; an unclosed `${name` loses its `${`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use busyhour_program::template::{Function, Segment, Template};
@@ -15,9 +16,6 @@ use crate::registry;
 
 /// Maximum nesting depth of function calls in arguments of function calls.
 const DEPTH_MAX: u32 = 50;
-
-/// Longest name of a function, with blanks around it, in bytes.
-const NAME_BYTES_MAX: usize = 256;
 
 /// A function that throws an `IllegalArgumentException` each time.
 #[derive(Debug)]
@@ -102,14 +100,16 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
     let start = reader.base + reader.at - 2;
     let mut name = String::new();
     let mut previous = ' ';
+    // The name of a function has no parenthesis, so that only the first one is looked at.
+    let mut may_be_call = true;
     while let Some(c) = reader.next() {
         match c {
             '\\' => {
                 previous = ' ';
                 name.push(reader.next().unwrap_or('\\'));
             }
-            // Looking up a long name at each of its parentheses would take quadratic time.
-            '(' if previous != ' ' && name.len() <= NAME_BYTES_MAX => {
+            '(' if previous != ' ' && may_be_call => {
+                may_be_call = false;
                 let function = busyhour_java::trim(&name);
                 let is_unknown = context.in_plan()
                     && looks_like_function(function)
@@ -156,24 +156,24 @@ fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context
             Some(c) if is_space(c) => {}
             found => {
                 let message = match found {
-                    Some(_) => format!(
-                        "expected }} after the arguments of {name}, found {:?}",
-                        &reader.text[before..]
-                    ),
+                    Some(_) => {
+                        let rest = excerpt(&reader.text[before..]);
+                        format!("expected }} after the arguments of {name}, found {rest:?}")
+                    }
                     None => format!("the call of {name} is not closed"),
                 };
                 let hint = format!("write ${{{name}(…)}}; a comma inside an argument is written \\,");
-                context.problems.push(Problem { kind: ProblemKind::Invalid, message, hint, offset: start });
+                context.report(Problem { kind: ProblemKind::Invalid, message, hint, offset: start });
                 return Segment::Text(Box::default());
             }
         }
     }
     if context.depth >= DEPTH_MAX {
         // One finding is enough for all calls inside.
-        if context.problems.iter().all(|problem| problem.kind != ProblemKind::Unsupported) {
+        if !context.has_reported(ProblemKind::Unsupported) {
             let message = format!("functions are nested deeper than {DEPTH_MAX}");
             let hint = "compute the inner values first, for instance into variables".to_owned();
-            context.problems.push(Problem { kind: ProblemKind::Unsupported, message, hint, offset: start });
+            context.report(Problem { kind: ProblemKind::Unsupported, message, hint, offset: start });
         }
         return Segment::Text(Box::default());
     }
@@ -182,6 +182,17 @@ fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context
     let values = raw.into_iter().map(|(at, text)| template(text, base + at, context)).collect();
     context.depth -= 1;
     make(name, start, values, context)
+}
+
+/// Characters of a text that a message quotes.
+const QUOTED_CHARS: usize = 200;
+
+/// The beginning of a text, for a message.
+pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(QUOTED_CHARS) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+    }
 }
 
 /// `Character.isSpaceChar`: Unicode's separators, hence neither tab nor line end.
@@ -237,13 +248,14 @@ fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
 fn make(name: &str, offset: usize, values: Vec<Template>, context: &mut Context<'_>) -> Segment {
     let made = match registry::find(name) {
         Some(info) => info.make(values, offset, context),
+        None if context.has_many_unsupported() => return Segment::Text(Box::default()),
         None => Err(registry::refusal(name, offset)),
     };
     match made {
         Ok(function) => Segment::Function(function),
         Err(problem) => {
             let throws = (problem.kind == ProblemKind::FailsSample).then(|| problem.message.clone());
-            context.problems.push(problem);
+            context.report(problem);
             match throws {
                 Some(message) => Segment::Function(Arc::new(Throws { message })),
                 None => Segment::Text(Box::default()),

@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use busyhour_limits::{Limit, exceeded};
 use busyhour_oro::{Pattern, PatternError, cached};
 use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
-use busyhour_program::template::{Function, Template};
+use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
@@ -109,15 +110,30 @@ impl Function for RegexFunction {
     }
 }
 
+/// Bytes that all matches may have together, as for extractors; with look-ahead, one may contain others.
+const MATCH_BYTES_MAX: usize = 64 << 20;
+/// What a group takes besides its text.
+const GROUP_BYTES: usize = 100;
+
 /// All matches of a pattern in a text.
 fn matches(pattern: &str, text: &str) -> Result<Vec<Match>, ElementError> {
     let pattern = cached(pattern).map_err(|why| format!("Malformed cache pattern:{pattern}: {why}"))?;
     let mut found = Vec::new();
+    let mut bytes_left = Some(MATCH_BYTES_MAX);
     let searched = pattern.each_match(text, |groups| {
-        found.push((0..=pattern.groups()).map(|group| groups.get(group).map(str::to_owned)).collect());
-        ControlFlow::Continue(())
+        let groups: Match =
+            (0..=pattern.groups()).map(|group| groups.get(group).map(str::to_owned)).collect();
+        let bytes: usize = groups.iter().flatten().map(String::len).sum();
+        bytes_left = bytes_left.and_then(|left| left.checked_sub(bytes + groups.len() * GROUP_BYTES));
+        found.push(groups);
+        if bytes_left.is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    searched.map(|()| found).map_err(|limit| limit.to_string().into())
+    searched.map_err(|limit| limit.to_string())?;
+    if bytes_left.is_none() {
+        exceeded(Limit::MatchBytes);
+        return Err(format!("all matches together take more than {} MiB", MATCH_BYTES_MAX >> 20).into());
+    }
+    Ok(found)
 }
 
 enum Chosen {
@@ -238,6 +254,11 @@ fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, E
         end = place(whole) + whole.len();
         let group = |number| (number <= pattern.groups()).then(|| groups.get(number).unwrap_or_default());
         match append_replacement(replacement, group, &mut out) {
+            Ok(()) if out.len() > TEXT_MAX => {
+                exceeded(Limit::TextBytes);
+                problem = Some(format!("the text takes more than {} MiB", TEXT_MAX >> 20).into());
+                ControlFlow::Break(())
+            }
             Ok(()) => ControlFlow::Continue(()),
             Err(why) => {
                 problem = Some(why);
