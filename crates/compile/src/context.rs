@@ -142,6 +142,9 @@ impl<'p> Context<'p> {
         } else {
             busyhour_functions::parse(text, &mut self.symbols)
         };
+        for message in std::mem::take(&mut self.symbols.warnings) {
+            self.findings.add(property.locate(Diagnostic::warning("failing-function", message)));
+        }
         match parsed {
             Ok(template) => as_written(template, text),
             Err(problems) => {

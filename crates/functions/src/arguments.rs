@@ -94,6 +94,12 @@ impl<'a, 'c> Arguments<'a, 'c> {
         self.context.note_reads(result, any_variable);
     }
 
+    /// Records that the function fails each time it is evaluated, in JMeter, too.
+    pub(crate) fn warn(&mut self, message: &str) {
+        let message = format!("{}: {message}", self.name);
+        self.context.warn(message);
+    }
+
     /// Parses a text when the function is evaluated.
     pub(crate) fn render_text(&self) -> RenderText {
         self.context.render_text

@@ -84,6 +84,13 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Records what fails each time a function of the plan is evaluated, in JMeter, too.
+    pub(crate) fn warn(&mut self, message: String) {
+        if let Place::Program(symbols) = &mut self.place {
+            symbols.warnings.push(message);
+        }
+    }
+
     /// Records a function of the plan that runs a script, a pattern or an expression.
     pub(crate) fn note_evaluation(&mut self) {
         if let Place::Program(symbols) = &mut self.place {

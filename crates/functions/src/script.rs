@@ -70,6 +70,17 @@ impl Language {
         })
     }
 
+    /// Whether a script that cannot be parsed fails in JMeter, too, which then logs that each time it runs it.
+    fn fails_in_jmeter(self, error: &ScriptError, text: &str) -> bool {
+        let language = match self {
+            Language::Groovy => java_like::Language::Groovy,
+            Language::BeanShell => java_like::Language::BeanShell,
+            // Conditions in these languages decide what runs, so a broken one is refused.
+            Language::Jexl2 | Language::Jexl3 | Language::JavaScript => return false,
+        };
+        matches!(error, ScriptError::Syntax { .. }) && java_like::is_certainly_invalid(text, language)
+    }
+
     /// The text of a value: `null` and `undefined` are words in Rhino, and empty in the other languages.
     fn text(self, value: &Value) -> String {
         if self == Language::JavaScript { value.to_java_string() } else { value.to_function_result() }
@@ -114,6 +125,8 @@ struct Script {
 #[derive(Debug)]
 enum Text {
     Constant(Compiled),
+    /// JMeter cannot parse it either, and finds that out each time it runs it.
+    Broken(ScriptError),
     Varying(Template),
 }
 
@@ -148,6 +161,11 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
         Some(text) => match language.compile(text) {
             Ok(compiled) => {
                 note_reads(arguments, &compiled);
+                if let Compiled::JavaLike(script) = &compiled {
+                    for warning in script.warnings() {
+                        arguments.warn(&format!("{}: {}", warning.place, warning.what));
+                    }
+                }
                 Text::Constant(compiled)
             }
             Err(error) if error.is_unsupported() => {
@@ -156,6 +174,10 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
                     kind: language.beyond(),
                     ..arguments.unsupported(error.to_string(), hint)
                 });
+            }
+            Err(error) if language.fails_in_jmeter(&error, text) => {
+                arguments.warn(&format!("{error}: JMeter fails on this each time it runs the script"));
+                Text::Broken(error)
             }
             Err(error) => {
                 return Err(arguments.invalid(error.to_string(), "JMeter would fail each time it runs it"));
@@ -271,6 +293,7 @@ impl Function for Script {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let value = match &self.text {
             Text::Constant(script) => script.evaluate(user, self.name, self.render_text),
+            Text::Broken(error) => Err(error.clone()),
             Text::Varying(template) => {
                 with_text(template, user, |user, text| match &*kept(self.language, text) {
                     Ok(script) => script.evaluate(user, self.name, self.render_text),

@@ -39,6 +39,19 @@ fn refusals_give_a_reason() {
 }
 
 #[test]
+fn a_script_that_jmeter_cannot_parse_either_fails_when_it_runs() {
+    for text in ["${__groovy(1 +)}", "${__BeanShell(x = ;)}"] {
+        let mut symbols = Symbols::default();
+        assert!(parse(text, &mut symbols).is_ok(), "{text}");
+        assert_eq!(symbols.warnings.len(), 1, "{text}: {:?}", symbols.warnings);
+        assert!(symbols.warnings[0].contains("JMeter fails"), "{}", symbols.warnings[0]);
+    }
+    let (mut world, templates) = World::compiled(&["a${__groovy(1 +)}b"]);
+    assert_eq!(world.render(&templates[0]), "ab");
+    assert!(world.log().join("").contains("__groovy"), "{:?}", world.log());
+}
+
+#[test]
 fn a_function_with_a_similar_name_is_suggested() {
     insta::assert_snapshot!(refused("${__Radnom(1,2)}"), @"Unsupported at 0: the function __Radnom is not known (did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} as it is)");
 }
@@ -169,7 +182,7 @@ fn a_function_that_jmeter_no_longer_has_is_left_as_text() {
 fn an_unsupported_text_built_during_the_run_stops_it() {
     let (mut world, templates) = World::compiled(&["<${__eval(${text})}>", "<${__groovy(${script})}>"]);
     world.user.variables.set("text", "${__groovy(ProcessHandle.current)}");
-    world.user.variables.set("script", "new URL('x').text");
+    world.user.variables.set("script", "new Socket('x').text");
     assert_eq!(world.render(&templates[0]), "<>");
     assert_eq!(world.user.run.stop(), Stop::Graceful);
     world.user.run.clear_stop();
@@ -179,7 +192,7 @@ fn an_unsupported_text_built_during_the_run_stops_it() {
     insta::assert_snapshot!(world.log().join("\n"), @r#"
     Error in "${__groovy(ProcessHandle.current)}": __groovy: the class or object `ProcessHandle` is not supported (column 1) (only JMeter's own interpreter can run this script)
     Error a text built during the run is not supported, see the line above; the test stops
-    Warn __groovy: `text` in a script with `new URL`, which would open a connection, is not supported (column 14)
+    Warn __groovy: `new Socket` is not supported (column 5)
     "#);
 }
 

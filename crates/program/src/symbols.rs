@@ -16,6 +16,8 @@ pub struct Symbols {
     pub reads: FunctionReads,
     /// Whether a function in the texts parsed so far runs a script, a pattern or an expression, which may take long.
     pub evaluates: bool,
+    /// What fails each time a function is evaluated, in the texts parsed since this was emptied.
+    pub warnings: Vec<String>,
     states: u32,
 }
 
@@ -33,7 +35,7 @@ impl Default for Symbols {
     fn default() -> Self {
         let mut names = Names::default();
         names.slot(LAST_SAMPLE_OK);
-        Self { names, reads: FunctionReads::default(), evaluates: false, states: 0 }
+        Self { names, reads: FunctionReads::default(), evaluates: false, warnings: Vec::new(), states: 0 }
     }
 }
 
