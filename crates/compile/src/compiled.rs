@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use busyhour_http::SharedHttp;
 use busyhour_program::group::Group;
 use busyhour_program::open::OpenWorkload;
 use busyhour_program::run::Properties;
@@ -43,6 +44,8 @@ pub struct Compiled {
     /// The properties before files of the plan were read, if some were.
     pub(crate) properties_before_files: Option<Arc<Properties>>,
     pub(crate) at_start: TextsAtStart,
+    /// What all HTTP samplers share.
+    pub(crate) http: Arc<SharedHttp>,
     pub(crate) plan_name: String,
     pub(crate) rate_timers: BTreeSet<&'static str>,
 }

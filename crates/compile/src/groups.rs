@@ -1,5 +1,7 @@
 //! The test plan and its thread groups.
 
+use std::sync::Arc;
+
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::Element;
 use busyhour_program::controller::{Controller, ControllerKind};
@@ -76,6 +78,7 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
         variables,
         properties_before_files,
         at_start: context.at_start,
+        http: Arc::clone(&context.parts.http),
         plan_name: root.name().to_owned(),
         rate_timers: context.parts.rate_timers,
     };

@@ -16,6 +16,7 @@ pub(crate) fn sampler<'p>(
     source: &ScriptSource,
 ) -> Result<ScriptSampler, Refusal> {
     let sampler = ScriptSampler::new(settings(context, element, source)?)?;
+    context.symbols.evaluates = true;
     warn(context, element, sampler.warnings());
     context.reads.add_previous_result(sampler.reads());
     context.reads.any_variable |= sampler.reads_any_variable();

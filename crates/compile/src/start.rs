@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use busyhour_http::UrlConnections;
 use busyhour_program::Program;
 use busyhour_program::clock::Clock;
 use busyhour_program::group::Phase;
@@ -50,6 +51,7 @@ pub fn start(
     compiled.symbols.slot(busyhour_program::symbols::LAST_SAMPLE_OK);
     let preloaded = PRELOADED.map(|name| compiled.symbols.slot(name));
     let states = compiled.symbols.state_count();
+    let evaluates = compiled.symbols.evaluates;
     let names = Arc::new(std::mem::take(&mut compiled.symbols).names);
     let log: Arc<LogSink> = Arc::new(log);
     let run = |groups: Vec<GroupShared>, properties: &Arc<Properties>| {
@@ -82,13 +84,14 @@ pub fn start(
     let backends = compiled.outputs.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
     let names = run_names(&mut compiled, &groups);
     let shared = run(groups, properties);
+    shared.set_url_client(Arc::new(UrlConnections::new(Arc::clone(&compiled.http))));
     Started {
         program: Arc::new(Program {
             groups: compiled.groups,
             open: compiled.open,
             serialize_groups: compiled.serialize_groups,
             tear_down_on_stop: compiled.tear_down_on_stop,
-            evaluates: compiled.symbols.evaluates,
+            evaluates,
             sample_variables,
             shown_details: compiled.outputs.shown_details,
         }),
