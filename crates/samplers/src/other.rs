@@ -61,10 +61,10 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// The user's Sample Timeout from now on; a timeout in the past found nothing to interrupt.
-    pub(crate) fn from_now(user: &UserState) -> Self {
-        let at = user.interrupt_at.filter(|at| user.now() < *at);
-        Self { at, clock: user.run.clock.clone(), core: user.core.clone() }
+    /// The user's Sample Timeout. If its time has passed, what is awaited is interrupted at once: the sample would wait for
+    /// a silent server for ever.
+    pub(crate) fn of(user: &UserState) -> Self {
+        Self { at: user.interrupt_at, clock: user.run.clock.clone(), core: user.core.clone() }
     }
 
     /// The result of the work, or `None` if it is interrupted.

@@ -13,6 +13,7 @@ use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_program::variables::Names;
+use busyhour_record::Nanos;
 use busyhour_samplers::limits::RESPONSE_BYTES_MAX;
 use busyhour_samplers::{AnySampler, AnySession, RawHttp, StatusProperties, Tcp, TcpClient, TcpProperties};
 
@@ -83,6 +84,11 @@ fn raw(port: u16) -> RawHttp {
 
 /// Makes one sample.
 fn sample(sampler: AnySampler) -> SampleResult {
+    sample_until(sampler, None)
+}
+
+/// Makes one sample with a Sample Timeout.
+fn sample_until(sampler: AnySampler, interrupt_at: Option<Nanos>) -> SampleResult {
     let run = RunShared::new(
         1,
         Clock::start(),
@@ -93,6 +99,7 @@ fn sample(sampler: AnySampler) -> SampleResult {
         Box::new(|_, _| {}),
     );
     let mut user = UserState::new(Arc::new(run), None, 0, 0);
+    user.interrupt_at = interrupt_at;
     let mut session = AnySession::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (label, intended) = (text("label"), user.now());
@@ -124,6 +131,18 @@ fn a_length_that_is_promised_is_not_taken_up() {
     let port = peer(|stream| stream.write_all(&[0x7f, 0xff, 0xff, 0xff]).unwrap());
     let result = sample(AnySampler::Other(Box::new(tcp(TcpClient::LengthPrefixed, port))));
     is_refused(&result, "org.apache.jmeter.protocol.tcp.sampler.ReadException");
+}
+
+/// Its time passes before the request is sent when connecting takes long or the core is late.
+#[test]
+fn a_timeout_that_has_passed_interrupts_a_silent_peer() {
+    let port = peer(|stream| {
+        let _ = stream.read(&mut [0]);
+    });
+    for client in [TcpClient::Text, TcpClient::Binary, TcpClient::LengthPrefixed] {
+        let result = sample_until(AnySampler::Other(Box::new(tcp(client, port))), Some(Nanos::ZERO));
+        assert_eq!((result.success, result.code.as_str()), (false, "500"), "{}", result.message);
+    }
 }
 
 #[test]

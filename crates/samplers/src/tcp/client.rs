@@ -111,7 +111,7 @@ impl TcpClient {
             }
         };
         // An interrupt closes the connection.
-        let interrupt = &Interrupt::from_now(user);
+        let interrupt = &Interrupt::of(user);
         let written = interrupt.or(stream.write_all(&bytes)).await.unwrap_or_else(|| Err(interrupted()));
         if let Err(error) = written {
             return Exchanged::failed(printed(&Failure::socket(&error)));
