@@ -39,5 +39,6 @@ mod stopping;
 mod terminal;
 mod thresholds;
 mod unstoppable;
+mod url_connections;
 mod url_runs;
 mod websockets;
