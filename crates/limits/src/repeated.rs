@@ -10,6 +10,10 @@ use std::thread;
 /// How often a part is repeated.
 pub const COUNTS: [usize; 3] = [10, 10_000, 1_000_000];
 
+/// The same for inputs of which a million parts take too long in a build without optimization. Work that grows with the square of
+/// the number still takes minutes.
+pub const FEWER: [usize; 3] = [10, 10_000, 100_000];
+
 /// Bytes of the smallest stack on which parsers run.
 const STACK_BYTES: usize = 1 << 20;
 
@@ -46,15 +50,98 @@ impl Repeated<'_> {
     }
 }
 
+/// Most fragments before and after the parts of a generated input, and of a part.
+const FRAGMENTS_MAX: usize = 6;
+
+/// An input that is generated from arbitrary bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Generated {
+    /// What precedes the parts.
+    pub before: String,
+    /// The part.
+    pub part: String,
+    /// What follows the parts.
+    pub after: String,
+    /// How often the part is repeated.
+    pub count: usize,
+}
+
+impl Generated {
+    /// An input of these fragments with at most so many parts and bytes, and the bytes that are left. Each byte chooses a
+    /// fragment; the number of parts is distributed logarithmically, from 10 on.
+    pub fn new<'b>(
+        bytes: &'b [u8],
+        fragments: &[&str],
+        count_max: usize,
+        bytes_max: usize,
+    ) -> (Self, &'b [u8]) {
+        let mut rest = bytes;
+        let mut next = || {
+            let (first, left) = rest.split_first().unwrap_or((&0, rest));
+            rest = left;
+            usize::from(*first)
+        };
+        let share = next() as f64 / 255.0;
+        let count = (10.0 * (count_max as f64 / 10.0).powf(share)) as usize;
+        let mut text = |least: usize| {
+            let number = least + next() % FRAGMENTS_MAX;
+            (0..number).map(|_| fragments[next() % fragments.len()]).collect::<String>()
+        };
+        let (before, part, after) = (text(0), text(1), text(0));
+        let part_bytes = part.len() + 6 * part.matches('~').count();
+        let count = count.min(bytes_max.saturating_sub(before.len() + after.len()) / part_bytes.max(1));
+        (Self { before, part, after, count }, rest)
+    }
+
+    /// The whole input.
+    pub fn text(&self) -> String {
+        Repeated { before: &self.before, part: &self.part, after: &self.after }.text(self.count)
+    }
+}
+
+/// Calls `check` with arbitrary bytes, the same every time for a seed.
+pub fn check_generated(seed: u64, cases: u32, check: impl Fn(&[u8])) {
+    // SplitMix64.
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)).to_le_bytes()[0]
+    };
+    for _ in 0..cases {
+        let bytes: [u8; 32] = std::array::from_fn(|_| next());
+        check(&bytes);
+    }
+}
+
 /// Gives `read` each input with each count, on a stack of 1 MiB.
 ///
 /// # Panics
 /// When `read` does; the message of a failed assertion does not show the input, so that `read` names it.
 pub fn read_all(inputs: &[Repeated<'_>], read: impl Fn(&Repeated<'_>, usize, &str) + Sync) {
+    read_counts(inputs, &COUNTS, read);
+}
+
+/// The counts for input number `index` of a list: a million parts for the first one, fewer for the others.
+pub const fn counts_at(index: usize) -> &'static [usize; 3] {
+    if index == 0 { &COUNTS } else { &FEWER }
+}
+
+/// Gives `read` each input with each of these counts, on a stack of 1 MiB.
+///
+/// # Panics
+/// As [`read_all`].
+pub fn read_counts(
+    inputs: &[Repeated<'_>],
+    counts: &[usize],
+    read: impl Fn(&Repeated<'_>, usize, &str) + Sync,
+) {
     thread::scope(|scope| {
         let work = || {
             for input in inputs {
-                for count in COUNTS {
+                for &count in counts {
                     read(input, count, &input.text(count));
                 }
             }
@@ -73,5 +160,24 @@ mod tests {
         let input = Repeated { before: "<", part: "a~=~,", after: ">" };
         assert_eq!(input.text(3), "<a0=0,a1=1,a2=2,>");
         assert_eq!(Repeated { part: "x", ..input }.text(2), "<xx>");
+    }
+
+    #[test]
+    fn generated_inputs_have_many_counts_and_are_limited() {
+        let (least, rest) = Generated::new(&[0, 1, 0, 0, 1, 1, 2, 9], &["a", "b~", "c"], 1_000, 1 << 20);
+        assert_eq!(least.text(), "ab0b1b2b3b4b5b6b7b8b9c");
+        assert_eq!(rest, [9]);
+        let (most, _) = Generated::new(&[255, 0, 0, 1], &["a", "b~"], 100_000, 1_000);
+        assert_eq!((most.count, most.part.as_str()), (125, "b~"));
+        let counts = std::sync::Mutex::new(Vec::new());
+        check_generated(1, 200, |bytes| {
+            let (input, _) = Generated::new(bytes, &["a", "b", "~"], 100_000, 1 << 20);
+            assert!(input.text().len() <= 1 << 20);
+            counts.lock().expect("no panic").push(input.count);
+        });
+        let counts = counts.into_inner().expect("no panic");
+        for range in [10..100, 100..1_000, 1_000..10_000, 10_000..100_001] {
+            assert!(counts.iter().filter(|count| range.contains(*count)).count() > 30, "{range:?}");
+        }
     }
 }
