@@ -2,6 +2,7 @@
 //! that of RFC 2109.
 
 mod cookie;
+mod list;
 mod rfc2109;
 
 use std::net::IpAddr;
@@ -12,8 +13,8 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
 use self::cookie::{Cookie, default_path};
+use self::list::CookieList;
 use crate::dates;
-use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 use crate::origin::Origin;
 use busyhour_program::ElementError;
 
@@ -77,7 +78,7 @@ const INITIAL_VERSION: i32 = 1;
 pub struct Jar {
     /// Whose cookies.
     pub manager: Arc<CookieManager>,
-    cookies: Vec<Cookie>,
+    cookies: CookieList,
     /// A script has cleared the manager, which in JMeter keeps cookies for one sample from then on.
     forgets: bool,
     /// Cookies were dropped because there were too many.
@@ -87,15 +88,15 @@ pub struct Jar {
 impl Jar {
     /// The jar of a user that has made no request yet.
     pub fn new(manager: &Arc<CookieManager>, user: &mut UserState) -> Self {
-        let mut jar =
-            Self { manager: Arc::clone(manager), cookies: Vec::new(), forgets: false, has_dropped: false };
+        let (manager, cookies) = (Arc::clone(manager), CookieList::default());
+        let mut jar = Self { manager, cookies, forgets: false, has_dropped: false };
         jar.restart(user);
         jar
     }
 
     /// Forgets the cookies that another jar holds, too.
     pub(crate) fn forget(&mut self, other: &Jar) {
-        self.cookies.retain(|cookie| !other.cookies.contains(cookie));
+        self.cookies.remove_all(&other.cookies);
     }
 
     /// Forgets everything but the cookies to start with.
@@ -166,36 +167,10 @@ impl Jar {
         self.cookies = cookies.into_iter().map(of).collect();
     }
 
-    fn remove_like(&mut self, cookie: &Cookie) {
-        self.cookies.retain(|own| {
-            !(own.name == cookie.name && own.path == cookie.path && own.domain == cookie.domain)
-        });
-    }
-
     /// Takes all cookies of another jar, in the place of those they are like.
     pub(crate) fn add_all(&mut self, from: Jar) {
-        for cookie in from.cookies {
-            self.remove_like(&cookie);
-            if !(self.manager.delete_empty && cookie.value.is_empty()) {
-                self.cookies.push(cookie);
-            }
-        }
-        self.drop_oldest();
-    }
-
-    /// Drops the oldest cookies while there are more than a user may have.
-    fn drop_oldest(&mut self) {
-        let bytes = |cookie: &Cookie| {
-            cookie.name.len() + cookie.value.len() + cookie.domain.len() + cookie.path.len()
-        };
-        let mut total: usize = self.cookies.iter().map(bytes).sum();
-        let mut dropped = 0;
-        while self.cookies.len() - dropped > COOKIES_MAX || total > COOKIE_BYTES_MAX {
-            total -= bytes(&self.cookies[dropped]);
-            dropped += 1;
-        }
-        self.cookies.drain(..dropped);
-        self.has_dropped |= dropped > 0;
+        self.cookies.add_all(from.cookies, self.manager.delete_empty);
+        self.has_dropped |= self.cookies.drop_oldest();
     }
 
     /// Whether cookies were dropped since the last call.
@@ -291,30 +266,30 @@ impl Jar {
         path: &str,
         now_ms: i64,
     ) -> Result<(String, String), ElementError> {
+        // The text of an error contains the header, so that only one is made.
         let mut outcome = Ok((String::new(), String::new()));
         for cookie in rfc2109::parse(header, host, path, now_ms)? {
             let problem = if self.manager.check { rfc2109::problem(&cookie, host) } else { None };
             match problem {
-                Some(why) => {
-                    let text = format!("Not storing invalid cookie: <{header}> for URL {host}{path} ({why})");
-                    outcome = outcome.and(Err(text.into()));
-                }
+                Some(why) => outcome = outcome.and(Err(why)),
                 None => outcome = Ok(self.take(cookie, now_ms)),
             }
         }
-        outcome
+        outcome.map_err(|why| {
+            format!("Not storing invalid cookie: <{header}> for URL {host}{path} ({why})").into()
+        })
     }
 
     /// Keeps a cookie in the place of those it is like; gives name and value, empty ones when none is kept.
     fn take(&mut self, cookie: Cookie, now_ms: i64) -> (String, String) {
-        self.remove_like(&cookie);
+        self.cookies.remove_like(&cookie);
         let expired = cookie.expires_ms != 0 && cookie.expires_ms < now_ms;
         if expired || (self.manager.delete_empty && cookie.value.is_empty()) {
             return (String::new(), String::new());
         }
         let kept = (cookie.name.clone(), cookie.value.clone());
         self.cookies.push(cookie);
-        self.drop_oldest();
+        self.has_dropped |= self.cookies.drop_oldest();
         kept
     }
 }
@@ -421,6 +396,7 @@ fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, El
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 
     const NOW: i64 = 1_700_000_000_000;
 
@@ -448,12 +424,14 @@ mod tests {
     fn the_oldest_of_too_many_cookies_are_dropped() {
         let manager = Arc::new(CookieManager::default());
         let origin = Origin::new(false, "h", None);
-        let mut jar = Jar { manager, cookies: Vec::new(), forgets: false, has_dropped: false };
+        let cookies = CookieList::default();
+        let mut jar = Jar { manager, cookies, forgets: false, has_dropped: false };
         for number in 0..COOKIES_MAX + 5 {
             jar.receive(&format!("c{number}=x"), &origin, "/", NOW).unwrap();
             assert_eq!(jar.take_dropped(), number >= COOKIES_MAX, "{number}");
         }
-        assert_eq!((jar.cookies.len(), jar.cookies[0].name.as_str()), (COOKIES_MAX, "c5"));
+        let first = jar.cookies.iter().next().unwrap();
+        assert_eq!((jar.cookies.iter().count(), first.name.as_str()), (COOKIES_MAX, "c5"));
         let large = "x".repeat(COOKIE_BYTES_MAX / 3);
         for number in 0..5 {
             jar.receive(&format!("large{number}={large}"), &origin, "/", NOW).unwrap();

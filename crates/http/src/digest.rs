@@ -21,7 +21,7 @@ impl Challenge {
         let (scheme, rest) = header.split_once(char::is_whitespace).unwrap_or((header, ""));
         let mut parameters = Vec::new();
         let mut rest = rest;
-        while !rest.trim().is_empty() {
+        while !rest.trim_start().is_empty() {
             let (name, after) = rest.split_at(rest.find(['=', ',']).unwrap_or(rest.len()));
             let mut value = String::new();
             let mut end = after.len();

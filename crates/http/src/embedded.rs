@@ -173,7 +173,8 @@ impl Fetching<'_> {
             }
         } else {
             let own = self.separate_lane(lane);
-            let downloads = urls.into_iter().map(|url| self.fetch(own.clone(), url, depth + 1)).collect();
+            let fetch = async |url| self.fetch(own.clone(), url, depth + 1).await;
+            let downloads = urls.into_iter().map(fetch).collect();
             for (result, used) in parallel::at_once(self.at_once, downloads).await {
                 let received = used.jars.unwrap_or_default();
                 self.with(lane, &mut SampleResult::default(), |_, session| session.add_cookies(received));

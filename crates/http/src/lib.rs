@@ -68,4 +68,4 @@ pub use settings::{
 pub use tls::{TlsPolicy, tls_config};
 pub use url_connection::{URL_DEADLINE, UrlConnections};
 #[doc(hidden)]
-pub use whole::read_whole;
+pub use whole::{read_challenge, read_links, read_resources, read_whole};

@@ -187,6 +187,11 @@ fn links(html: &str, url: &str) -> Vec<Link> {
     links_within(html, url, Allowance::default())
 }
 
+/// The number of fields of each link of a page.
+pub(crate) fn field_counts(html: &str, url: &str) -> Vec<usize> {
+    links(html, url).iter().map(|link| link.fields.len()).collect()
+}
+
 /// [`links`] that take so many bytes at most.
 fn links_within(html: &str, url: &str, allowance: Allowance) -> Vec<Link> {
     let (mut anchors, mut frames) = (Vec::new(), Vec::new());

@@ -84,6 +84,8 @@ pub struct ResponseReader {
     pending: Vec<u8>,
     /// A head in pieces is parsed again when it has so many bytes.
     parsed_again_at: usize,
+    /// Bytes of line ends before the head, which are skipped.
+    blank_bytes: usize,
     /// Interim responses so far.
     interim: u32,
     /// What the request was, as far as it matters.
@@ -120,6 +122,7 @@ impl ResponseReader {
             state: State::Head,
             pending: Vec::new(),
             parsed_again_at: 0,
+            blank_bytes: 0,
             interim: 0,
             to,
             has_body: false,
@@ -200,7 +203,9 @@ impl ResponseReader {
                 self.state = State::Done;
                 Ok(())
             }
-            State::Head if self.pending.is_empty() => Err(Failure::no_response(authority)),
+            State::Head if self.pending.is_empty() && self.blank_bytes == 0 => {
+                Err(Failure::no_response(authority))
+            }
             State::Head => Err(Failure::protocol()),
             State::Sized(left) => {
                 let expected = self.content_length.unwrap_or(left);
@@ -225,6 +230,12 @@ impl ResponseReader {
     /// Bytes used, or `None` when the head is still in pieces.
     fn feed_head(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
         if self.pending.is_empty() {
+            let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            if blank > 0 {
+                self.blank_bytes += blank;
+                self.head_bytes += blank as u64;
+                return self.check_head_length(0).map(|()| Some(blank));
+            }
             return match self.parse(bytes, sink)? {
                 Some(used) => Ok(Some(used)),
                 None => {
@@ -246,12 +257,17 @@ impl ResponseReader {
             }
             self.parsed_again_at = 2 * head.len();
         }
-        if head.len() > HEAD_BYTES_MAX {
+        self.check_head_length(head.len())?;
+        self.pending = head;
+        Ok(None)
+    }
+
+    fn check_head_length(&self, pending: usize) -> Result<(), Failure> {
+        if self.blank_bytes + pending > HEAD_BYTES_MAX {
             let what = "size of the response head";
             return Err(Failure::constraint(Limit::HeadBytes, what, HEAD_BYTES_MAX as u64));
         }
-        self.pending = head;
-        Ok(None)
+        Ok(())
     }
 
     fn parse(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
@@ -274,7 +290,7 @@ impl ResponseReader {
     /// Parses a head with many headers, or with bytes in them that HTTP does not allow but HttpClient takes. Lines without
     /// a colon are passed over.
     fn parse_odd(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
-        let mut at = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len());
+        let mut at = 0;
         let Some(status_line) = next_line(bytes, &mut at) else { return Ok(None) };
         let status_line = [status_line, b"\r\n\r\n"].concat();
         let mut status = httparse::Response::new(&mut []);
@@ -282,19 +298,22 @@ impl ResponseReader {
             return Err(Failure::protocol());
         }
         let mut headers: Vec<httparse::Header<'_>> = Vec::new();
-        let mut value_at = 0;
+        // Where the value of the last header begins and ends; `None`: the last line has no colon.
+        let mut value: Option<(usize, usize)> = None;
         loop {
             let line_at = at;
             let Some(line) = next_line(bytes, &mut at) else { return Ok(None) };
+            if line.first().is_some_and(|first| matches!(first, b' ' | b'\t')) {
+                // A folded line continues the previous value.
+                value = value.map(|(begin, _)| (begin, line_at + line.len()));
+                continue;
+            }
+            // Once per value: it may begin with any number of blank lines.
+            if let (Some((begin, end)), Some(last)) = (value.take(), headers.last_mut()) {
+                last.value = bytes[begin..end].trim_ascii();
+            }
             if line.is_empty() {
                 break;
-            }
-            if matches!(line[0], b' ' | b'\t') {
-                // A folded line continues the previous value.
-                if let Some(last) = headers.last_mut() {
-                    last.value = bytes[value_at..line_at + line.len()].trim_ascii();
-                }
-                continue;
             }
             let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
             let Ok(name) = std::str::from_utf8(line[..colon].trim_ascii()) else { continue };
@@ -302,8 +321,8 @@ impl ResponseReader {
                 let most = HEADERS_MAX as u64;
                 return Err(Failure::constraint(Limit::Headers, "header count", most));
             }
-            value_at = line_at + colon + 1;
-            headers.push(httparse::Header { name, value: line[colon + 1..].trim_ascii() });
+            value = Some((line_at + colon + 1, line_at + line.len()));
+            headers.push(httparse::Header { name, value: b"" });
         }
         let mut response = httparse::Response::new(&mut headers);
         (response.version, response.code, response.reason) = (status.version, status.code, status.reason);
@@ -317,6 +336,7 @@ impl ResponseReader {
         sink: &mut impl Sink,
     ) -> Result<usize, Failure> {
         self.head_bytes += used as u64;
+        self.blank_bytes = 0;
         let status = response.code.unwrap_or(0);
         if (100..200).contains(&status) && status != 101 {
             self.interim += 1;

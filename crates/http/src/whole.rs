@@ -1,9 +1,12 @@
-//! A response read from bytes at hand exactly as a sampler reads it from a connection: for tests and fuzz targets.
+//! Responses and their parts read from bytes at hand exactly as a sampler reads them: for tests and fuzz targets.
 
 use busyhour_program::result::{Retention, SampleResult};
 
+use crate::digest::Challenge;
+use crate::embedded::Parsers;
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
+use crate::links;
 use crate::response::{Progress, ResponseReader};
 use crate::sink::{Head, ResponseSink};
 
@@ -33,4 +36,28 @@ pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<Sample
     result.header_bytes = reader.head_bytes;
     result.body_bytes = reader.body_bytes;
     Ok(result)
+}
+
+/// The addresses of the resources of a page, and the failure of the page if it has too many.
+///
+/// # Errors
+/// What JMeter notes when it gives a page up.
+#[doc(hidden)]
+pub fn read_resources(
+    page: &SampleResult,
+    user_agent: &str,
+) -> Result<(Vec<String>, Option<Failure>), Failure> {
+    Parsers::default().resources(page, user_agent)
+}
+
+/// The number of fields of each link and form of a page.
+#[doc(hidden)]
+pub fn read_links(html: &str, url: &str) -> Vec<usize> {
+    links::field_counts(html, url)
+}
+
+/// A parameter of a challenge (`WWW-Authenticate`).
+#[doc(hidden)]
+pub fn read_challenge(header: &str, name: &str) -> Option<String> {
+    Challenge::parse(header).parameter(name).map(str::to_owned)
 }

@@ -12,7 +12,7 @@ use crate::url_parts;
 pub(super) struct Addresses {
     seen: HashSet<String>,
     pub(super) urls: Vec<String>,
-    /// Bytes of all addresses. Each contains the address of the page, which a server may choose as well.
+    /// Bytes of all addresses and bases. Each contains the address of the page, which a server may choose as well.
     bytes: usize,
 }
 
@@ -32,6 +32,12 @@ impl Addresses {
                 self.urls.push(url);
             }
         }
+    }
+
+    /// Counts the bytes of a new base. A relative `href` of `<base>` makes the base longer each time.
+    pub(super) fn count_base(&mut self, base: &str) {
+        tick(1 + base.len() / 16);
+        self.bytes += base.len();
     }
 
     /// Whether an address was left out because all of them would be longer than the limit.

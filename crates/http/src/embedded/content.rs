@@ -46,7 +46,7 @@ impl Parsers {
     ///
     /// # Errors
     /// What JMeter notes when it gives a page up.
-    pub(super) fn resources(
+    pub(crate) fn resources(
         &self,
         page: &SampleResult,
         user_agent: &str,

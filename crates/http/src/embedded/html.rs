@@ -138,6 +138,7 @@ impl Walk {
     fn rebase(&mut self, href: Option<String>) -> Result<(), ElementError> {
         if let Some(href) = href.filter(|href| !href.is_empty()) {
             self.base = url_parts::java_url(&self.base, &href).ok_or(href)?;
+            self.found.count_base(&self.base);
         }
         Ok(())
     }
