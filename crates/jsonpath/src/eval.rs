@@ -61,6 +61,11 @@ fn single<'v>(path: &JsonPath, start: &'v Value, root: &'v Value, budget: &Steps
     Some(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))
 }
 
+/// The steps to look up each name in the members, one by one.
+fn look_ups(names: &[String], members: &[(String, Value)]) -> usize {
+    names.len().saturating_mul(members.len() / 8)
+}
+
 /// The path as Jayway writes it: `$['a'][0]`.
 fn path_text(steps: &[Step]) -> String {
     let mut out = String::from("$");
@@ -167,7 +172,7 @@ impl<'v> Walk<'_, 'v> {
                 }
                 _ if definite => Err(Stop::Failed(format!(
                     "Filter: [?] can not be applied to primitives. Current context is: {}",
-                    value.java_text()
+                    self.shown(value)?
                 ))),
                 _ => Ok(()),
             },
@@ -201,7 +206,9 @@ impl<'v> Walk<'_, 'v> {
                 value.java_class()
             )));
         };
-        self.budget.spend(members.len() / 8);
+        if !self.budget.spend(look_ups(names, members)) {
+            return Err(Stop::Limit);
+        }
         let is_leaf = at + 1 == self.steps.len();
         if names.len() > 1 && is_leaf {
             let chosen: Vec<(String, Value)> = names
@@ -236,9 +243,14 @@ impl<'v> Walk<'_, 'v> {
             _ => Err(Stop::NotFound(format!(
                 "Filter: {} can only be applied to arrays. Current context is: {}",
                 step_text(&self.steps[at]),
-                value.java_text()
+                self.shown(value)?
             ))),
         }
+    }
+
+    /// A value for a message, which a path in a filter makes for each item.
+    fn shown(&self, value: &Value) -> Result<String, Stop> {
+        if self.budget.spend(value.size()) { Ok(value.java_text()) } else { Err(Stop::Limit) }
     }
 
     fn item(&mut self, at: usize, items: &'v [Value], index: i64, definite: bool) -> Result<(), Stop> {
@@ -257,7 +269,9 @@ impl<'v> Walk<'_, 'v> {
         }
         let applies = match (&self.steps[at], value) {
             (Step::Members(names), Value::Object(members)) => {
-                self.budget.spend(members.len() / 8);
+                if !self.budget.spend(look_ups(names, members)) {
+                    return Err(Stop::Limit);
+                }
                 let is_leaf = at + 1 == self.steps.len();
                 (names.len() > 1 && !is_leaf) || names.iter().all(|name| value.member(name).is_some())
             }

@@ -1,5 +1,6 @@
 //! JSON values as Jayway's JSONPath sees them through json-smart: numbers keep their Java type, objects their order.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use busyhour_java::{double_to_string, hash_map_order, table_size_of_copy};
@@ -27,6 +28,9 @@ pub enum Value {
     Object(Vec<(String, Value)>),
 }
 
+/// Members that are looked up one by one.
+const FEW_MEMBERS: usize = 16;
+
 /// Java's `equals`: the order of an object's members does not matter, the type of a number does.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
@@ -39,9 +43,13 @@ impl PartialEq for Value {
             | (Self::Decimal(left), Self::Decimal(right))
             | (Self::Text(left), Self::Text(right)) => left == right,
             (Self::Array(left), Self::Array(right)) => left == right,
-            (Self::Object(left), Self::Object(_)) => {
-                self.members_count() == other.members_count()
-                    && left.iter().all(|(key, value)| other.member(key) == Some(value))
+            (Self::Object(left), Self::Object(right)) if left.len() == right.len() => {
+                if left.len() <= FEW_MEMBERS {
+                    return left.iter().all(|(key, value)| other.member(key) == Some(value));
+                }
+                let right: HashMap<&str, &Value> =
+                    right.iter().map(|(key, value)| (key.as_str(), value)).collect();
+                left.iter().all(|(key, value)| right.get(key.as_str()) == Some(&value))
             }
             _ => false,
         }
@@ -49,13 +57,6 @@ impl PartialEq for Value {
 }
 
 impl Value {
-    fn members_count(&self) -> usize {
-        match self {
-            Self::Object(members) => members.len(),
-            _ => 0,
-        }
-    }
-
     /// The member of an object.
     pub fn member(&self, name: &str) -> Option<&Value> {
         match self {
