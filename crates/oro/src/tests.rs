@@ -151,7 +151,7 @@ fn what_is_not_promised_is_refused() {
         let refused = outcome(pattern, "") == "unsupported";
         assert!(refused || pattern.starts_with(r"\x"), "{pattern}");
     }
-    for pattern in ["(?:(a)|b)*", "(a*)+", "(a?)*x", ".*?", "a||b"] {
+    for pattern in ["(?:(a)|b)*", "(a*)+", "(a?)*x", ".*?", "a||b", "(.*)*(.*)*x", "(a*?)*?b"] {
         assert!(
             Pattern::compile(pattern).expect("fine without groups").groups_are_sure().is_err(),
             "{pattern}"

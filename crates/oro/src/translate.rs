@@ -57,6 +57,10 @@ struct Translator {
     seen: Flags,
     groups: usize,
     depth: usize,
+    /// Number of character sets such as `\w`.
+    sets: usize,
+    /// No `:]` follows any more.
+    ends_of_names_are_over: bool,
     fancy: bool,
     text: String,
     shadow: String,
@@ -65,8 +69,17 @@ struct Translator {
 /// How deep groups may nest.
 const DEPTH_MAX: usize = 100;
 
+/// Longest pattern, in bytes. Compiling it takes some hundred times the memory.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+/// Most character sets such as `\w`, each of which takes several KiB while the pattern is compiled.
+const SETS_MAX: usize = 10_000;
+
 /// Translates a pattern.
 pub(super) fn translate(pattern: &str) -> Result<Translated, PatternError> {
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return unsupported("more than 1 MiB");
+    }
     // Flags may follow the part that they change, so a first pass collects them.
     let seen = Translator::run(pattern, Flags::default())?.seen;
     let done = Translator::run(pattern, seen)?;
@@ -96,6 +109,8 @@ impl Translator {
             seen: Flags::default(),
             groups: 0,
             depth: 0,
+            sets: 0,
+            ends_of_names_are_over: false,
             fancy: false,
             text: String::new(),
             shadow: String::new(),
@@ -345,6 +360,7 @@ impl Translator {
             'G' => return unsupported("\\G"),
             _ => {
                 if let Some(set) = class_escape(next) {
+                    self.count_set()?;
                     self.both(&set);
                 } else if let Some(digit @ 1..=9) = next.to_digit(10) {
                     self.back_reference(digit as usize)?;
@@ -445,18 +461,37 @@ impl Translator {
         Ok(())
     }
 
+    fn count_set(&mut self) -> Result<(), PatternError> {
+        self.sets += 1;
+        if self.sets > SETS_MAX {
+            return unsupported(format!("more than {SETS_MAX} character sets"));
+        }
+        Ok(())
+    }
+
+    /// The name of the POSIX class that is next, if one is.
+    fn posix_name(&mut self) -> Option<String> {
+        if self.ends_of_names_are_over {
+            return None;
+        }
+        let rest = &self.pattern[self.at + 1..];
+        let end = rest.windows(2).position(|two| *two == [':', ']']);
+        self.ends_of_names_are_over = end.is_none();
+        Some(rest[..end?].iter().take(POSIX_NAME_CHARS).collect())
+    }
+
     /// One item of a class: a character, or a set that has been written to `out`.
     fn class_item(&mut self, out: &mut String) -> Result<Option<char>, PatternError> {
         let Some(next) = self.peek() else { return malformed("Unmatched [] in expression.") };
         self.at += 1;
         match next {
             '[' if self.peek() == Some(':') => {
-                let rest: String = self.pattern[self.at + 1..].iter().collect();
-                let Some((name, _)) = rest.split_once(":]") else { return Ok(Some('[')) };
-                let Some(set) = posix_class(name) else {
+                let Some(name) = self.posix_name() else { return Ok(Some('[')) };
+                let Some(set) = posix_class(&name) else {
                     return unsupported(format!("the class [:{name}:]"));
                 };
                 self.at += 1 + name.chars().count() + 2;
+                self.count_set()?;
                 out.push_str(set);
                 Ok(None)
             }
@@ -464,6 +499,7 @@ impl Translator {
                 let Some(escaped) = self.peek() else { return malformed("Unmatched [] in expression.") };
                 self.at += 1;
                 if let Some(set) = class_escape(escaped) {
+                    self.count_set()?;
                     out.push_str(&set);
                     return Ok(None);
                 }
@@ -477,6 +513,9 @@ impl Translator {
         }
     }
 }
+
+/// More characters than the name of a POSIX class has.
+const POSIX_NAME_CHARS: usize = 20;
 
 fn class_escape(letter: char) -> Option<String> {
     Some(match letter {
