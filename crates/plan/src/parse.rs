@@ -145,6 +145,7 @@ impl<'t> Builder<'t> {
             tag: Some(range.start + 1..range.start + 1 + tag.len()),
             start,
             last_property: None,
+            is_old_header: None,
             value: Value::default(),
         });
     }
@@ -153,7 +154,8 @@ impl<'t> Builder<'t> {
     fn open_missing_tree(&mut self, offset: usize) {
         let start = self.findings.span(offset, 0);
         let what = What::Tree(Tree::default());
-        self.stack.push(Open { what, tag: None, start, last_property: None, value: Value::default() });
+        let (last_property, is_old_header, value) = (None, None, Value::default());
+        self.stack.push(Open { what, tag: None, start, last_property, is_old_header, value });
     }
 
     fn start(&mut self, range: Range<usize>, self_closed: bool) {

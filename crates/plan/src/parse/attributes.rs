@@ -6,7 +6,7 @@ use std::ops::Range;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use quick_xml::events::attributes::{AttrError, Attributes};
 
-use super::builder::{Builder, What};
+use super::builder::{Builder, Open, What};
 use crate::findings::quoted;
 use crate::slice::Slice;
 use crate::tree::{ElementId, PropertyKind};
@@ -139,7 +139,7 @@ impl Builder<'_> {
         (name.map(|name| self.present_name(name)), reference)
     }
 
-    fn present_name(&self, mut name: Slice) -> Slice {
+    fn present_name(&mut self, mut name: Slice) -> Slice {
         if self.is_url_encoded {
             name = xml::url_decoded(name, self.text);
         }
@@ -149,11 +149,17 @@ impl Builder<'_> {
         name
     }
 
-    fn is_in_old_header(&self) -> bool {
-        let Some(What::Property(above)) = self.stack.last().map(|open| open.what) else { return false };
+    /// Whether the open tag is a header of an old file. Its attributes are read once, not for each of its properties.
+    fn is_in_old_header(&mut self) -> bool {
+        let Some(Open { what: What::Property(above), is_old_header, .. }) = self.stack.last_mut() else {
+            return false;
+        };
         let above = &self.properties[above.0 as usize];
-        above.kind == PropertyKind::Element
-            && xml::attribute_at(self.text, above.span.offset, "elementType").as_deref() == Some(OLD_HEADER)
+        *is_old_header.get_or_insert_with(|| {
+            above.kind == PropertyKind::Element
+                && xml::attribute_at(self.text, above.span.offset, "elementType").as_deref()
+                    == Some(OLD_HEADER)
+        })
     }
 
     /// The `version` and `jmeter` attributes of the plan.

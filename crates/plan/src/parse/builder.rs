@@ -21,6 +21,8 @@ pub(super) struct Open {
     pub(super) start: Span,
     /// The last property read directly below.
     pub(super) last_property: Option<PropertyId>,
+    /// Whether it is a header of an old file, once a property below has asked for it.
+    pub(super) is_old_header: Option<bool>,
     pub(super) value: Value,
 }
 
