@@ -11,6 +11,7 @@ use quick_xml::Reader;
 use quick_xml::errors::IllFormedError;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
+use rustc_hash::FxHashMap;
 
 use super::unpack::LineCounted;
 use crate::jtl_cells::{Groups, TRANSACTION};
@@ -31,6 +32,12 @@ const PART_BYTES_MAX: u64 = 256 << 20;
 /// Most bytes of a URL or a failure message that are kept.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// Most nested samples of one sample, which are in memory together. JMeter writes one for each embedded resource and redirect.
+const NESTED_MAX: usize = 100_000;
+
+/// Most variables, as for the columns of a CSV; further ones are ignored.
+const VARIABLES_MAX: usize = 1_000;
+
 /// Reads an XML result file sample by sample; only one sample with its nested samples is in memory.
 pub(super) struct XmlSamples<R> {
     reader: Reader<LineCounted<R>>,
@@ -41,6 +48,8 @@ pub(super) struct XmlSamples<R> {
     open: Vec<Read>,
     /// Number of open samples deeper than [`DEPTH_MAX`].
     deeper: usize,
+    /// Number of samples nested in the open ones, which are complete.
+    nested: usize,
     rooted: bool,
     closed: bool,
     text: Option<Text>,
@@ -49,6 +58,7 @@ pub(super) struct XmlSamples<R> {
     pub(super) groups: Groups,
     /// Names of variables, in order of appearance.
     pub(super) variables: Vec<String>,
+    variable_places: FxHashMap<String, usize>,
     pub(super) hostname: String,
 }
 
@@ -109,6 +119,7 @@ impl<R: BufRead> XmlSamples<R> {
             part_bytes_max: PART_BYTES_MAX,
             open: Vec::new(),
             deeper: 0,
+            nested: 0,
             rooted: false,
             closed: false,
             text: None,
@@ -116,6 +127,7 @@ impl<R: BufRead> XmlSamples<R> {
             labels,
             groups: Groups::default(),
             variables: Vec::new(),
+            variable_places: FxHashMap::default(),
             hostname: String::new(),
         }
     }
@@ -232,7 +244,13 @@ impl<R: BufRead> XmlSamples<R> {
 
     /// Adds a sample to its parent, or returns it if it has none.
     fn ended(&mut self, mut read: Read) -> Option<Step> {
+        let line = self.line();
+        self.nested = if self.open.is_empty() { 0 } else { self.nested + 1 };
         match (self.open.last_mut(), read.bad.take()) {
+            (Some(outer), None) if self.nested > NESTED_MAX => {
+                let number = NESTED_MAX.to_string();
+                outer.set_error(line, "sample", &number, "is the greatest number of nested samples");
+            }
             (Some(outer), None) => outer.children.push(read),
             (Some(outer), Some(bad)) => {
                 outer.bad.get_or_insert(bad);
@@ -284,6 +302,7 @@ impl<R: BufRead> XmlSamples<R> {
                 b"ng" => read.users_group = count(read.number(line, "ng", &text)),
                 b"na" => read.users_all = count(read.number(line, "na", &text)),
                 b"hn" => read.hostname = text,
+                _ if read.variables.len() >= VARIABLES_MAX => {}
                 _ => read.variables.push((decoded_name(&String::from_utf8_lossy(key)), text)),
             }
         }
@@ -330,13 +349,18 @@ impl<R: BufRead> XmlSamples<R> {
             self.hostname.clone_from(&read.hostname);
         }
         for (name, _) in &read.variables {
-            if !self.variables.contains(name) {
+            if self.variables.len() < VARIABLES_MAX && !self.variable_places.contains_key(name) {
+                self.variable_places.insert(name.clone(), self.variables.len());
                 self.variables.push(name.clone());
             }
         }
-        let value = |name: &String| read.variables.iter().find(|(known, _)| known == name);
-        let variables: Vec<&str> =
-            self.variables.iter().map(|name| value(name).map_or("", |(_, value)| value.as_str())).collect();
+        let mut variables = vec![""; self.variables.len()];
+        // Of several with one name the first counts.
+        for (name, value) in read.variables.iter().rev() {
+            if let Some(place) = self.variable_places.get(name) {
+                variables[*place] = value;
+            }
+        }
         let mut flags = kind;
         if read.message.starts_with(TRANSACTION) && !kind.contains(SampleFlags::SUB_RESULT) {
             flags = flags | SampleFlags::TRANSACTION;
