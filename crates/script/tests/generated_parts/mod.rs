@@ -1,0 +1,28 @@
+//! Scripts in which generated parts of their text are repeated. Shared by the ordinary tests and the fuzz target `parts`.
+
+use busyhour_limits::repeated::Generated;
+use busyhour_script::{java_like, javascript, jexl};
+
+#[rustfmt::skip]
+const FRAGMENTS: &[&str] = &[
+    "a", "a~", "~", "1", "+", "-", "*", "/", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "?", "!", "=", "==", "<", ">", "&&", "||", "'x'", "\"x\"", "'", "\"", "\"\"\"", "$",
+    "${a}", "\\", "\\u0041", "//", "/*", "*/", "\n", " ", "é", "a = 1;", "if (a) ", "else ", "while (a) ", "for (x in a) ", "def f~() { 1 };", "{ -> 1 }", "a.b(", "a[0]", "return a;",
+    "import a.b;", "new a()", "x -> x", "..", "=~", "/x/", "try { } catch (e) { }", "switch (a) { case 1: }", "var a~ = 1;", "function f() { }", "`x`",
+];
+
+/// Most bytes of a script.
+const BYTES_MAX: usize = 1 << 20;
+
+/// Compiles what the bytes choose, with at most so many parts, in all languages.
+pub fn check(bytes: &[u8], count_max: usize) {
+    let (language, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let text = Generated::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
+    match language % 5 {
+        0 => drop(java_like::compile(&text, java_like::Language::Groovy)),
+        1 => drop(java_like::compile(&text, java_like::Language::BeanShell)),
+        2 => drop(javascript::compile(&text)),
+        3 => drop(jexl::compile(&text, jexl::Version::Two)),
+        _ => drop(jexl::compile(&text, jexl::Version::Three)),
+    }
+    let _ = busyhour_limits::take();
+}

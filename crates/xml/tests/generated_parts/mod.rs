@@ -1,0 +1,34 @@
+//! Documents in which generated parts are repeated. Shared by the ordinary tests and the fuzz target `parts`.
+
+use busyhour_limits::repeated::Generated;
+use busyhour_xml::{Reading, evaluate, read};
+
+#[rustfmt::skip]
+const FRAGMENTS: &[&str] = &[
+    "<a>", "</a>", "<b/>", "<b~/>", "<b c='~'>", "</b>", "<p:b xmlns:p='u~'/>", " xmlns:p~='u'", " p~:c='d'", " c~='d'", "<", ">", "&", "&amp;", "&#65;", "&e;", "&e~;",
+    "<!DOCTYPE a [", "]>", "<!ENTITY e~ 'x'>", "<!ENTITY e '&e;'>", "<!ELEMENT b~ ANY>", "<!ATTLIST b c~ CDATA 'd'>", "<!--", "-->", "<![CDATA[", "]]>", "<?p", "?>", "'", "\"",
+    "text", "\r\n", "é", "\0",
+];
+
+const XPATHS: &[&str] =
+    &["//b", "count(//b)", "//b[last()]", "//*[preceding-sibling::b]", "//@c", "string(/)"];
+
+/// Most bytes of a document.
+const BYTES_MAX: usize = 2 << 20;
+
+/// Reads what the bytes choose, with at most so many parts, and evaluates an expression over it.
+pub fn check(bytes: &[u8], count_max: usize) {
+    let (which, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let text = Generated::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
+    for text in [format!("<a>{text}</a>"), text] {
+        let reading = Reading { namespaces: which % 2 == 0, no_doctype: false, sorted: true };
+        match read(&text, reading) {
+            Ok(document) => {
+                let expression = XPATHS[usize::from(*which) % XPATHS.len()];
+                let _ = evaluate(&document, expression, &document.declared);
+            }
+            Err(error) => assert!(error.to_string().len() < 1_000),
+        }
+    }
+    let _ = busyhour_limits::take();
+}
