@@ -7,7 +7,7 @@ use super::parts::{Worse, mean, worse_parts};
 use super::period::{period, without_period};
 use super::seconds::Seconds;
 use super::shares::{ShareSegment, share_segments};
-use super::track::{SLICES_MIN, Track, p95_ms};
+use super::track::{SLICES_MIN, Track, has_many_above, p95_ms};
 use super::unsteady::Unsteady;
 
 /// Least factor of the 95th percentile in a part, and in one that lasts for [`LONG_SHARE`] of the run.
@@ -160,7 +160,11 @@ pub(super) fn slower(
         let Worse { range, difference, is_abrupt, .. } = part.clone();
         let p95_ms = mean(&values[range.clone()]).exp();
         let later_ms = p95_ms / difference.exp();
-        let of_track = track.seconds(&(range.start + missing..range.end + missing));
+        let slices = range.start + missing..range.end + missing;
+        let of_track = track.seconds(&slices);
+        if !has_many_above(&track.sum(slices), later_ms) {
+            continue;
+        }
         let is_visible = p95_ms - later_ms >= DIFFERENCE_MIN_MS.max(2.0 * resolution_ms);
         if !is_slower(&part, count) || !is_visible || seconds.has_more_load(&of_track) {
             continue;

@@ -10,6 +10,9 @@ pub(super) const SLICES_MIN: usize = 18;
 /// Fewest requests in three of four slices of a search for changes of the 95th percentile.
 const REQUESTS_MIN: u64 = 20;
 
+/// Least number of standard deviations by which the requests above the usual 95th percentile are more than usual.
+const DEVIATIONS_ABOVE_MIN: f64 = 4.0;
+
 /// Slices of equal length, of all requests or of one label.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Track {
@@ -84,6 +87,11 @@ impl Track {
         at(slices.start)..at(slices.end)
     }
 
+    /// The sum of some slices.
+    pub(super) fn sum(&self, slices: Range<usize>) -> LabelSlice {
+        sum(&self.slices[slices])
+    }
+
     /// The sum of the slices whose middle is within one of the ranges of seconds (`inside`), or of the others.
     pub(super) fn sum_of(&self, ranges: &[Range<u64>], inside: bool) -> LabelSlice {
         let mut total = LabelSlice::default();
@@ -140,6 +148,20 @@ pub(super) fn p95_ms(slice: &LabelSlice) -> Option<f64> {
     None
 }
 
+/// Whether more of the times of a slice exceed this one, in ms, than chance puts above a 95th percentile: one slow response among
+/// few requests is a 95th percentile, too.
+pub(super) fn has_many_above(slice: &LabelSlice, ms: f64) -> bool {
+    let (mut times, mut above) = (0.0, 0.0);
+    for &(band, count) in &slice.bands {
+        let count = f64::from(count);
+        let (low, high) = (LabelSlices::band_edge_us(band), LabelSlices::band_edge_us(band + 1));
+        let below = ((ms * 1e3 / low).ln() / (high / low).ln()).clamp(0.0, 1.0);
+        times += count;
+        above += count * (1.0 - below);
+    }
+    above >= 0.05 * times + DEVIATIONS_ABOVE_MIN * (0.05 * 0.95 * times).sqrt()
+}
+
 /// The share of failed samples.
 pub(super) fn error_share(slice: &LabelSlice) -> f64 {
     slice.errors as f64 / slice.samples.max(1) as f64
@@ -167,6 +189,16 @@ mod tests {
         let p95 = p95_ms(&slice(&[(128, 90), (192, 10)])).unwrap();
         assert!((1.0..1.04).contains(&p95), "{p95}");
         assert_eq!(p95_ms(&slice(&[])), None);
+    }
+
+    #[test]
+    fn many_times_above_are_more_than_chance_puts_there() {
+        // Two of 29 are no more than chance, seven are; a half is in any case.
+        assert!(!has_many_above(&slice(&[(128, 27), (192, 2)]), 0.5));
+        assert!(has_many_above(&slice(&[(128, 22), (192, 8)]), 0.5));
+        assert!(has_many_above(&slice(&[(128, 500), (192, 500)]), 0.5));
+        assert!(!has_many_above(&slice(&[(128, 950), (192, 50)]), 0.5));
+        assert!(!has_many_above(&slice(&[]), 0.5));
     }
 
     #[test]
