@@ -33,6 +33,9 @@ const SHAPES: &[(&str, Nest)] = &[
     ("unclosed parentheses", |n| "(".repeat(n)),
     ("unclosed braces", |n| "{".repeat(n)),
     ("casts", |n| "(int) ".repeat(n) + "1"),
+    ("annotations", |n| "@A ".repeat(n) + "int a = 1"),
+    ("loops without braces", |n| "for (x in a) ".repeat(n) + "b()"),
+    ("loops of Java without braces", |n| "for (;;) ".repeat(n) + "b()"),
 ];
 
 #[test]

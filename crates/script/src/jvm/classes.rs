@@ -1,6 +1,7 @@
 //! The classes that scripts may name.
 
-use std::sync::RwLock;
+use std::collections::HashMap;
+use std::sync::{LazyLock, RwLock};
 
 /// A class: its place in the table, or behind it among the names of classes that scripts define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -325,20 +326,30 @@ const IMPORTED: &[&str] = &["java.lang", "java.util", "java.io", "java.net"];
 const FIRST_OWN: u16 = 1 << 15;
 
 /// Names of the classes that scripts define. A plan has few; they are kept for the rest of the process.
-static OWN: RwLock<Vec<&'static str>> = RwLock::new(Vec::new());
+static OWN: LazyLock<RwLock<OwnNames>> = LazyLock::new(RwLock::default);
+
+#[derive(Default)]
+struct OwnNames {
+    names: Vec<&'static str>,
+    /// Where each name stands in `names`.
+    places: HashMap<&'static str, u16>,
+}
 
 impl Class {
     /// A class of that name that a script defines; `None` if there are too many.
     pub fn own(name: &str) -> Option<Class> {
         let mut names = OWN.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let at = match names.iter().position(|known| *known == name) {
-            Some(at) => at,
+        let at = match names.places.get(name) {
+            Some(at) => *at,
             None => {
-                names.push(Box::leak(name.into()));
-                names.len() - 1
+                let at = u16::try_from(names.names.len()).ok().filter(|at| *at < FIRST_OWN)?;
+                let name: &'static str = Box::leak(name.into());
+                names.names.push(name);
+                names.places.insert(name, at);
+                at
             }
         };
-        u16::try_from(at).ok().filter(|at| *at < FIRST_OWN).map(|at| Class(FIRST_OWN + at))
+        Some(Class(FIRST_OWN + at))
     }
 
     /// Whether a script defines it.
@@ -379,7 +390,7 @@ impl Class {
     pub fn name(self) -> &'static str {
         if self.is_own() {
             let names = OWN.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-            return names.get(usize::from(self.0 - FIRST_OWN)).copied().unwrap_or_default();
+            return names.names.get(usize::from(self.0 - FIRST_OWN)).copied().unwrap_or_default();
         }
         CLASSES[usize::from(self.0)].1
     }

@@ -4,6 +4,7 @@ mod definitions;
 mod imports;
 mod labels;
 mod statements;
+mod uses;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +14,15 @@ use super::diagnostic::{Warning, syntax, unsupported};
 use super::lexer::{Token, Word, scan};
 use super::library::sampler;
 use super::tree::{Base, Expr, Kind, Name, Stmt, Tree, Type};
-use super::{known, library};
+use super::{known, library, stack};
 use crate::java_like::Language;
 use crate::{ScriptError, Value};
 
 /// Deepest nesting of expressions and statements.
 const DEPTH_MAX: u32 = 120;
+
+/// Most warnings about one script; further ones are left out.
+const WARNINGS_MAX: usize = 100;
 
 pub(super) struct Parser<'t> {
     pub text: &'t str,
@@ -58,6 +62,10 @@ pub(super) struct Parser<'t> {
     /// How often a name is assigned or declared in the whole script.
     pub assigned: HashMap<Arc<str>, u32>,
     pub depth: u32,
+    /// Where the stack was when parsing began.
+    stack_base: u64,
+    /// How the script uses its names anywhere.
+    pub uses: uses::Uses,
     /// Names that are declared or assigned somewhere, or bound.
     pub declared: std::collections::HashSet<Arc<str>>,
     /// Names declared as `int` or `long`, and those declared as objects of numbers.
@@ -71,6 +79,7 @@ pub(super) struct Parser<'t> {
 pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError> {
     let tokens = scan(text, 0, text.len(), language)?;
     let mut parser = Parser {
+        uses: uses::Uses::of(&tokens),
         text,
         language,
         tokens,
@@ -94,6 +103,7 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         in_class: None,
         parent_class: None,
         depth: 0,
+        stack_base: stack::here(),
         declared: std::collections::HashSet::new(),
         whole: std::collections::HashSet::new(),
         boxed: std::collections::HashSet::new(),
@@ -284,6 +294,9 @@ impl Parser<'_> {
         if self.depth > DEPTH_MAX {
             return self.refuse(format!("more than {DEPTH_MAX} steps of depth"));
         }
+        if stack::is_too_deep(self.stack_base) {
+            return self.refuse("such deep nesting");
+        }
         Ok(())
     }
 
@@ -460,7 +473,7 @@ impl Parser<'_> {
 
     /// Likewise a function; Groovy finds out only when it is called.
     pub(super) fn check_function(&mut self, name: &str, at: usize) -> Result<(), ScriptError> {
-        let is_own = self.declared.contains(name) || self.defines(name);
+        let is_own = self.declared.contains(name) || self.uses.defines(name);
         if is_own || known::is_function(name, self.groovy()) {
             return Ok(());
         }
@@ -482,8 +495,10 @@ impl Parser<'_> {
     }
 
     fn warn(&mut self, what: String, at: usize) {
-        let place = crate::Place::of(self.text, at);
-        self.warnings.push(Warning { what, place });
+        if self.warnings.len() < WARNINGS_MAX {
+            let place = crate::Place::of(self.text, at);
+            self.warnings.push(Warning { what, place });
+        }
     }
 
     /// Whether a name with a capital letter is certainly no class, so that JMeter finds out when the script runs.
@@ -542,40 +557,6 @@ impl Parser<'_> {
     /// Whether a word is an operator: `in` and `as` are names in BeanShell.
     pub(super) fn is_operator(&self, word: &str) -> bool {
         word == "instanceof" || self.groovy() && matches!(word, "in" | "as")
-    }
-
-    /// Whether the parentheses that open here are followed by a body.
-    fn method_body_follows(&self, open: usize) -> bool {
-        let mut depth = 0_i32;
-        for (at, token) in self.tokens.iter().enumerate().skip(open) {
-            match &token.word {
-                Word::Sign("(") => depth += 1,
-                Word::Sign(")") => {
-                    depth -= 1;
-                    if depth == 0 {
-                        let mut next = at + 1;
-                        if matches!(&self.tokens[next].word, Word::Name(name) if &**name == "throws") {
-                            while !matches!(self.tokens[next].word, Word::Sign("{") | Word::End) {
-                                next += 1;
-                            }
-                        }
-                        return matches!(self.tokens[next].word, Word::Sign("{"));
-                    }
-                }
-                Word::End => return false,
-                _ => {}
-            }
-        }
-        false
-    }
-
-    /// Whether the script defines a method of that name somewhere.
-    pub(super) fn defines(&self, name: &str) -> bool {
-        self.tokens.iter().enumerate().any(|(at, token)| {
-            matches!(&token.word, Word::Name(found) if **found == *name)
-                && matches!(self.tokens.get(at + 1).map(|next| &next.word), Some(Word::Sign("(")))
-                && self.method_body_follows(at + 1)
-        })
     }
 
     pub(super) fn text_literal(&self, text: &str, at: u32) -> Expr {

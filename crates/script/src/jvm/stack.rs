@@ -11,6 +11,9 @@ use busyhour_slices::tick;
 /// Stack that one run may use, in bytes: half of what threads get by default. Deeper nesting is Java's `StackOverflowError`.
 const STACK_BYTES_MAX: u64 = 1 << 20;
 
+/// Stack that the parser may use, in bytes: more than the deepest nesting it accepts takes in a release build.
+const PARSER_BYTES_MAX: u64 = 768 << 10;
+
 /// Statements, operations, four copied items or 64 copied bytes of text that one run may take: about a second.
 pub(super) const STEPS_MAX: u32 = 20_000_000;
 
@@ -36,9 +39,14 @@ impl Reached {
 }
 
 /// An address near the top of the stack.
-fn here() -> u64 {
+pub(super) fn here() -> u64 {
     let marker = 0_u8;
     std::ptr::from_ref(black_box(&marker)).addr() as u64
+}
+
+/// Whether a parser that began at this address has used up its stack.
+pub(super) fn is_too_deep(base: u64) -> bool {
+    base.abs_diff(here()) > PARSER_BYTES_MAX
 }
 
 /// A run: until it is dropped, depth, steps and memory are counted from here.

@@ -1,7 +1,6 @@
 //! Checks of members that certainly do not exist, so that the script is rejected before it runs.
 
 use super::super::diagnostic::unsupported;
-use super::super::lexer::Word;
 use super::super::parser::Parser;
 use super::super::tree::{Expr, Item, Kind, Name};
 use super::super::{known, library, patterns, places, supported};
@@ -100,7 +99,7 @@ impl Parser<'_> {
         items: &[Item],
         at: usize,
     ) -> Result<(), ScriptError> {
-        if name != "use" || !self.groovy() || self.defines(name) {
+        if name != "use" || !self.groovy() || self.uses.defines(name) {
             return Ok(());
         }
         let is_time =
@@ -152,14 +151,6 @@ impl Parser<'_> {
             Some(kind) => self.kinds.insert(name, kind),
             None => self.kinds.remove(&name),
         };
-    }
-
-    /// Whether the script itself assigns the name.
-    pub(super) fn declared_here(&self, name: &str) -> bool {
-        self.tokens.windows(2).any(|pair| {
-            matches!(&pair[0].word, Word::Name(found) if **found == *name)
-                && matches!(pair[1].word, Word::Sign("=" | "->"))
-        })
     }
 
     pub(super) fn check_pattern(&self, pattern: &Expr) -> Result<(), ScriptError> {

@@ -177,13 +177,13 @@ impl Parser<'_> {
         if let Some(value) = self.keyword(name, at)? {
             return Ok(value);
         }
-        if known::is_foreign(name) && !self.declared_here(name) {
+        if known::is_foreign(name) && !self.uses.assigns(name) {
             return self.refuse(format!("`{name}`"));
         }
         // A qualified class: `java.util.UUID`.
         if matches!(&**name, "java" | "javax" | "groovy" | "org" | "com" | "net" | "io")
             && matches!(self.ahead(1), Word::Sign("."))
-            && !self.declared_here(name)
+            && !self.uses.assigns(name)
         {
             return self.qualified();
         }
@@ -191,12 +191,12 @@ impl Parser<'_> {
             matches!(self.ahead(1), Word::Sign("(")) && !(self.groovy() && self.tokens[self.at + 1].fresh);
         let braces =
             self.groovy() && matches!(self.ahead(1), Word::Sign("{")) && !self.tokens[self.at + 1].fresh;
-        if braces && self.is_builder(name) {
+        if braces && self.uses.makes_builder(name) {
             return self.refuse(format!("a builder's call with a closure (`{name} {{ … }}`)"));
         }
         let trailing = braces;
         if calls
-            && !self.declared_here(name)
+            && !self.uses.assigns(name)
             && let Some((class, member)) = self.static_member(name, true)
         {
             self.advance();
@@ -211,7 +211,7 @@ impl Parser<'_> {
             self.check_category(name, &items, at)?;
             return Ok(make(at, Kind::Call(None, name.clone(), items, false, false)));
         }
-        if !self.declared_here(name)
+        if !self.uses.assigns(name)
             && let Some((class, member)) = self.static_member(name, false)
         {
             self.advance();
@@ -223,7 +223,7 @@ impl Parser<'_> {
         }
         // In Groovy an imported class hides what JMeter binds to its name.
         let is_imported = self.groovy() && self.imports.contains_key(&**name);
-        let is_variable = self.declared_here(name) || known::is_bound(name) && !is_imported;
+        let is_variable = self.uses.assigns(name) || known::is_bound(name) && !is_imported;
         let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
         if capital && !is_variable {
             match self.class_of(name) {
@@ -251,21 +251,6 @@ impl Parser<'_> {
         self.advance();
         let id = self.id(name);
         Ok(make(at, Kind::Name(id)))
-    }
-
-    /// Whether the name is made with `new …Builder`.
-    fn is_builder(&self, name: &str) -> bool {
-        self.tokens.windows(4).any(|words| {
-            match [&words[0].word, &words[1].word, &words[2].word, &words[3].word] {
-                [Word::Name(found), Word::Sign("="), Word::Name(new), Word::Name(class)] => {
-                    **found == *name
-                        && &**new == "new"
-                        && class.ends_with("Builder")
-                        && !matches!(&**class, "StringBuilder" | "JsonBuilder")
-                }
-                _ => false,
-            }
-        })
     }
 
     fn qualified(&mut self) -> Result<Expr, ScriptError> {

@@ -22,30 +22,31 @@ impl Parser<'_> {
 
     fn add_local(&mut self, text: &Arc<str>, scope: usize) -> Name {
         let local = self.add_name(text);
-        self.scopes[scope].push((text.clone(), local));
+        self.scopes[scope].insert(text.clone(), local);
         local
     }
 
     /// The local of that name; one that is declared nowhere is made in the outermost scope, as yet without a value.
     pub(super) fn local(&mut self, text: &Arc<str>) -> Name {
-        let found =
-            self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|(known, _)| known == text);
+        let found = self.scopes.iter().rev().find_map(|scope| scope.get(text));
         match found {
-            Some((_, local)) => *local,
+            Some(local) => *local,
             None => self.add_local(text, 0),
         }
     }
 
     /// A name that JMeter binds.
     pub(super) fn bound(&mut self, text: &Arc<str>) -> Name {
-        match self.names.iter().position(|known| known == text) {
-            Some(at) => at as Name,
-            None => self.add_name(text),
+        if let Some(name) = self.bound.get(text) {
+            return *name;
         }
+        let name = self.add_name(text);
+        self.bound.insert(text.clone(), name);
+        name
     }
 
     pub(super) fn is_declared(&self, text: &str) -> bool {
-        self.scopes.iter().flatten().any(|(known, local)| **known == *text && self.assigned[*local as usize])
+        self.scopes.iter().filter_map(|scope| scope.get(text)).any(|local| self.assigned[*local as usize])
     }
 
     pub(super) fn assign_to(&mut self, local: Name) -> Result<(), ScriptError> {

@@ -1,5 +1,6 @@
 //! Statements.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::diagnostic::{syntax, unsupported};
@@ -22,7 +23,9 @@ pub(super) struct Parser<'t> {
     pub depth: u32,
     pub names: Vec<Arc<str>>,
     /// Names in sight, innermost block last; names that are merely assigned to belong to the outermost.
-    pub scopes: Vec<Vec<(Arc<str>, Name)>>,
+    pub scopes: Vec<HashMap<Arc<str>, Name>>,
+    /// Names that JMeter binds, as far as the script uses them.
+    pub bound: HashMap<Arc<str>, Name>,
     /// Locals that something is assigned to, by index.
     pub assigned: Vec<bool>,
     loops: u32,
@@ -41,7 +44,8 @@ pub(in crate::jvm) fn parse(text: &str, dialect: Dialect) -> Result<Tree, Script
         at: 0,
         depth: 0,
         names: Vec::new(),
-        scopes: vec![Vec::new()],
+        scopes: vec![HashMap::new()],
+        bound: HashMap::new(),
         assigned: Vec::new(),
         loops: 0,
     };
@@ -237,7 +241,7 @@ impl Parser<'_> {
 
     fn block(&mut self) -> Result<Stmt, ScriptError> {
         self.expect("{")?;
-        self.scopes.push(Vec::new());
+        self.scopes.push(HashMap::new());
         let mut statements = Vec::new();
         while !self.is_sign("}") {
             if self.is_end() {
@@ -285,7 +289,7 @@ impl Parser<'_> {
     fn for_statement(&mut self) -> Result<Stmt, ScriptError> {
         self.advance();
         self.expect("(")?;
-        self.scopes.push(Vec::new());
+        self.scopes.push(HashMap::new());
         let statement = self.for_rest()?;
         self.scopes.pop();
         Ok(statement)

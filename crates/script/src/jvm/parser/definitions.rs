@@ -37,6 +37,11 @@ const SPECIAL_METHODS: &[&str] = &[
 /// Interfaces without methods.
 const INTERFACES: &[&str] = &["Serializable", "Cloneable"];
 
+/// Most classes that a script defines, classes above one of them, and fields or methods of one.
+const CLASSES_MAX: usize = 1_000;
+const ABOVE_MAX: usize = 100;
+const MEMBERS_MAX: usize = 10_000;
+
 /// Modifiers of a class member.
 #[derive(Default)]
 struct Modifiers {
@@ -80,7 +85,8 @@ impl Parser<'_> {
             if !is_definition {
                 continue;
             }
-            let Some(class) = Class::own(name) else {
+            let class = Class::own(name).filter(|_| self.own_classes.len() < CLASSES_MAX);
+            let Some(class) = class else {
                 return Err(unsupported(self.text, self.tokens[at].at, "so many classes"));
             };
             if self.imports.insert(name.to_string(), Some(class)).is_some() {
@@ -101,7 +107,7 @@ impl Parser<'_> {
                 ["get", "set", "is"].map(|start| format!("{start}{}", rest.as_deref().unwrap_or("")));
             self.own_members.extend(accessors);
             let calls = matches!(self.tokens.get(at + 1).map(|next| &next.word), Some(Word::Sign("(")));
-            if calls && self.method_body_follows(at + 1) || self.declared.contains(name) {
+            if calls && self.uses.body_follows(at + 1) || self.declared.contains(name) {
                 self.own_members.insert(name.to_string());
             }
         }
@@ -136,6 +142,9 @@ impl Parser<'_> {
                 return Err(self.unexpected("`}`"));
             }
             self.member(&mut members)?;
+            if members.fields.len().max(members.methods.len()) > MEMBERS_MAX {
+                return self.refuse(format!("a class with more than {MEMBERS_MAX} fields or methods"));
+            }
         }
         self.in_class = outer;
         self.parent_class = outer_parent;
@@ -163,6 +172,9 @@ impl Parser<'_> {
             }
             loop {
                 self.one_above(&mut above)?;
+                if above.classes.len() > ABOVE_MAX {
+                    return self.refuse(format!("a class with more than {ABOVE_MAX} above it"));
+                }
                 if !self.accept(",") {
                     break;
                 }
@@ -331,7 +343,7 @@ impl Parser<'_> {
         };
         if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1)) {
             self.advance();
-            if !self.method_body_follows(self.at) {
+            if !self.uses.body_follows(self.at) {
                 members.without_body.push(name);
                 return self.without_body();
             }

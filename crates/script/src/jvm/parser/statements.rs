@@ -63,7 +63,7 @@ impl Parser<'_> {
         if self.is("@") {
             let is_field = &*self.annotation()? == "Field";
             let from = out.len();
-            self.statement_within(out)?;
+            self.statement_into(out)?;
             for statement in out.iter_mut().skip(from).filter(|_| is_field) {
                 if let Stmt::Declare(name, declared, value) = statement {
                     *statement = Stmt::Field(*name, *declared, value.take());
@@ -241,7 +241,7 @@ impl Parser<'_> {
         // A method without a type: `f(a) {` in BeanShell.
         if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1))
             && (!self.groovy() || modified)
-            && self.method_body_follows(self.at + 1)
+            && self.uses.body_follows(self.at + 1)
             && !matches!(&*name, "if" | "while" | "for" | "switch" | "catch" | "synchronized")
         {
             self.advance();
@@ -253,7 +253,7 @@ impl Parser<'_> {
                 && !self.is_operator(&name)
             {
                 match self.ahead(1).clone() {
-                    Word::Sign("(") if self.method_body_follows(self.at + 1) => {
+                    Word::Sign("(") if self.uses.body_follows(self.at + 1) => {
                         self.advance();
                         return self.method(name, declared, out);
                     }

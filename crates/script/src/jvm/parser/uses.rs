@@ -1,0 +1,102 @@
+//! What the words of a script tell about its names before it is parsed, found in one pass.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::super::lexer::{Token, Word};
+
+/// How the script uses its names anywhere.
+#[derive(Default)]
+pub(in crate::jvm) struct Uses {
+    /// Names that the script assigns itself.
+    assigned: HashSet<Arc<str>>,
+    /// Names that are made with `new …Builder`.
+    builders: HashSet<Arc<str>>,
+    /// Names of methods that the script defines.
+    methods: HashSet<Arc<str>>,
+    /// Places of opening parentheses that are followed by the body of a method.
+    with_body: HashSet<usize>,
+}
+
+impl Uses {
+    pub(super) fn of(tokens: &[Token]) -> Self {
+        let mut uses = Self { with_body: with_body(tokens), ..Self::default() };
+        for (at, pair) in tokens.windows(2).enumerate() {
+            let Word::Name(name) = &pair[0].word else { continue };
+            match &pair[1].word {
+                Word::Sign("=") => {
+                    uses.assigned.insert(name.clone());
+                    if makes_builder(&tokens[at + 2..]) {
+                        uses.builders.insert(name.clone());
+                    }
+                }
+                Word::Sign("->") => {
+                    uses.assigned.insert(name.clone());
+                }
+                Word::Sign("(") if uses.with_body.contains(&(at + 1)) => {
+                    uses.methods.insert(name.clone());
+                }
+                _ => {}
+            }
+        }
+        uses
+    }
+
+    /// Whether the script itself assigns the name.
+    pub fn assigns(&self, name: &str) -> bool {
+        self.assigned.contains(name)
+    }
+
+    /// Whether the name is made with `new …Builder`.
+    pub fn makes_builder(&self, name: &str) -> bool {
+        self.builders.contains(name)
+    }
+
+    /// Whether the script defines a method of that name somewhere.
+    pub fn defines(&self, name: &str) -> bool {
+        self.methods.contains(name)
+    }
+
+    /// Whether the parentheses that open at this token are followed by a body.
+    pub fn body_follows(&self, open: usize) -> bool {
+        self.with_body.contains(&open)
+    }
+}
+
+fn makes_builder(value: &[Token]) -> bool {
+    match value {
+        [new, class, ..] => match (&new.word, &class.word) {
+            (Word::Name(new), Word::Name(class)) => {
+                &**new == "new"
+                    && class.ends_with("Builder")
+                    && !matches!(&**class, "StringBuilder" | "JsonBuilder")
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn with_body(tokens: &[Token]) -> HashSet<usize> {
+    let last_brace = tokens.iter().rposition(|token| matches!(token.word, Word::Sign("{")));
+    let mut open = Vec::new();
+    let mut found = HashSet::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match &token.word {
+            Word::Sign("(") => open.push(at),
+            Word::Sign(")") => {
+                let Some(start) = open.pop() else { continue };
+                let has_body = match tokens.get(at + 1).map(|next| &next.word) {
+                    Some(Word::Sign("{")) => true,
+                    Some(Word::Name(name)) => &**name == "throws" && last_brace.is_some_and(|last| last > at),
+                    _ => false,
+                };
+                if has_body {
+                    found.insert(start);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
