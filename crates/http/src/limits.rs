@@ -72,8 +72,7 @@ impl Failure {
 
     /// There is no memory for a body; the class is that of the JVM.
     pub(crate) fn no_memory(why: NoMemory) -> Self {
-        let hint = "busyhour.body_memory sets the number of bytes for all bodies";
-        Self::limited(Limit::BodyMemory, "java.lang.OutOfMemoryError", format!("{why} ({hint})"))
+        Self::limited(Limit::BodyMemory, "java.lang.OutOfMemoryError", why.to_string())
     }
 
     /// A part of the message exceeds a limit, in the words of HttpCore's `MessageConstraintException`.

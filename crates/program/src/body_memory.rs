@@ -17,14 +17,16 @@ pub fn limit_body_memory(bytes: usize) {
     MOST.store(bytes, Ordering::Relaxed);
 }
 
+const HINT: &str = "busyhour.body_memory sets the number of bytes for all bodies";
+
 /// There is no memory for a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoMemory {
     /// All bodies would take more than this number of bytes.
-    #[error("the response bodies of all users would take more than {0} bytes")]
+    #[error("the response bodies of all users would take more than {0} bytes ({HINT})")]
     Limit(usize),
     /// The system has none.
-    #[error("the system has no memory for a response body of {0} bytes")]
+    #[error("the system has no memory for a response body of {0} bytes ({HINT})")]
     System(usize),
 }
 
@@ -46,6 +48,17 @@ impl BodyMemory {
         }
         body.extend_from_slice(piece);
         Ok(())
+    }
+
+    /// Takes a share of so many bytes in all, for a body that is kept elsewhere, such as one that is still received.
+    ///
+    /// # Errors
+    /// All bodies would take more than they may; the share is as before.
+    pub fn hold(&mut self, bytes: usize) -> Result<(), NoMemory> {
+        if bytes <= COUNTED_BYTES_MIN {
+            return Ok(());
+        }
+        self.grow_within(bytes, MOST.load(Ordering::Relaxed))
     }
 
     fn grow_within(&mut self, bytes: usize, most: usize) -> Result<(), NoMemory> {

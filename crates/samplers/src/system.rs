@@ -14,6 +14,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
+use crate::limits::Received;
 use crate::other::{OtherSampler, Sampling, Visit};
 use busyhour_program::ElementError;
 
@@ -97,7 +98,7 @@ impl Call {
 
 /// The end of a process.
 struct Ran {
-    output: Vec<u8>,
+    output: Received,
     end: End,
 }
 
@@ -118,8 +119,8 @@ impl System {
         let Ran { output, end } = run(&call).await;
         user.result.times.end = user.now();
         let result = &mut user.result;
-        result.body_bytes = output.len() as u64;
-        result.body = output;
+        result.body_bytes = output.bytes.len() as u64;
+        (result.body, result.body_memory) = (output.bytes, output.memory);
         result.success = false;
         let (code, message) = match end {
             End::Exit(code) => {
@@ -160,7 +161,7 @@ fn reason(error: &io::Error) -> String {
 }
 
 async fn run(call: &Call) -> Ran {
-    let failed = |why: String| Ran { output: Vec::new(), end: End::Failed(why) };
+    let failed = |why: String| Ran { output: Received::default(), end: End::Failed(why) };
     let files = (|| {
         let stdin = file(&call.stdin, |path| File::open(path))?;
         let stdout = file(&call.stdout, |path| File::create(path))?;
@@ -212,12 +213,11 @@ async fn run(call: &Call) -> Ran {
             ));
         }
     };
-    let mut output = Vec::new();
+    let mut output = Received::default();
     let ended = async {
         let status = match &mut reader {
             Some(reader) => {
-                let (read, status) = tokio::join!(reader.read_to_end(&mut output), child.wait());
-                let _ = read;
+                let ((), status) = tokio::join!(read_output(reader, &mut output), child.wait());
                 status
             }
             None => child.wait().await,
@@ -235,6 +235,15 @@ async fn run(call: &Call) -> Ran {
         Some(Err(error)) => End::Failed(format!("java.io.IOException: {error}")),
     };
     Ran { output, end }
+}
+
+/// Reads to the end. What comes beyond a limit, which is counted, is dropped, so that the command is not held up.
+async fn read_output(reader: &mut pipe::Receiver, output: &mut Received) {
+    let mut buffer = vec![0; 16 << 10];
+    let mut is_kept = true;
+    while let Ok(count @ 1..) = reader.read(&mut buffer).await {
+        is_kept = is_kept && output.append(&buffer[..count]).is_ok();
+    }
 }
 
 /// The exit code as Java's `Process` has it: a signal counts from 128.

@@ -194,6 +194,7 @@ impl Tcp {
         result.data_type = DataType::Text;
         result.encoding.push_str("UTF-8");
         result.body = exchanged.text.into_bytes();
+        result.body_memory = exchanged.memory;
         result.body_bytes = result.body.len() as u64;
         match exchanged.error {
             None => {

@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use busyhour_http::SharedHttp;
+use busyhour_program::body_memory::BodyMemory;
 use busyhour_program::clock::Clock;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
@@ -68,6 +69,8 @@ pub(crate) struct Connection {
     /// Received bytes; those from `taken` on are not parsed yet.
     buffer: Vec<u8>,
     taken: usize,
+    /// The share of the buffer in the memory for all users' responses.
+    memory: BodyMemory,
     /// The kind of an unfinished fragmented message.
     unfinished: Option<Kind>,
 }
@@ -126,6 +129,7 @@ impl Connection {
             stream: Some(stream),
             buffer,
             taken: 0,
+            memory: BodyMemory::default(),
             unfinished: None,
         };
         Ok((connection, upgraded))
@@ -174,6 +178,10 @@ impl Connection {
             if stream.receive(&mut self.buffer, timeout).await? == 0 {
                 return Err(self.cut_off());
             }
+            if let Err(why) = self.memory.hold(self.buffer.capacity()) {
+                self.dispose();
+                return Err(limits::no_memory(why));
+            }
         };
         if frame.is_data() {
             match self.unfinished {
@@ -199,7 +207,7 @@ impl Connection {
     pub(crate) fn dispose(&mut self) {
         self.state = State::Closed;
         self.stream = None;
-        (self.buffer, self.taken) = (Vec::new(), 0);
+        (self.buffer, self.taken, self.memory) = (Vec::new(), 0, BodyMemory::default());
     }
 
     fn illegal(&self, what: &str) -> Trouble {
@@ -229,6 +237,9 @@ impl Connection {
             self.taken = 0;
             if self.buffer.capacity() > 16 * 1024 {
                 self.buffer.shrink_to(2 * self.buffer.len());
+                self.memory = BodyMemory::default();
+                // The buffer takes less than before.
+                let _ = self.memory.hold(self.buffer.capacity());
             }
         }
     }
@@ -263,6 +274,11 @@ impl Connection {
         if rest.len() < end {
             return Ok(None);
         }
+        let mut memory = BodyMemory::default();
+        if let Err(why) = memory.hold(length) {
+            self.dispose();
+            return Err(limits::no_memory(why));
+        }
         let payload = rest[head..end].to_vec();
         self.take(end);
         let kind = match header.opcode {
@@ -281,6 +297,7 @@ impl Connection {
             fin: header.is_final,
             continuation: header.opcode == OpCode::Data(Data::Continue),
             payload,
+            memory,
             size: end as u64,
         }))
     }
@@ -297,6 +314,7 @@ mod tests {
             stream: None,
             buffer: bytes.to_vec(),
             taken: 0,
+            memory: BodyMemory::default(),
             unfinished: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use busyhour_program::body_memory::BodyMemory;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
@@ -18,7 +19,7 @@ pub(crate) enum Kind {
 }
 
 /// One frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
     /// The last of its message.
@@ -26,6 +27,8 @@ pub(crate) struct Frame {
     /// Not the first of its message.
     pub(crate) continuation: bool,
     pub(crate) payload: Vec<u8>,
+    /// The share of the payload in the memory for all users' responses.
+    pub(crate) memory: BodyMemory,
     /// Bytes on the wire.
     pub(crate) size: u64,
 }
@@ -122,7 +125,14 @@ mod tests {
 
     fn frame(kind: Kind, payload: &[u8]) -> Frame {
         let size = payload.len() as u64 + 2;
-        Frame { kind, fin: true, continuation: false, payload: payload.to_vec(), size }
+        Frame {
+            kind,
+            fin: true,
+            continuation: false,
+            payload: payload.to_vec(),
+            memory: BodyMemory::default(),
+            size,
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a server may send within one sample.
 
 use busyhour_limits::{Limit, exceeded};
+use busyhour_program::body_memory::NoMemory;
 
 use crate::trouble::Trouble;
 
@@ -31,6 +32,10 @@ pub(crate) fn frames_too_long() -> Trouble {
 pub(crate) fn too_many_frames() -> Trouble {
     let message = format!("Filters discarded more than {FILTERED_FRAMES_MAX} frames in one sample");
     limited(Limit::FilteredFrames, message)
+}
+
+pub(crate) fn no_memory(why: NoMemory) -> Trouble {
+    limited(Limit::BodyMemory, format!("There is no memory for the frame: {why}"))
 }
 
 fn limited(limit: Limit, message: String) -> Trouble {

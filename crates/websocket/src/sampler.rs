@@ -249,6 +249,7 @@ fn write_response(user: &mut UserState, response: Option<&Frame>, does: &Does) {
         (Does::Read { .. } | Does::RequestResponse(_), Some(frame)) => {
             let result = &mut user.result;
             result.body.clone_from(&frame.payload);
+            result.body_memory = frame.memory.clone();
             if frame.kind == Kind::Binary {
                 result.data_type = DataType::Binary;
             } else {

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use busyhour_standin::StandIn;
+
 use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::Server;
@@ -115,4 +117,80 @@ fn models_of_absurd_size_are_refused() {
     room.run(["model", "solve", "population.jmva"]).expect(0);
     let ended = room.run(["model", "simulate", "population.jmva"]);
     assert!(ended.all().contains("10000000"), "{}", ended.all());
+}
+
+/// A response that needs more memory than all of them may take fails, whichever sampler reads it; the run goes on.
+#[test]
+fn responses_of_all_samplers_share_the_memory() {
+    let page = "x".repeat(3_000_000);
+    let server = Server::start(move |stream, _| {
+        let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", page.len());
+        // What cannot be sent, was refused; the connection ends with each response.
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(page.as_bytes()));
+        false
+    });
+    let room = Room::new();
+    let request = "GET / HTTP/1.1&#xd;&#xa;&#xd;&#xa;".replace('&', "\u{1}");
+    let with_lines = |name: &str| text(name, &request).replace('\u{1}', "&");
+    let port = text("port", "${__P(PORT)}");
+    let tcp = |name: &str, class: &str| {
+        let properties = text("TCPSampler.server", "127.0.0.1")
+            + &text("TCPSampler.port", "${__P(PORT)}")
+            + &text("TCPSampler.timeout", "20000")
+            + &text("TCPSampler.classname", class)
+            + &with_lines("TCPSampler.request");
+        element("TCPSampler", name, &properties, "")
+    };
+    let raw = text("hostname", "127.0.0.1") + &port + &with_lines("data") + &text("timeout", "20000");
+    let command = text("SystemSampler.command", "head")
+        + "<elementProp name=\"SystemSampler.arguments\" elementType=\"Arguments\"><collectionProp name=\"Arguments.arguments\">"
+        + &["-c", "3000000", "/dev/zero"].map(argument).concat()
+        + "</collectionProp></elementProp>";
+    let keeps =
+        element("JSR223PostProcessor", "reads", &text("script", "prev.getResponseDataAsString()"), "");
+    let echo = StandIn::start().unwrap();
+    let frame = text("server", "127.0.0.1")
+        + &text("port", &echo.port().to_string())
+        + &text("path", "/ws")
+        + &text("connectTimeout", "5000")
+        + &text("readTimeout", "20000")
+        + &text("payloadType", "Text")
+        + &text("requestData", "${__RandomString(3000000,x)}")
+        + "<boolProp name=\"createNewConnection\">true</boolProp>";
+    let websocket = "eu.luminis.jmeter.wssampler.RequestResponseWebSocketSampler";
+    let samplers = get_with("http", "/", "", &keeps)
+        + &element(websocket, "websocket", &frame, "")
+        + &tcp("tcp", "TCPClientImpl")
+        + &element("kg.apc.jmeter.samplers.HTTPRawSampler", "raw", &raw, "")
+        + &element("SystemSampler", "command", &command, "");
+    room.file("plan.jmx", plan(&group("1", "2", &samplers)));
+    let port = format!("-JPORT={}", server.port());
+    let options = ["run", "plan.jmx", "-l", "out.jtl", &port, "-Jbusyhour.body_memory=2000000"];
+    let ended = room.run(options).expect(0);
+    ended.prints(&["a limit of the generator was exceeded 10 times: memory for the bodies of all users"]);
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!(rows.len(), 10, "{rows:?}");
+    let hint = "busyhour.body_memory sets the number of bytes for all bodies";
+    for row in &rows {
+        if row["label"] == "command" {
+            let kept: u64 = row["bytes"].parse().unwrap();
+            assert!((1_000_000..=2_000_000).contains(&kept), "{row:?}");
+        } else {
+            assert_eq!(row["success"], "false", "{row:?}");
+            assert!(row["responseMessage"].contains(hint), "{row:?}");
+        }
+    }
+    // With enough memory all of them succeed.
+    let options = ["run", "plan.jmx", "-l", "all.jtl", &port];
+    room.run(options).expect(0);
+    let rows = crate::program::rows(&room.read("all.jtl"));
+    assert!(rows.len() == 10 && rows.iter().all(|row| row["success"] == "true"), "{rows:?}");
+}
+
+/// An argument of a command.
+fn argument(value: &str) -> String {
+    format!(
+        "<elementProp name=\"\" elementType=\"Argument\"><stringProp name=\"Argument.name\"></stringProp>\
+         <stringProp name=\"Argument.value\">{value}</stringProp></elementProp>"
+    )
 }

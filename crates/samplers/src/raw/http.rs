@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{begin, fail, printed};
-use crate::limits::{RESPONSE_BYTES_MAX, too_long};
+use crate::limits::Received;
 use crate::other::{OtherSampler, Sampling, Visit};
 use crate::session::Kept;
 use busyhour_program::ElementError;
@@ -85,7 +85,8 @@ impl RawHttp {
             Ok(mut stream) => {
                 let exchanged = call.exchange(&mut stream, user).await;
                 // A connection that brought nothing, or broke, is closed.
-                kept = Some(stream).filter(|_| exchanged.as_ref().is_ok_and(|bytes| !bytes.is_empty()));
+                kept = Some(stream)
+                    .filter(|_| exchanged.as_ref().is_ok_and(|received| !received.bytes.is_empty()));
                 exchanged
             }
             Err(exception) => Err(exception),
@@ -93,9 +94,9 @@ impl RawHttp {
         connections.0.push((self.id, kept));
         user.result.times.end = user.now();
         match exchanged {
-            Ok(bytes) => {
+            Ok(Received { bytes, memory }) => {
                 let received = bytes.len() as u64;
-                user.result.body = bytes;
+                (user.result.body, user.result.body_memory) = (bytes, memory);
                 if parses {
                     parse(&mut user.result);
                 }
@@ -135,7 +136,7 @@ impl Call {
         })
     }
 
-    async fn exchange(&self, stream: &mut TcpStream, user: &mut UserState) -> Result<Vec<u8>, ElementError> {
+    async fn exchange(&self, stream: &mut TcpStream, user: &mut UserState) -> Result<Received, ElementError> {
         let broken = |error: io::Error| match error.kind() {
             io::ErrorKind::BrokenPipe => "java.io.IOException: Broken pipe".to_owned(),
             _ => printed(&Failure::socket(&error)),
@@ -154,9 +155,10 @@ impl Call {
             })?;
             stream.write_all(&bytes).await.map_err(broken)?;
         }
-        let mut received = Vec::new();
+        let mut received = Received::default();
+        let mut buffer = [0; 8 << 10];
         loop {
-            let read = stream.read_buf(&mut received);
+            let read = stream.read(&mut buffer);
             let count = match self.timeout {
                 None => read.await,
                 Some(limit) => tokio::time::timeout(limit, read).await.map_err(|_| {
@@ -165,13 +167,12 @@ impl Call {
             };
             match count.map_err(broken)? {
                 0 => return Ok(received),
-                _ if received.len() > RESPONSE_BYTES_MAX => {
-                    return Err(format!("java.io.IOException: {}", too_long()).into());
+                count => {
+                    if received.bytes.is_empty() {
+                        user.result.times.latency_ns = user.now().since(user.result.times.start);
+                    }
+                    received.append(&buffer[..count]).map_err(|why| format!("java.io.IOException: {why}"))?;
                 }
-                count if received.len() == count => {
-                    user.result.times.latency_ns = user.now().since(user.result.times.start);
-                }
-                _ => {}
             }
         }
     }

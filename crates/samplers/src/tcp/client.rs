@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use busyhour_http::Failure;
 use busyhour_java::parse_int;
+use busyhour_program::body_memory::BodyMemory;
 use busyhour_program::run::Level;
 use busyhour_program::user::UserState;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::hex::{from_hex, hex};
-use crate::limits::{RESPONSE_BYTES_MAX, too_long};
+use crate::limits::{RESPONSE_BYTES_MAX, Received, too_long};
 use crate::other::Interrupt;
 use busyhour_program::ElementError;
 
@@ -59,16 +60,26 @@ impl Default for TcpProperties {
 /// What came back, and what ended it if that was an exception.
 pub(super) struct Exchanged {
     pub(super) text: String,
+    /// The share of the text in the memory for all responses.
+    pub(super) memory: BodyMemory,
     pub(super) error: Option<String>,
 }
 
 impl Exchanged {
     fn failed(error: impl Into<String>) -> Self {
-        Self { text: String::new(), error: Some(error.into()) }
+        Self { text: String::new(), memory: BodyMemory::default(), error: Some(error.into()) }
     }
 
-    fn too_long() -> Self {
-        Self::failed(format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {}", too_long()))
+    fn limited(why: &str) -> Self {
+        Self::failed(format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {why}"))
+    }
+
+    /// A response that is shown as hexadecimal digits.
+    fn hexadecimal(mut received: Received, error: Option<String>) -> Self {
+        match received.make_room(3) {
+            Ok(()) => Self { text: hex(&received.bytes), memory: received.memory, error },
+            Err(why) => Self::limited(&why),
+        }
     }
 }
 
@@ -78,7 +89,7 @@ fn printed(failure: &Failure) -> String {
 
 /// What was read, and why no more.
 struct Read {
-    bytes: Vec<u8>,
+    received: Received,
     error: Option<io::Error>,
 }
 
@@ -118,12 +129,15 @@ impl TcpClient {
         }
         match self {
             Self::Text => {
-                let Some(Read { bytes, error }) = read(stream, end, timeout, interrupt, user).await else {
-                    return Exchanged::too_long();
+                let Read { received, error } = match read(stream, end, timeout, interrupt, user).await {
+                    Ok(read) => read,
+                    Err(why) => return Exchanged::limited(&why),
                 };
-                let read = bytes.len();
+                let read = received.bytes.len();
                 Exchanged {
-                    text: String::from_utf8_lossy(&bytes).into_owned(),
+                    text: String::from_utf8(received.bytes)
+                        .unwrap_or_else(|other| String::from_utf8_lossy(other.as_bytes()).into_owned()),
+                    memory: received.memory,
                     error: error.map(|_| {
                         format!(
                             "org.apache.jmeter.protocol.tcp.sampler.ReadException: Error reading from server, bytes read: {read}"
@@ -132,8 +146,9 @@ impl TcpClient {
                 }
             }
             Self::Binary => {
-                let Some(Read { bytes, error }) = read(stream, end, timeout, interrupt, user).await else {
-                    return Exchanged::too_long();
+                let Read { received, error } = match read(stream, end, timeout, interrupt, user).await {
+                    Ok(read) => read,
+                    Err(why) => return Exchanged::limited(&why),
                 };
                 let error = error.and_then(|error| match (error.kind(), end) {
                     // Silence ends a response that nothing else does.
@@ -143,7 +158,7 @@ impl TcpClient {
                 });
                 let error =
                     error.map(|why| format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {why}"));
-                Exchanged { text: hex(&bytes), error }
+                Exchanged::hexadecimal(received, error)
             }
             Self::LengthPrefixed => {
                 read_prefixed(stream, timeout, interrupt, properties.prefix_bytes, user).await
@@ -195,30 +210,27 @@ fn interrupted() -> io::Error {
     io::Error::other("Socket closed")
 }
 
-/// Reads until the other side ends, a piece ends with the end byte, or something goes wrong. `None`: more came than is kept.
+/// Reads until the other side ends, a piece ends with the end byte, or something goes wrong. An error: more came than is kept.
 async fn read(
     stream: &mut TcpStream,
     end: Option<u8>,
     timeout: Option<Duration>,
     interrupt: &Interrupt,
     user: &mut UserState,
-) -> Option<Read> {
-    let mut bytes = Vec::new();
+) -> Result<Read, String> {
+    let mut received = Received::default();
     let mut buffer = [0; 4096];
     loop {
         match read_some(stream, &mut buffer, timeout, interrupt).await {
-            Err(error) => return Some(Read { bytes, error: Some(error) }),
-            Ok(0) => return Some(Read { bytes, error: None }),
+            Err(error) => return Ok(Read { received, error: Some(error) }),
+            Ok(0) => return Ok(Read { received, error: None }),
             Ok(count) => {
-                if bytes.is_empty() {
+                if received.bytes.is_empty() {
                     user.result.times.latency_ns = user.now().since(user.result.times.start);
                 }
-                if bytes.len() + count > RESPONSE_BYTES_MAX {
-                    return None;
-                }
-                bytes.extend_from_slice(&buffer[..count]);
-                if end.is_some() && bytes.last().copied() == end {
-                    return Some(Read { bytes, error: None });
+                received.append(&buffer[..count])?;
+                if end.is_some() && received.bytes.last().copied() == end {
+                    return Ok(Read { received, error: None });
                 }
             }
         }
@@ -233,14 +245,15 @@ async fn read_prefixed(
     user: &mut UserState,
 ) -> Exchanged {
     // This exception has no message.
-    let failed = |message: &[u8]| Exchanged {
-        text: hex(message),
-        error: Some("org.apache.jmeter.protocol.tcp.sampler.ReadException: ".into()),
+    let failed = |message: Received| {
+        Exchanged::hexadecimal(message, Some("org.apache.jmeter.protocol.tcp.sampler.ReadException: ".into()))
     };
     let mut prefix = vec![0; prefix_bytes];
     match read_some(stream, &mut prefix, timeout, interrupt).await {
-        Err(_) => return failed(&[]),
-        Ok(count) if count < prefix_bytes => return Exchanged { text: String::new(), error: None },
+        Err(_) => return failed(Received::default()),
+        Ok(count) if count < prefix_bytes => {
+            return Exchanged { text: String::new(), memory: BodyMemory::default(), error: None };
+        }
         Ok(_) => {}
     }
     user.result.times.latency_ns = user.now().since(user.result.times.start);
@@ -257,27 +270,35 @@ async fn read_prefixed(
         return Exchanged::failed(format!("java.lang.NegativeArraySizeException: {length}"));
     };
     if length > RESPONSE_BYTES_MAX {
-        return Exchanged::too_long();
+        return Exchanged::limited(&too_long());
     }
     // What the other side promises is not taken up before it comes.
-    let mut message = Vec::new();
+    let mut message = Received::default();
     let mut buffer = [0; 4096];
-    while message.len() < length {
-        let want = buffer.len().min(length - message.len());
+    while message.bytes.len() < length {
+        let want = buffer.len().min(length - message.bytes.len());
         match read_some(stream, &mut buffer[..want], timeout, interrupt).await {
             Err(_) => {
-                message.resize(length, 0);
-                return failed(&message);
+                return message
+                    .fill(length)
+                    .map_or_else(|why| Exchanged::limited(&why), |()| failed(message));
             }
             Ok(0) => {
-                let line = format!("Incomplete message read, expected: {length} got: {}", message.len());
+                let line =
+                    format!("Incomplete message read, expected: {length} got: {}", message.bytes.len());
                 user.log(Level::Warn, &line);
-                message.resize(length, 0);
+                if let Err(why) = message.fill(length) {
+                    return Exchanged::limited(&why);
+                }
             }
-            Ok(count) => message.extend_from_slice(&buffer[..count]),
+            Ok(count) => {
+                if let Err(why) = message.append(&buffer[..count]) {
+                    return Exchanged::limited(&why);
+                }
+            }
         }
     }
-    Exchanged { text: hex(&message), error: None }
+    Exchanged::hexadecimal(message, None)
 }
 
 #[cfg(test)]
