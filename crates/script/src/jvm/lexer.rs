@@ -453,58 +453,38 @@ impl Lexer<'_> {
 
     /// Groovy's `/pattern/`.
     fn slashy(&mut self, blank: bool) -> Result<(), ScriptError> {
-        let at = self.at;
-        self.at += 1;
-        let mut pieces = Vec::new();
-        let mut current = String::new();
-        loop {
-            let rest = self.rest();
-            let Some(c) = rest.chars().next() else {
-                return Err(syntax(self.text, at, "the pattern has no closing slash"));
-            };
-            if c == '/' {
-                self.at += 1;
-                break;
-            }
-            if rest.starts_with("\\/") {
-                current.push('/');
-                self.at += 2;
-            } else if c == '$' && rest[1..].starts_with(|c: char| c == '{' || c.is_alphabetic() || c == '_') {
-                pieces.push(Piece::Text(std::mem::take(&mut current)));
-                self.interpolation(&mut pieces)?;
-            } else {
-                current.push(c);
-                self.at += c.len_utf8();
-            }
-        }
-        let word = if pieces.is_empty() {
-            Word::Literal(Value::Text(current.into()))
-        } else {
-            pieces.push(Piece::Text(current));
-            Word::Join(pieces)
-        };
-        self.push(word, at, blank);
-        Ok(())
+        self.between(("/", "/"), &[("\\/", '/')], blank, "the pattern has no closing slash")
     }
 
     /// Groovy's `$/text/$`, in which `$$` is a dollar sign and `$/` a slash.
     fn dollar_slashy(&mut self, blank: bool) -> Result<(), ScriptError> {
+        self.between(("$/", "/$"), &[("$$", '$'), ("$/", '/')], blank, "the text has no closing `/$`")
+    }
+
+    /// A text between two marks, with these escapes and `${…}`.
+    fn between(
+        &mut self,
+        (start, end): (&str, &str),
+        escapes: &[(&str, char)],
+        blank: bool,
+        unclosed: &str,
+    ) -> Result<(), ScriptError> {
         let at = self.at;
-        self.at += 2;
+        self.at += start.len();
         let mut pieces = Vec::new();
         let mut current = String::new();
         loop {
             let rest = self.rest();
             let Some(c) = rest.chars().next() else {
-                return Err(syntax(self.text, at, "the text has no closing `/$`"));
+                return Err(syntax(self.text, at, unclosed));
             };
-            if rest.starts_with("/$") {
-                self.at += 2;
+            if rest.starts_with(end) {
+                self.at += end.len();
                 break;
             }
-            if rest.starts_with("$$") || rest.starts_with("$/") {
-                current.push_str(&rest[1..2]);
-                self.at += 2;
+            if let Some((escape, meant)) = escapes.iter().find(|(escape, _)| rest.starts_with(escape)) {
+                current.push(*meant);
+                self.at += escape.len();
             } else if c == '$' && rest[1..].starts_with(|c: char| c == '{' || c.is_alphabetic() || c == '_') {
                 pieces.push(Piece::Text(std::mem::take(&mut current)));
                 self.interpolation(&mut pieces)?;
