@@ -33,7 +33,7 @@ fn error_of(stop: Stop) -> ScriptError {
         Stop::Thrown { message, line } => {
             ScriptError::Evaluation { message, place: Place { line: line.max(1), column: 1 } }
         }
-        Stop::Limit => {
+        Stop::Limit | Stop::Null => {
             ScriptError::LimitReached { limit: "about a second of work or 64 MiB of memory".into() }
         }
         Stop::Broken(message) => ScriptError::Evaluation { message, place: Place { line: 1, column: 1 } },

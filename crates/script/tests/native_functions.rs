@@ -164,3 +164,11 @@ fn collections_of_java_in_javascript_share_one_budget() {
                 n.add(o); o = n; } return o; } deep().equals(deep())";
     assert!(element(text).is_err());
 }
+
+#[test]
+fn no_memory_for_an_error_is_a_limit() {
+    let many = "var s = new Array(1000001).join('abc,'); s.split(',').length";
+    assert!(matches!(element(many), Err(ScriptError::LimitReached { .. })), "{:?}", element(many));
+    let thrown = element("throw null").unwrap_err().to_string();
+    assert!(thrown.contains("the script threw null, or used up its 64 MiB of memory"), "{thrown}");
+}

@@ -41,6 +41,8 @@ pub(super) struct Key {
 pub(super) enum Stop {
     /// What the script threw, and the line where, counted from 1 (0: unknown).
     Thrown { message: String, line: u32 },
+    /// It threw null, or there was no memory for an error.
+    Null,
     /// The budget of time or memory is used up.
     Limit,
     /// The engine could not be made.
@@ -133,8 +135,16 @@ pub(super) fn run(key: &Key, given: Vec<Passed>) -> Result<Worth, Stop> {
         BUDGET.set(STEPS_MAX);
         engine.run(key, given)
     });
-    if BUDGET.get() == 0 { Err(Stop::Limit) } else { outcome }
+    match outcome {
+        _ if BUDGET.get() == 0 => Err(Stop::Limit),
+        // Where no memory is left for an error, the engine throws null.
+        Err(Stop::Null) if !key.text.contains("throw") => Err(Stop::Limit),
+        Err(Stop::Null) => Err(Stop::Thrown { message: NULL_OR_MEMORY.into(), line: 0 }),
+        outcome => outcome,
+    }
 }
+
+const NULL_OR_MEMORY: &str = "the script threw null, or used up its 64 MiB of memory";
 
 fn options() -> EvalOptions {
     let mut options = EvalOptions::default();
@@ -162,6 +172,7 @@ fn stop_of(error: CaughtError<'_>) -> Stop {
             let name = if name.is_empty() { "Error".into() } else { name };
             Stop::Thrown { message: format!("{name}: {message}"), line }
         }
+        CaughtError::Value(value) if value.is_null() => Stop::Null,
         CaughtError::Value(value) => {
             let message = value.as_string().and_then(|text| text.to_string().ok());
             Stop::Thrown { message: message.unwrap_or_else(|| "the script threw a value".into()), line: 0 }
