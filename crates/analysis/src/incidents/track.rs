@@ -159,7 +159,7 @@ pub(super) fn has_many_above(slice: &LabelSlice, ms: f64) -> bool {
         times += count;
         above += count * (1.0 - below);
     }
-    above >= 0.05 * times + DEVIATIONS_ABOVE_MIN * (0.05 * 0.95 * times).sqrt()
+    times > 0.0 && above >= 0.05 * times + DEVIATIONS_ABOVE_MIN * (0.05 * 0.95 * times).sqrt()
 }
 
 /// The share of failed samples.
