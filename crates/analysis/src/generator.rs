@@ -66,8 +66,13 @@ impl Late {
 /// The percentile of response times that exceeds that of service times most, if it does so by more than a tenth.
 fn late(summary: &Summary) -> Option<Late> {
     let total = &summary.total;
-    let compared: [(f64, fn(&Times) -> f64); 3] =
-        [(50.0, |times| times.p50), (95.0, |times| times.p95), (99.0, |times| times.p99)];
+    let compared: [(f64, fn(&Times) -> f64); 5] = [
+        (50.0, |times| times.p50),
+        (75.0, |times| times.p75),
+        (90.0, |times| times.p90),
+        (95.0, |times| times.p95),
+        (99.0, |times| times.p99),
+    ];
     compared
         .into_iter()
         .filter(|(percentile, _)| total.samples as f64 * (1.0 - percentile / 100.0) >= BEYOND_MIN)

@@ -28,8 +28,8 @@ pub use unsteady::Unsteady;
 use crate::facts::RunFacts;
 use crate::series::Series;
 use describe::Searched;
-use find::{failing, fewer, slower};
-use join::{Shown, join};
+use find::{Change, failing, fewer, slower};
+use join::{Group, Shown, join};
 use seconds::Seconds;
 use track::{SLICES_MIN, Track};
 
@@ -86,10 +86,17 @@ pub(crate) fn search(
         parts.extend(times.parts.into_iter().chain(errors).map(|part| (Some(at), part)));
     }
     let groups = join(parts);
-    let ranges: Vec<Range<u64>> = groups.iter().map(|group| group.range.clone()).collect();
+    let ranges: Vec<Range<u64>> = groups.iter().map(unusual).collect();
     findings.incidents = groups.iter().filter_map(|group| searched.describe(group, &ranges)).collect();
     findings.not_searched.extend(limits(&searched, small, resolution_ms));
     findings
+}
+
+/// The seconds of an incident that are not usual: what waited during a pause ends after it.
+fn unusual(group: &Group) -> Range<u64> {
+    let has_pause = group.parts.iter().any(|(_, part)| part.change == Change::Pause);
+    let after_s = if has_pause { describe::AFTER_PAUSE_S } else { 0 };
+    group.range.start..group.range.end + after_s
 }
 
 /// What the search could not see.

@@ -24,7 +24,7 @@ const AFFECTED_MIN: f64 = 1.2;
 const LATE_SHARE_MIN: f64 = 0.5;
 
 /// Responses that waited during a pause end within so many seconds after it.
-const AFTER_PAUSE_S: u64 = 2;
+pub(super) const AFTER_PAUSE_S: u64 = 2;
 
 /// Stalls explain an incident that lasts at most so many times as long, and so many seconds longer.
 const STALL_FACTOR: f64 = 3.0;
@@ -77,7 +77,7 @@ fn measured_label(group: &Group) -> Option<usize> {
 }
 
 impl Searched<'_> {
-    /// Describes an incident; `all` are the ranges of all incidents.
+    /// Describes an incident; `all` are the seconds of all incidents, which are not usual.
     pub(super) fn describe(&self, group: &Group, all: &[Range<u64>]) -> Option<Incident> {
         let measured = measured_label(group);
         let track = measured.map_or(&self.total, |label| &self.labels[label].1);

@@ -105,6 +105,35 @@ fn late_starts_are_those_of_the_generator() {
 }
 
 #[test]
+fn a_pause_elsewhere_does_not_hide_what_is_usual() {
+    // The system answers nothing from 10 s to 14 s; what waited ends after 14 s. The generator is late from 25 s to 30 s.
+    let mut requests = requests(|at_s| if (25.0..30.0).contains(&at_s) { 0.05 } else { 0.0 });
+    for request in &mut requests {
+        if (10.0..14.0).contains(&request.end_s) {
+            request.end_s = 14.001;
+        }
+    }
+    let summary = summary(&requests, 1, true, idle());
+    let late = summary.incidents.iter().find(|incident| incident.from_s >= 24.0).unwrap();
+    assert!(matches!(late.cause, Some(IncidentCause::GeneratorLate { .. })), "{late:?}");
+    assert!(late.usual_p95_ms.is_some_and(|ms| ms < 10.0), "{late:?}");
+    let pause = summary.incidents.iter().find(|incident| incident.pause_s.is_some()).unwrap();
+    assert!(pause.cause.is_none(), "{pause:?}");
+    assert_eq!(state(&summary).0, GeneratorState::Doubtful);
+}
+
+#[test]
+fn late_starts_below_a_slow_tail_are_seen() {
+    // A third of the requests starts 20 ms late; a tenth takes the system 5 s, so that p95 and p99 are those of the system.
+    let mut requests = requests(|at_s| if (at_s * 1e3) as u64 % 3 == 0 { 0.02 } else { 0.0 });
+    for request in requests.iter_mut().step_by(10) {
+        request.end_s += 5.0;
+    }
+    let summary = summary(&requests, 1, true, idle());
+    assert_eq!(state(&summary), (GeneratorState::Doubtful, "started requests late".to_owned()));
+}
+
+#[test]
 fn arrivals_that_wait_for_users_do_not_accuse_the_generator() {
     let late = requests(|at_s| if (12.0..22.0).contains(&at_s) { 0.03 } else { 0.0 });
     let arrivals =
