@@ -255,7 +255,10 @@ fn what_is_not_searched_is_said() {
     let short: Vec<Row> = rows(|row, _| row.at_s < 15.0);
     let summary_of_short = summary(&short, None);
     let reasons: Vec<String> = summary_of_short.not_searched.iter().map(ToString::to_string).collect();
-    assert_eq!(reasons, ["not searched: 13 s are too short to compare their parts (20 s are needed)"]);
+    assert_eq!(
+        reasons,
+        ["not searched: 13 whole seconds are too short to compare their parts (20 are needed)"]
+    );
     let few = summary(&rows(|_, random| random.uniform() < 0.01), None);
     let reasons: Vec<String> = few.not_searched.iter().map(ToString::to_string).collect();
     assert!(reasons[0].starts_with("only errors and pauses were searched: "), "{reasons:?}");
