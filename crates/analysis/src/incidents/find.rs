@@ -156,7 +156,12 @@ pub(super) fn slower(
         return Some(found);
     }
     let count = values.len();
-    for part in worse_parts(&values, &levels, SLOWER_LONG_MIN.ln()) {
+    let visible_ms = DIFFERENCE_MIN_MS.max(2.0 * resolution_ms);
+    // A level that differs by less than can be seen does not extend the part beside it.
+    let is_worse = |level: f64, usual: f64| {
+        level - usual >= SLOWER_LONG_MIN.ln() && level.exp() - usual.exp() >= visible_ms
+    };
+    for part in worse_parts(&values, &levels, is_worse) {
         let Worse { range, difference, is_abrupt, .. } = part.clone();
         let p95_ms = mean(&values[range.clone()]).exp();
         let later_ms = p95_ms / difference.exp();
@@ -165,7 +170,7 @@ pub(super) fn slower(
         if !has_many_above(&track.sum(slices), later_ms) {
             continue;
         }
-        let is_visible = p95_ms - later_ms >= DIFFERENCE_MIN_MS.max(2.0 * resolution_ms);
+        let is_visible = p95_ms - later_ms >= visible_ms;
         if !is_slower(&part, count) || !is_visible || seconds.has_more_load(&of_track) {
             continue;
         }
@@ -256,7 +261,7 @@ pub(super) fn fewer(seconds: &Seconds, tracks: usize) -> Option<Found> {
     if levels.drift.is_some() || seconds.has_few_users() {
         return Some(found);
     }
-    for part in worse_parts(&values, &levels, -RATE_MAX.ln()) {
+    for part in worse_parts(&values, &levels, |level, usual| level - usual >= -RATE_MAX.ln()) {
         let at = |slice: usize| seconds.from_s + (slice * step) as u64;
         let range = at(part.range.start)..at(part.range.end);
         // At the beginning, the rate rises with the users.

@@ -38,12 +38,16 @@ pub(super) struct Worse {
     pub(super) is_abrupt: bool,
 }
 
-/// The parts whose level is at least `difference_min` above the usual one. Higher is worse.
-pub(super) fn worse_parts(values: &[f64], levels: &Levels, difference_min: f64) -> Vec<Worse> {
+/// The parts whose level is worse than the usual one, as `is_worse` decides of both. Higher is worse.
+pub(super) fn worse_parts(
+    values: &[f64],
+    levels: &Levels,
+    is_worse: impl Fn(f64, f64) -> bool,
+) -> Vec<Worse> {
     let count = values.len();
     let Some((usual, usual_length)) = usual_level(&levels.segments, count) else { return Vec::new() };
     let mut found: Vec<Worse> = Vec::new();
-    for segment in levels.segments.iter().filter(|segment| segment.level - usual >= difference_min) {
+    for segment in levels.segments.iter().filter(|segment| is_worse(segment.level, usual)) {
         let difference = segment.level - usual;
         match found.last_mut() {
             Some(last) if segment.range.start <= last.range.end + APART_MAX => {

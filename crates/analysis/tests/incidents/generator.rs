@@ -123,6 +123,24 @@ fn a_pause_elsewhere_does_not_hide_what_is_usual() {
 }
 
 #[test]
+fn what_cannot_be_seen_does_not_extend_a_pause() {
+    // A fast system: 0.07 ms until 15 s and 0.04 ms afterwards, and nothing from 8 s to 12 s.
+    let mut random = Random::new(11);
+    let mut requests = requests(|_| 0.0);
+    for request in &mut requests {
+        let usual_s = if request.start_s < 15.0 { 0.000_07 } else { 0.000_04 };
+        request.end_s = request.start_s + usual_s * random.lognormal(0.3);
+        if (8.0..12.0).contains(&request.end_s) {
+            request.end_s = 12.001;
+        }
+    }
+    let summary = summary(&requests, 1, true, idle());
+    let [incident] = &summary.incidents[..] else { panic!("{:?}", summary.incidents) };
+    assert!(incident.pause_s.is_some() && (7.0..=9.0).contains(&incident.from_s), "{incident:?}");
+    assert!(incident.to_s.is_some_and(|to_s| to_s <= 14.0), "{incident:?}");
+}
+
+#[test]
 fn late_starts_below_a_slow_tail_are_seen() {
     // A third of the requests starts 20 ms late; a tenth takes the system 5 s, so that p95 and p99 are those of the system.
     let mut requests = requests(|at_s| if (at_s * 1e3) as u64 % 3 == 0 { 0.02 } else { 0.0 });
