@@ -134,6 +134,7 @@ const REPEATED_IN_BEANSHELL: &[&str] = &[
 ];
 
 /// How often a loop repeats its statement, in ordinary tests.
+#[allow(dead_code, reason = "the fuzz target chooses its own")]
 pub const COUNTS: [u32; 3] = [10, 100, 1_000];
 
 /// Reads choices from bytes; when they are used up, every choice is the first.
