@@ -30,13 +30,13 @@ fn refusals_report_the_column() {
     let error = java_like::compile("def x\ntrait A { }", java_like::Language::Groovy).unwrap_err();
     assert_eq!(error.to_string(), "`trait` is not supported (line 2, column 1)");
     for (text, expected) in [
-        ("class A extends B { }", "a class below this one is not supported (column 17)"),
-        ("enum A { B { } }", "a constant with a body is not supported (column 12)"),
+        ("class A extends B { }", "a subclass of this type is not supported (column 17)"),
+        ("enum A { B { } }", "an enumeration constant with a body is not supported (column 12)"),
         (
             "class A { def equals(o) { true } }",
-            "a class with a method `equals` of its own is not supported (column 11)",
+            "a class that defines the method `equals` is not supported (column 11)",
         ),
-        ("class A { { x = 1 } }", "a block that initializes is not supported (column 11)"),
+        ("class A { { x = 1 } }", "an initializer block is not supported (column 11)"),
     ] {
         let error = java_like::compile(text, java_like::Language::Groovy).unwrap_err();
         assert_eq!(error.to_string(), expected, "{text}");

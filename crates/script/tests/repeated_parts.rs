@@ -34,7 +34,10 @@ fn classes_and_their_members_are_limited() {
     };
     let classes = |count| (0..count).map(|at| format!("class C{at} {{ int a }}\n")).collect::<String>();
     assert_eq!(error(classes(1_000)), "");
-    assert_eq!(error(classes(100_000)), "so many classes is not supported (line 1001, column 7)");
+    assert_eq!(
+        error(classes(100_000)),
+        "a script with so many classes is not supported (line 1001, column 7)"
+    );
     let below = |count| {
         let first = "class C0 { }\n".to_owned();
         first + &(1..count).map(|at| format!("class C{at} extends C{} {{ }}\n", at - 1)).collect::<String>()
@@ -42,7 +45,7 @@ fn classes_and_their_members_are_limited() {
     assert_eq!(error(below(100)), "");
     assert_eq!(
         error(below(900)),
-        "a class with more than 100 above it is not supported (line 102, column 25)"
+        "a class with more than 100 supertypes is not supported (line 102, column 25)"
     );
     let fields =
         |count| format!("class A {{ {} }}", (0..count).map(|at| format!("int a{at};")).collect::<String>());

@@ -136,7 +136,7 @@ impl Parser<'_> {
                 ">" => {
                     let glued = |by: usize| {
                         matches!(self.ahead(by), Word::Sign(">"))
-                            && self.tokens.get(self.at + by).is_some_and(|token| token.glued)
+                            && self.tokens.get(self.at + by).is_some_and(|token| token.is_adjacent)
                     };
                     match (glued(1), glued(2)) {
                         (true, true) => (SHIFT, Found::Operator(Operator::Shift(Shift::Unsigned)), 3),
@@ -174,7 +174,7 @@ impl Parser<'_> {
             _ => return Ok(None),
         };
         // In Groovy, a line that begins with + or - is a statement of its own.
-        if groovy && self.token().fresh && matches!(self.peek(), Word::Sign("+" | "-" | "**" | "!")) {
+        if groovy && self.token().after_newline && matches!(self.peek(), Word::Sign("+" | "-" | "**" | "!")) {
             return Ok(None);
         }
         Ok(Some(found))
@@ -250,7 +250,7 @@ impl Parser<'_> {
             return Ok(Some(Kind::Literal(Value::Boolean((a == b) == (binary == Binary::Equal)))));
         }
         let object = |expr: &Expr| match &expr.kind {
-            Kind::Name(name) => self.boxed.contains(name),
+            Kind::Name(name) => self.boxed_numbers.contains(name),
             Kind::Call(Some(_), name, ..) => matches!(&**name, "valueOf"),
             _ => false,
         };
@@ -265,7 +265,7 @@ impl Parser<'_> {
     }
 
     fn needed_type(&mut self) -> Result<Type, ScriptError> {
-        match self.type_here() {
+        match self.optional_type() {
             Some(found) => Ok(found),
             None => match self.peek() {
                 Word::Name(name) => self.refuse(format!("the class `{name}`")),
@@ -291,7 +291,7 @@ impl Parser<'_> {
             }
             "-" | "+" => {
                 self.advance();
-                let literal = matches!(self.peek(), Word::Literal(_)) && self.token().glued;
+                let literal = matches!(self.peek(), Word::Literal(_)) && self.token().is_adjacent;
                 let operand = self.unary()?;
                 if let (true, "-", Kind::Literal(value)) = (literal, sign, &operand.kind)
                     && let Some(value) = negated(value)
@@ -332,7 +332,7 @@ impl Parser<'_> {
         let at = self.place();
         self.advance();
         let primitive = matches!(self.peek(), Word::Name(name) if matches!(&**name, "int" | "long" | "double" | "float" | "boolean" | "char" | "byte" | "short"));
-        if let Some(target) = self.type_here()
+        if let Some(target) = self.optional_type()
             && self.is(")")
             && target.base != Base::Void
         {
@@ -347,7 +347,7 @@ impl Parser<'_> {
                 }
                 Word::End => false,
             };
-            if begins && !(self.groovy() && self.token().fresh) {
+            if begins && !(self.groovy() && self.token().after_newline) {
                 let operand = self.unary()?;
                 return Ok(Some(make(at, Kind::Cast(target, Box::new(operand)))));
             }
@@ -367,7 +367,7 @@ impl Parser<'_> {
             }
             let at = self.place();
             let Word::Sign(sign) = *self.peek() else { break };
-            let fresh = self.token().fresh && self.groovy();
+            let fresh = self.token().after_newline && self.groovy();
             match sign {
                 "." | "?." | "*." => {
                     self.advance();
@@ -380,7 +380,7 @@ impl Parser<'_> {
                         Word::Literal(Value::Text(name)) if self.groovy() => name,
                         Word::Join(_) if sign != "*." && !is_direct => {
                             let name = Box::new(self.primary()?);
-                            let calls = self.is("(") && !self.token().fresh;
+                            let calls = self.is("(") && !self.token().after_newline;
                             let items = if calls { Some(self.arguments()?) } else { None };
                             expr = make(at, Kind::Dynamic(Box::new(expr), name, items, sign == "?."));
                             continue;
@@ -392,14 +392,14 @@ impl Parser<'_> {
                         &*name,
                         "getCurrentSampler" | "currentSampler" | "getPreviousSampler" | "previousSampler"
                     ) {
-                        self.note_sampler_behind_call();
+                        self.note_sampler_after_call();
                     }
                     self.advance();
                     let (safe, spread) = (sign == "?.", sign == "*.");
-                    let trailing = self.groovy() && self.is("{") && !self.token().fresh;
+                    let trailing = self.groovy() && self.is("{") && !self.token().after_newline;
                     if is_direct {
                         expr = make(name_at, Kind::Field(Box::new(expr), name, safe, spread));
-                    } else if self.is("(") && !(self.groovy() && self.token().fresh) || trailing {
+                    } else if self.is("(") && !(self.groovy() && self.token().after_newline) || trailing {
                         let items = self.arguments()?;
                         self.check_call(&expr, &name, &items, name_at)?;
                         expr = make(name_at, Kind::Call(Some(Box::new(expr)), name, items, safe, spread));
@@ -413,9 +413,9 @@ impl Parser<'_> {
                     expr = self.reference(expr)?;
                 }
                 "?" if self.groovy()
-                    && self.token().glued
+                    && self.token().is_adjacent
                     && matches!(self.ahead(1), Word::Sign("["))
-                    && self.tokens[self.at + 1].glued =>
+                    && self.tokens[self.at + 1].is_adjacent =>
                 {
                     self.advance();
                     self.advance();
@@ -493,7 +493,7 @@ impl Parser<'_> {
         if !named.is_empty() {
             items.insert(0, Item { spread: false, expr: make(at, Kind::Map(named)) });
         }
-        while self.groovy() && self.is("{") && !self.token().fresh {
+        while self.groovy() && self.is("{") && !self.token().after_newline {
             items.push(Item { spread: false, expr: self.closure()? });
         }
         Ok(items)
@@ -523,11 +523,11 @@ impl Parser<'_> {
             self.at = start;
         }
         let mut body = Vec::new();
-        self.closures += 1;
+        self.closure_depth += 1;
         while !self.is("}") && !matches!(self.peek(), Word::End) {
             self.statement_into(&mut body)?;
         }
-        self.closures -= 1;
+        self.closure_depth -= 1;
         let function = Function { name: "closure".into(), parameters, implicit, body, result: Type::ANY };
         Ok(make(at, Kind::Closure(Arc::new(function))))
     }

@@ -1,6 +1,6 @@
-//! The front end of JEXL: a scanner and a parser for both versions of the language, which make the interpreter's tree.
+//! The front end of JEXL: a scanner and a parser for both versions of the language, which build the interpreter's tree.
 //!
-//! Each declaration of a variable is a name of its own in the tree, so that blocks need no frames.
+//! Each declaration of a variable has its own name in the tree, so that blocks need no frames.
 
 mod expression;
 mod locals;

@@ -8,7 +8,7 @@ use crate::java_like::Decimal;
 use crate::java_like::Language;
 use crate::{Identifiers, ScriptError, Value};
 
-/// A piece of a Groovy text in double quotes.
+/// A part of a Groovy string with embedded code.
 #[derive(Debug, Clone)]
 pub(super) enum Piece {
     Text(String),
@@ -18,9 +18,12 @@ pub(super) enum Piece {
 
 #[derive(Debug, Clone)]
 pub(super) enum Word {
+    /// An identifier or a keyword.
     Name(Arc<str>),
     Literal(Value),
+    /// A string with embedded code (Groovy's `GString`).
     Join(Vec<Piece>),
+    /// An operator, bracket or separator.
     Sign(&'static str),
     End,
 }
@@ -29,13 +32,13 @@ pub(super) enum Word {
 pub(super) struct Token {
     pub word: Word,
     pub at: usize,
-    /// A line ends before it, outside of parentheses and brackets.
-    pub fresh: bool,
-    /// It follows the previous token without white space.
-    pub glued: bool,
+    /// Whether a line ends before the token, outside of parentheses and square brackets.
+    pub after_newline: bool,
+    /// Whether no white space separates it from the previous token.
+    pub is_adjacent: bool,
 }
 
-/// Longest first.
+/// Longest first, so that the first match is the right one.
 const SIGNS: &[&str] = &[
     "...", "<=>", "?=", "==~", "===", "!==", "**=", "<<=", "..<", "?.", "?:", "*.", ".&", "::", "->", "=~",
     "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<",
@@ -53,7 +56,7 @@ struct Lexer<'t> {
     at: usize,
     tokens: Vec<Token>,
     brackets: Vec<u8>,
-    fresh: bool,
+    after_newline: bool,
 }
 
 /// Splits `text[from..to]` into tokens; their offsets refer to the whole text.
@@ -69,7 +72,7 @@ pub(super) fn scan(
         at: from,
         tokens: Vec::new(),
         brackets: Vec::new(),
-        fresh: false,
+        after_newline: false,
     };
     lexer.run()?;
     Ok(lexer.tokens)
@@ -80,7 +83,7 @@ pub(super) fn identifiers(text: &str, language: Language) -> Identifiers {
     let mut found = Identifiers::default();
     let mut ranges = vec![(0, text.len())];
     while let Some((from, to)) = ranges.pop() {
-        // The script was cut into words before; an error has no more names.
+        // The script has been scanned successfully before, so that an error is not expected here.
         for token in scan(text, from, to, language).unwrap_or_default() {
             match token.word {
                 Word::Name(name) => found.add(&name),
@@ -115,8 +118,8 @@ impl Lexer<'_> {
 
     fn push(&mut self, word: Word, at: usize, blank: bool) {
         let inside = matches!(self.brackets.last(), Some(b'(' | b'['));
-        let fresh = std::mem::take(&mut self.fresh) && !inside;
-        self.tokens.push(Token { word, at, fresh, glued: !blank });
+        let after_newline = std::mem::take(&mut self.after_newline) && !inside;
+        self.tokens.push(Token { word, at, after_newline, is_adjacent: !blank });
     }
 
     fn run(&mut self) -> Result<(), ScriptError> {
@@ -130,7 +133,7 @@ impl Lexer<'_> {
                 return Ok(());
             };
             let digit_follows = self.rest()[c.len_utf8()..].starts_with(|c: char| c.is_ascii_digit());
-            if c.is_ascii_digit() || (c == '.' && digit_follows && !self.behind_value()) {
+            if c.is_ascii_digit() || (c == '.' && digit_follows && !self.follows_value()) {
                 self.number(blank)?;
             } else if starts_name(c) && !(c == '$' && self.rest().starts_with("$/") && self.groovy()) {
                 let len = self.rest().find(|c| !continues_name(c)).unwrap_or(self.rest().len());
@@ -138,7 +141,7 @@ impl Lexer<'_> {
                 self.push(Word::Name(Arc::from(&self.text[at..self.at])), at, blank);
             } else if c == '"' || c == '\'' {
                 self.quoted(c, blank)?;
-            } else if c == '/' && self.groovy() && !self.behind_value() {
+            } else if c == '/' && self.groovy() && !self.follows_value() {
                 self.slashy(blank)?;
             } else if c == '$' && self.groovy() {
                 self.dollar_slashy(blank)?;
@@ -148,8 +151,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether the previous token ends a value, so that a slash is a division and a point selects a member.
-    fn behind_value(&self) -> bool {
+    /// Whether the previous token ends a value: then a slash divides and a point selects a member.
+    fn follows_value(&self) -> bool {
         match self.tokens.last().map(|token| &token.word) {
             Some(Word::Name(name)) => !matches!(
                 &**name,
@@ -168,7 +171,7 @@ impl Lexer<'_> {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 let Some(len) = comment.find("*/") else {
-                    return Err(syntax(self.text, self.at, "the comment has no end"));
+                    return Err(syntax(self.text, self.at, "the comment is not closed"));
                 };
                 self.at += len + 4;
             } else if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
@@ -176,7 +179,7 @@ impl Lexer<'_> {
             } else {
                 match rest.chars().next() {
                     Some('\n') => {
-                        self.fresh = true;
+                        self.after_newline = true;
                         self.at += 1;
                     }
                     Some(c) if c.is_whitespace() || c == '\u{feff}' => self.at += c.len_utf8(),
@@ -193,7 +196,7 @@ impl Lexer<'_> {
             .iter()
             .find(|sign| self.rest().starts_with(**sign) && (groovy || !GROOVY_SIGNS.contains(sign)));
         let Some(sign) = found else {
-            return Err(syntax(self.text, at, "this character is no part of the language"));
+            return Err(syntax(self.text, at, "unexpected character"));
         };
         let open = match *sign {
             ")" => b'(',
@@ -202,7 +205,7 @@ impl Lexer<'_> {
             _ => 0,
         };
         if open != 0 && self.brackets.last() != Some(&open) {
-            return Err(syntax(self.text, at, format!("`{sign}` closes nothing")));
+            return Err(syntax(self.text, at, format!("`{sign}` has no matching opening bracket")));
         }
         self.push(Word::Sign(sign), at, blank);
         if open != 0 {
@@ -264,7 +267,7 @@ impl Lexer<'_> {
             }
         }
         if byte(end) == b'.' && !groovy {
-            return Err(syntax(self.text, end, "a point behind a number"));
+            return Err(syntax(self.text, end, "a point after a number"));
         }
         let plain = self.text[at..end].replace('_', "");
         let suffix = byte(end).to_ascii_lowercase();
@@ -278,20 +281,20 @@ impl Lexer<'_> {
             b'f' => (Value::Float(plain.parse().map_err(|_| refused())?), 1),
             _ if real && groovy => (Value::Decimal(Decimal::parse(&plain).ok_or_else(refused)?), 0),
             _ if real => (Value::Double(plain.parse().map_err(|_| refused())?), 0),
-            _ => (self.whole(at, &plain)?, 0),
+            _ => (self.integer(at, &plain)?, 0),
         };
         self.at = end + taken;
         if self.rest().starts_with(starts_name) {
-            return Err(syntax(self.text, self.at, "a number runs into a name"));
+            return Err(syntax(self.text, self.at, "a name directly after a number"));
         }
         self.push(Word::Literal(value), at, blank);
         Ok(())
     }
 
-    fn whole(&self, at: usize, plain: &str) -> Result<Value, ScriptError> {
+    fn integer(&self, at: usize, plain: &str) -> Result<Value, ScriptError> {
         let octal = plain.len() > 1 && plain.starts_with('0');
         let value = i128::from_str_radix(plain, if octal { 8 } else { 10 })
-            .map_err(|_| syntax(self.text, at, format!("`{plain}` is no number")))?;
+            .map_err(|_| syntax(self.text, at, format!("`{plain}` is not a number")))?;
         if let Ok(value) = i32::try_from(value) {
             return Ok(Value::Integer(value));
         }
@@ -312,7 +315,7 @@ impl Lexer<'_> {
         let mut current = String::new();
         loop {
             let Some(c) = self.rest().chars().next() else {
-                return Err(syntax(self.text, at, "the text has no closing quote"));
+                return Err(syntax(self.text, at, "the string has no closing quote"));
             };
             if long && self.rest().starts_with(&triple) {
                 self.at += 3;
@@ -324,7 +327,7 @@ impl Lexer<'_> {
                     break;
                 }
                 '\n' | '\r' if !long => {
-                    return Err(syntax(self.text, at, "the text has no closing quote in its line"));
+                    return Err(syntax(self.text, at, "the string has no closing quote on its line"));
                 }
                 '\\' => self.escape(&mut current)?,
                 '$' if groovy && quote == '"' => {
@@ -356,12 +359,12 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// `\n` and its like; the backslash is next.
+    /// Reads an escape sequence such as `\n`; the next character is the backslash.
     fn escape(&mut self, out: &mut String) -> Result<(), ScriptError> {
         let at = self.at;
         self.at += 1;
         let Some(c) = self.rest().chars().next() else {
-            return Err(syntax(self.text, at, "the text has no closing quote"));
+            return Err(syntax(self.text, at, "the string has no closing quote"));
         };
         self.at += c.len_utf8();
         match c {
@@ -371,7 +374,7 @@ impl Lexer<'_> {
                 let code =
                     rest.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok()).and_then(char::from_u32);
                 let Some(code) = code else {
-                    return Err(unsupported(self.text, at, "this escape in a text"));
+                    return Err(unsupported(self.text, at, "this escape sequence"));
                 };
                 self.at += skipped + 4;
                 out.push(code);
@@ -395,12 +398,12 @@ impl Lexer<'_> {
             }
             '$' if self.groovy() => out.push('$'),
             '\n' if self.groovy() => {}
-            _ => return Err(syntax(self.text, at, "this escape does not exist")),
+            _ => return Err(syntax(self.text, at, "invalid escape sequence")),
         }
         Ok(())
     }
 
-    /// `${…}` or `$name.name`; the dollar is next.
+    /// Reads `${…}` or `$name.name`; the next character is the dollar sign.
     fn interpolation(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ScriptError> {
         let at = self.at;
         if !self.rest().starts_with("${") {
@@ -413,7 +416,7 @@ impl Lexer<'_> {
                 return Err(syntax(
                     self.text,
                     at,
-                    "a dollar sign in a text in double quotes must begin a name",
+                    "a dollar sign in a double-quoted string must be followed by a name or by `{`",
                 ));
             }
             while self.text[to..].starts_with('.')
@@ -448,21 +451,21 @@ impl Lexer<'_> {
                 _ => {}
             }
         }
-        Err(syntax(self.text, at, "`${` in a text has no closing brace"))
+        Err(syntax(self.text, at, "`${` in a string has no closing brace"))
     }
 
     /// Groovy's `/pattern/`.
     fn slashy(&mut self, blank: bool) -> Result<(), ScriptError> {
-        self.between(("/", "/"), &[("\\/", '/')], blank, "the pattern has no closing slash")
+        self.delimited(("/", "/"), &[("\\/", '/')], blank, "the pattern has no closing slash")
     }
 
     /// Groovy's `$/text/$`, in which `$$` is a dollar sign and `$/` a slash.
     fn dollar_slashy(&mut self, blank: bool) -> Result<(), ScriptError> {
-        self.between(("$/", "/$"), &[("$$", '$'), ("$/", '/')], blank, "the text has no closing `/$`")
+        self.delimited(("$/", "/$"), &[("$$", '$'), ("$/", '/')], blank, "the string has no closing `/$`")
     }
 
-    /// A text between two marks, with these escapes and `${…}`.
-    fn between(
+    /// Reads a string between two delimiters, with these escape sequences and `${…}`.
+    fn delimited(
         &mut self,
         (start, end): (&str, &str),
         escapes: &[(&str, char)],

@@ -1,4 +1,4 @@
-//! Methods of the classes that scripts use.
+//! The library: methods of the classes that scripts use.
 
 pub(super) mod aes;
 pub(super) mod array_class;
@@ -73,7 +73,7 @@ pub(super) fn unknown(object: &V, method: &str) -> Fault {
     unsupported(format!("`{method}` of {} with these arguments", object.kind()))
 }
 
-/// A text argument: a `String`, in Groovy also a `StringBuilder` or `GString`.
+/// The argument as a string: a `String`, in Groovy also a `StringBuilder` or `GString`.
 pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     match value {
         V::Plain(Value::Text(text)) => {

@@ -21,7 +21,7 @@ use crate::{ScriptError, Value};
 /// Deepest nesting of expressions and statements.
 const DEPTH_MAX: u32 = 120;
 
-/// Most warnings about one script; further ones are left out.
+/// Maximum number of warnings for a script; further warnings are discarded.
 const WARNINGS_MAX: usize = 100;
 
 pub(super) struct Parser<'t> {
@@ -31,10 +31,10 @@ pub(super) struct Parser<'t> {
     pub at: usize,
     pub names: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, Name>,
-    /// Imported classes by the name they have here; `None`: one that is not known.
+    /// Imported classes by the name that the script uses; `None` for an unknown class.
     pub imports: HashMap<String, Option<Class>>,
     pub packages: Vec<String>,
-    /// Static members by the name they have here: their class and their own name.
+    /// Imported static members by the name that the script uses: their class and their own name.
     pub statics: HashMap<String, (Class, String)>,
     /// Classes all of whose static members are imported.
     pub static_classes: Vec<Class>,
@@ -43,35 +43,36 @@ pub(super) struct Parser<'t> {
     /// Whether the script may read more of the current sampler than its name.
     pub opens_request: bool,
     /// Names that are neither classes nor variables.
-    pub nowhere: std::collections::HashSet<String>,
+    pub unknown_names: std::collections::HashSet<String>,
     /// Variables that hold a `JsonBuilder`, whose methods may have any name.
     pub builders: std::collections::HashSet<Name>,
-    /// Closures around this place: a function may be one of the closure's delegate.
-    pub closures: u32,
-    /// Classes that the script defines, as values of the tree and by their names.
+    /// Number of closures around the current token. In a closure a function may be a method of the closure's delegate.
+    pub closure_depth: u32,
+    /// Classes that the script defines: those parsed so far, and all of them.
     pub classes: Vec<Arc<super::tree::Definition>>,
     pub own_classes: Vec<Class>,
-    /// Names that members of these classes may have.
+    /// Possible names of members of these classes.
     pub own_members: std::collections::HashSet<String>,
-    /// The class around this place.
+    /// The class around the current token.
     pub in_class: Option<Arc<str>>,
-    /// What `super` means here.
+    /// The class that `super` refers to.
     pub parent_class: Option<Class>,
-    /// What kinds of objects variables hold, where that is certain.
+    /// The kinds of objects that variables hold, where they are certain.
     pub kinds: HashMap<Name, super::supported::Receiver>,
     /// How often a name is assigned or declared in the whole script.
     pub assigned: HashMap<Arc<str>, u32>,
     pub depth: u32,
-    /// Where the stack was when parsing began.
+    /// Position in the stack when parsing began.
     stack_base: u64,
-    /// How the script uses its names anywhere.
+    /// How the whole script uses its names.
     pub uses: uses::Uses,
-    /// Names that are declared or assigned somewhere, or bound.
+    /// Names that are declared, assigned or bound anywhere in the script.
     pub declared: std::collections::HashSet<Arc<str>>,
-    /// Names declared as `int` or `long`, and those declared as objects of numbers.
-    pub whole: std::collections::HashSet<Name>,
-    pub boxed: std::collections::HashSet<Name>,
-    /// Names declared as `double`.
+    /// Names declared as `int` or `long`.
+    pub integers: std::collections::HashSet<Name>,
+    /// Names declared as boxed numbers, such as `Integer`.
+    pub boxed_numbers: std::collections::HashSet<Name>,
+    /// Names declared as `double` or `float`.
     pub doubles: std::collections::HashSet<Name>,
 }
 
@@ -79,7 +80,7 @@ pub(super) struct Parser<'t> {
 pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError> {
     let tokens = scan(text, 0, text.len(), language)?;
     let mut parser = Parser {
-        uses: uses::Uses::of(&tokens),
+        uses: uses::Uses::from_tokens(&tokens),
         text,
         language,
         tokens,
@@ -92,9 +93,9 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         static_classes: Vec::new(),
         warnings: Vec::new(),
         opens_request: false,
-        nowhere: std::collections::HashSet::new(),
+        unknown_names: std::collections::HashSet::new(),
         builders: std::collections::HashSet::new(),
-        closures: 0,
+        closure_depth: 0,
         classes: Vec::new(),
         own_classes: Vec::new(),
         own_members: std::collections::HashSet::new(),
@@ -105,8 +106,8 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         depth: 0,
         stack_base: stack::here(),
         declared: std::collections::HashSet::new(),
-        whole: std::collections::HashSet::new(),
-        boxed: std::collections::HashSet::new(),
+        integers: std::collections::HashSet::new(),
+        boxed_numbers: std::collections::HashSet::new(),
         doubles: std::collections::HashSet::new(),
     };
     parser.check_end()?;
@@ -116,7 +117,7 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
     while !matches!(parser.peek(), Word::End) {
         parser.statement_into(&mut statements)?;
     }
-    parser.check_twice(&statements)?;
+    parser.check_duplicates(&statements)?;
     Ok(Tree {
         dialect: language.into(),
         text: text.into(),
@@ -129,21 +130,22 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
 }
 
 impl Parser<'_> {
-    /// BeanShell gets a semicolon behind the text, which does not help where that ends in a comment.
+    /// BeanShell appends a semicolon to the script. If the script ends in a comment, the semicolon becomes part of the
+    /// comment, and the last statement needs its own.
     fn check_end(&self) -> Result<(), ScriptError> {
         let last = self.text.rsplit('\n').next().unwrap_or("");
         let closed =
             self.tokens.iter().rev().nth(1).is_none_or(|token| matches!(token.word, Word::Sign(";" | "}")));
-        let behind = self.tokens.iter().rev().nth(1).map_or(0, |token| token.at);
-        let comment = last.find("//").is_some_and(|at| self.text.len() - last.len() + at > behind);
-        if !self.groovy() && !closed && comment && !self.text[behind..].contains('\n') {
-            return Err(syntax(self.text, behind, "the last statement has no semicolon before the comment"));
+        let last_at = self.tokens.iter().rev().nth(1).map_or(0, |token| token.at);
+        let comment = last.find("//").is_some_and(|at| self.text.len() - last.len() + at > last_at);
+        if !self.groovy() && !closed && comment && !self.text[last_at..].contains('\n') {
+            return Err(syntax(self.text, last_at, "the last statement has no semicolon before the comment"));
         }
         Ok(())
     }
 
-    /// In Groovy a variable is declared once.
-    fn check_twice(&self, statements: &[Stmt]) -> Result<(), ScriptError> {
+    /// Rejects a second declaration of a variable, as Groovy does.
+    fn check_duplicates(&self, statements: &[Stmt]) -> Result<(), ScriptError> {
         let mut seen = std::collections::HashSet::new();
         for statement in statements {
             if let Stmt::Declare(name, _, value) = statement
@@ -165,7 +167,7 @@ impl Parser<'_> {
     pub(super) fn check_quotient(&self, declared: Type, value: &Expr) -> Result<(), ScriptError> {
         let whole = |expr: &Expr| match &expr.kind {
             Kind::Literal(Value::Integer(_) | Value::Long(_)) => true,
-            Kind::Name(name) => self.whole.contains(name),
+            Kind::Name(name) => self.integers.contains(name),
             _ => false,
         };
         if let (
@@ -177,12 +179,16 @@ impl Parser<'_> {
             && whole(b)
             && self.groovy()
         {
-            return Err(unsupported(self.text, value.at as usize, "a quotient of whole numbers as a double"));
+            return Err(unsupported(
+                self.text,
+                value.at as usize,
+                "a quotient of integers assigned to a double",
+            ));
         }
         Ok(())
     }
 
-    /// Names that may be declared or assigned in the script, and are therefore not unknown classes.
+    /// Collects the names that may be declared or assigned in the script, and are therefore not unknown classes.
     fn find_declared(&mut self) {
         for pair in self.tokens.windows(2) {
             if let (Word::Name(name), Word::Sign("=" | ":" | ";" | "," | ")" | "->")) =
@@ -202,7 +208,7 @@ impl Parser<'_> {
         self.language == Language::Groovy
     }
 
-    // Words.
+    // Tokens.
 
     pub(super) fn peek(&self) -> &Word {
         &self.tokens[self.at].word
@@ -292,7 +298,7 @@ impl Parser<'_> {
     pub(super) fn enter(&mut self) -> Result<(), ScriptError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return self.refuse(format!("more than {DEPTH_MAX} steps of depth"));
+            return self.refuse(format!("nesting of more than {DEPTH_MAX} levels"));
         }
         if stack::is_too_deep(self.stack_base) {
             return self.refuse("such deep nesting");
@@ -300,12 +306,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses the script between two offsets, such as code in a text.
+    /// Parses an expression between two offsets of the script, such as code embedded in a string.
     pub(super) fn nested(&mut self, from: usize, to: usize) -> Result<Expr, ScriptError> {
         self.within(from, to, Self::expression)
     }
 
-    /// The same of a closure without braces.
+    /// Parses a closure without braces between two offsets of the script.
     pub(super) fn nested_closure(&mut self, from: usize, to: usize) -> Result<Expr, ScriptError> {
         self.within(from, to, |parser| parser.closure_body(from))
     }
@@ -321,7 +327,7 @@ impl Parser<'_> {
         let at = std::mem::replace(&mut self.at, 0);
         let expr = parse(self);
         let end = expr.is_err() || matches!(self.peek(), Word::End);
-        let failed = if end { None } else { Some(self.unexpected("the end of the code in a text")) };
+        let failed = if end { None } else { Some(self.unexpected("the end of the code in the string")) };
         self.tokens = outer;
         self.at = at;
         match failed {
@@ -332,7 +338,7 @@ impl Parser<'_> {
 
     // Types.
 
-    /// The class of a name, if it names one.
+    /// The class of a name: `None` if the name is not a class, `Some(None)` if the class is not known.
     pub(super) fn class_of(&self, name: &str) -> Option<Option<Class>> {
         if let Some(imported) = self.imports.get(name) {
             return Some(*imported);
@@ -340,17 +346,17 @@ impl Parser<'_> {
         Class::simple(name, self.groovy(), &self.packages).map(Some)
     }
 
-    /// A type at this place, or nothing and no step taken.
-    pub(super) fn type_here(&mut self) -> Option<Type> {
+    /// Parses a type at the current token; returns `None` without advancing if there is none.
+    pub(super) fn optional_type(&mut self) -> Option<Type> {
         let start = self.at;
-        let found = self.type_of_words();
+        let found = self.parse_type();
         if found.is_none() {
             self.at = start;
         }
         found
     }
 
-    fn type_of_words(&mut self) -> Option<Type> {
+    fn parse_type(&mut self) -> Option<Type> {
         let Word::Name(first) = self.peek().clone() else { return None };
         self.advance();
         let mut name = first.to_string();
@@ -403,7 +409,7 @@ impl Parser<'_> {
         Some(Type { base, boxed, arrays })
     }
 
-    /// A class of a qualified name, or one inside another that is imported: `Map.Entry`.
+    /// The class of a qualified name, or a class nested in an imported class: `Map.Entry`.
     fn inner_class(&self, name: &str) -> Option<Class> {
         if let Some(class) = Class::qualified(name) {
             return Some(class);
@@ -416,7 +422,7 @@ impl Parser<'_> {
         Class::qualified(&format!("{}.{inner}", outer.qualified_name()))
     }
 
-    /// BeanShell has no types in angle brackets: JMeter's parser fails on a declaration with them.
+    /// BeanShell has no generics: JMeter's parser fails on a declaration with type arguments.
     pub(super) fn refuse_generics(&mut self) -> Result<(), ScriptError> {
         if self.groovy() || !matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Sign("<"))) {
             return Ok(());
@@ -434,15 +440,15 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Counts a dimension of an array. Java allows 255.
-    pub(super) fn one_more_dimension(&self, dimensions: u8) -> Result<u8, ScriptError> {
+    /// Adds a dimension to an array type; Java allows 255.
+    pub(super) fn add_dimension(&self, dimensions: u8) -> Result<u8, ScriptError> {
         match dimensions.checked_add(1) {
             Some(dimensions) => Ok(dimensions),
             None => self.refuse("an array with more than 255 dimensions"),
         }
     }
 
-    /// `<String, List<Object>>`
+    /// Skips type arguments such as `<String, List<Object>>`; returns whether there were any.
     pub(super) fn skip_generics(&mut self) -> bool {
         let start = self.at;
         let mut depth = 0_i32;
@@ -463,7 +469,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A method that no class has is refused, unless the script has it.
+    /// Rejects a method that neither a known class nor the script defines.
     pub(super) fn check_method(&self, name: &str, at: usize) -> Result<(), ScriptError> {
         if known::is_method(name) || self.own_members.contains(name) {
             return Ok(());
@@ -471,7 +477,8 @@ impl Parser<'_> {
         Err(unsupported(self.text, at, format!("the method `{name}`")))
     }
 
-    /// Likewise a function; Groovy finds out only when it is called.
+    /// Rejects an unsupported function. For a function that the language lacks too, adds a warning: JMeter reports it only
+    /// when it is called.
     pub(super) fn check_function(&mut self, name: &str, at: usize) -> Result<(), ScriptError> {
         let is_own = self.declared.contains(name) || self.uses.defines(name);
         if is_own || known::is_function(name, self.groovy()) {
@@ -482,11 +489,11 @@ impl Parser<'_> {
             false => known::is_command_of_beanshell(name),
         };
         if self.static_classes.is_empty() && !is_of_language {
-            if self.closures > 0 {
+            if self.closure_depth > 0 {
                 return Ok(());
             }
             self.warn(
-                format!("there is no function `{name}`: JMeter starts the script, which fails there"),
+                format!("there is no function `{name}`: JMeter starts the script, which fails at this call"),
                 at,
             );
             return Ok(());
@@ -501,8 +508,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a name with a capital letter is certainly no class, so that JMeter finds out when the script runs.
-    pub(super) fn is_no_class(&mut self, name: &str, at: usize) -> bool {
+    /// Whether a capitalized name certainly is not a class, so that JMeter reports the error only when the script runs. Adds a
+    /// warning in this case.
+    pub(super) fn is_unknown_class(&mut self, name: &str, at: usize) -> bool {
         let without_import = known::is_class_without_import(name, self.groovy());
         let packages = ["java.lang", "java.util", "java.io", "java.net"];
         let is_known = self.packages.iter().all(|package| packages.contains(&package.as_str()));
@@ -511,15 +519,15 @@ impl Parser<'_> {
         }
         self.warn(
             format!(
-                "`{name}` is neither a class nor a variable: JMeter starts the script, which fails there"
+                "`{name}` is neither a class nor a variable: JMeter starts the script, which fails at this name"
             ),
             at,
         );
-        self.nowhere.insert(name.to_owned());
+        self.unknown_names.insert(name.to_owned());
         true
     }
 
-    /// The static member that a name was imported as: a method for `calls`, else a constant.
+    /// The imported static member of that name: a method if `calls`, otherwise a constant.
     pub(super) fn static_member(&self, name: &str, calls: bool) -> Option<(Class, String)> {
         let has = |class: Class, member: &str| {
             if calls {
@@ -537,24 +545,24 @@ impl Parser<'_> {
 
     /// Records how the script uses the name `sampler`.
     pub(super) fn note_sampler(&mut self) {
-        let of_any = matches!(
+        let is_of_any_sampler = matches!(
             (self.ahead(1), self.ahead(2)),
-            (Word::Sign("." | "?."), Word::Name(member)) if sampler::OF_ANY_SAMPLER.contains(&&**member)
+            (Word::Sign("." | "?."), Word::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
         );
-        self.opens_request |= !of_any;
+        self.opens_request |= !is_of_any_sampler;
     }
 
-    /// Likewise for `ctx.getCurrentSampler()`: at the method's name.
-    pub(super) fn note_sampler_behind_call(&mut self) {
-        let behind = if matches!(self.ahead(1), Word::Sign("(")) { 3 } else { 1 };
-        let of_any = matches!(
-            (self.ahead(behind), self.ahead(behind + 1)),
-            (Word::Sign("." | "?."), Word::Name(member)) if sampler::OF_ANY_SAMPLER.contains(&&**member)
+    /// Records how the script uses the result of `ctx.getCurrentSampler()`; the current token is the method's name.
+    pub(super) fn note_sampler_after_call(&mut self) {
+        let next = if matches!(self.ahead(1), Word::Sign("(")) { 3 } else { 1 };
+        let is_of_any_sampler = matches!(
+            (self.ahead(next), self.ahead(next + 1)),
+            (Word::Sign("." | "?."), Word::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
         );
-        self.opens_request |= !of_any;
+        self.opens_request |= !is_of_any_sampler;
     }
 
-    /// Whether a word is an operator: `in` and `as` are names in BeanShell.
+    /// Whether a name is an operator of the language: `in` and `as` are ordinary names in BeanShell.
     pub(super) fn is_operator(&self, word: &str) -> bool {
         word == "instanceof" || self.groovy() && matches!(word, "in" | "as")
     }
@@ -564,7 +572,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a word is `in`.
+/// Whether a token is `in`.
 pub(super) fn is_in(word: &Word) -> bool {
     matches!(word, Word::Name(name) if &**name == "in")
 }

@@ -31,7 +31,7 @@ impl Parser<'_> {
                 return Err(unsupported(self.text, at, what));
             }
         } else if let Kind::Name(id) = &object.kind
-            && (self.builders.contains(id) || self.nowhere.contains(&*self.names[*id as usize]))
+            && (self.builders.contains(id) || self.unknown_names.contains(&*self.names[*id as usize]))
         {
             return Ok(());
         } else {

@@ -31,13 +31,13 @@ impl Parser<'_> {
             _ => return Ok(None),
         };
         self.expect("->")?;
-        self.closures += 1;
+        self.closure_depth += 1;
         let body = if self.is("{") {
             self.block()
         } else {
             self.expression().map(|expression| vec![Stmt::Expr(expression)])
         };
-        self.closures -= 1;
+        self.closure_depth -= 1;
         let function =
             Function { name: "closure".into(), parameters, implicit: false, body: body?, result: Type::ANY };
         Ok(Some(make(at, Kind::Closure(Arc::new(function)))))
@@ -127,16 +127,16 @@ impl Parser<'_> {
                 continue;
             }
             self.skip_modifiers();
-            let result = self.type_here();
+            let result = self.optional_type();
             let (Some(result), Word::Name(name), Word::Sign("(")) =
                 (result, self.peek().clone(), self.ahead(1))
             else {
                 return self.refuse("a class without a name that has more than one method");
             };
             self.advance();
-            self.closures += 1;
+            self.closure_depth += 1;
             let made = self.member_function(name, result);
-            self.closures -= 1;
+            self.closure_depth -= 1;
             if method.replace(made?).is_some() {
                 return Err(unsupported(
                     self.text,

@@ -187,10 +187,11 @@ impl Parser<'_> {
         {
             return self.qualified();
         }
-        let calls =
-            matches!(self.ahead(1), Word::Sign("(")) && !(self.groovy() && self.tokens[self.at + 1].fresh);
-        let braces =
-            self.groovy() && matches!(self.ahead(1), Word::Sign("{")) && !self.tokens[self.at + 1].fresh;
+        let calls = matches!(self.ahead(1), Word::Sign("("))
+            && !(self.groovy() && self.tokens[self.at + 1].after_newline);
+        let braces = self.groovy()
+            && matches!(self.ahead(1), Word::Sign("{"))
+            && !self.tokens[self.at + 1].after_newline;
         if braces && self.uses.makes_builder(name) {
             return self.refuse(format!("a builder's call with a closure (`{name} {{ … }}`)"));
         }
@@ -236,7 +237,7 @@ impl Parser<'_> {
                     return Err(syntax(self.text, at, format!("the class `{name}` is not imported")));
                 }
                 None if (!self.declared.contains(name) || matches!(self.ahead(1), Word::Sign(".")))
-                    && !self.is_no_class(name, at) =>
+                    && !self.is_unknown_class(name, at) =>
                 {
                     return self.refuse(format!("the class or object `{name}`"));
                 }
@@ -274,7 +275,7 @@ impl Parser<'_> {
         self.advance();
         let at = self.place();
         let start = self.at;
-        let Some(mut made) = self.type_here() else {
+        let Some(mut made) = self.optional_type() else {
             let mut name = self.any_name()?.to_string();
             while self.accept(".") {
                 name.push('.');
@@ -290,14 +291,14 @@ impl Parser<'_> {
         }
         if made.arrays > 0 {
             // `new int[] {1, 2}`
-            return self.array_of(made);
+            return self.array_literal(made);
         }
         if self.accept("[") {
             let mut sizes = vec![self.expression()?];
             self.expect("]")?;
             while self.accept("[") {
                 if self.accept("]") {
-                    made.arrays = self.one_more_dimension(made.arrays)?;
+                    made.arrays = self.add_dimension(made.arrays)?;
                     continue;
                 }
                 sizes.push(self.expression()?);

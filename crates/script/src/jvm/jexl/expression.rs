@@ -1,4 +1,4 @@
-//! Expressions: assignment, conditions, operators by precedence.
+//! The parser of expressions: assignment, conditions, operators by precedence.
 
 use super::super::diagnostic::unsupported;
 use super::super::patterns;
@@ -9,8 +9,8 @@ use crate::language::Dialect;
 use crate::plain::Binary;
 use crate::{ScriptError, Value};
 
-/// What an operator between two operands makes.
-enum Found {
+/// An infix operator.
+enum Infix {
     Binary(Binary),
     And,
     Or,
@@ -42,7 +42,7 @@ fn make(at: usize, kind: Kind) -> Expr {
     Expr { at: at as u32, kind }
 }
 
-/// The expression where an undefined name is null.
+/// The expression as an operand for which an undefined name is null.
 fn optional(expr: Expr) -> Expr {
     match expr.kind {
         Kind::Name(name) => Expr { at: expr.at, kind: Kind::Jexl(Jexl::Optional(name)) },
@@ -50,7 +50,7 @@ fn optional(expr: Expr) -> Expr {
     }
 }
 
-/// The condition of `?`, where null is false.
+/// The expression as the condition of `?`, where null is false.
 fn nullable_condition(expr: Expr) -> Expr {
     let is_never_null = matches!(expr.kind, Kind::And(..) | Kind::Or(..) | Kind::Not(_) | Kind::Binary(..));
     if is_never_null {
@@ -125,13 +125,13 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// The operator that is next, with its precedence.
-    fn operator(&self) -> Option<(u8, Found)> {
-        use Found::Binary as B;
+    /// The infix operator at the current token, with its precedence.
+    fn operator(&self) -> Option<(u8, Infix)> {
+        use Infix::Binary as B;
         let found = match self.peek() {
             TokenKind::Sign(sign) => match *sign {
-                "||" => (OR, Found::Or),
-                "&&" => (AND, Found::And),
+                "||" => (OR, Infix::Or),
+                "&&" => (AND, Infix::And),
                 "|" => (BIT_OR, B(Binary::BitOr)),
                 "^" => (BIT_XOR, B(Binary::BitXor)),
                 "&" => (BIT_AND, B(Binary::BitAnd)),
@@ -156,8 +156,8 @@ impl Parser<'_> {
                 _ => return None,
             },
             TokenKind::Name(word) => match &**word {
-                "or" => (OR, Found::Or),
-                "and" => (AND, Found::And),
+                "or" => (OR, Infix::Or),
+                "and" => (AND, Infix::And),
                 "eq" => (EQUALITY, B(Binary::Equal)),
                 "ne" => (EQUALITY, B(Binary::NotEqual)),
                 "lt" => (RELATION, B(Binary::Less)),
@@ -184,18 +184,18 @@ impl Parser<'_> {
             }
             chain += 1;
             if self.depth + chain > DEPTH_MAX {
-                return Err(
-                    self.unsupported_here(format!("an expression of more than {DEPTH_MAX} steps of depth"))
-                );
+                return Err(self.unsupported_here(format!(
+                    "an expression with more than {DEPTH_MAX} levels of nesting"
+                )));
             }
             let at = self.place();
             self.advance();
             let right = self.binary(precedence + 1)?;
             let (a, b) = (Box::new(left), Box::new(right));
             let kind = match operator {
-                Found::And => Kind::And(a, b),
-                Found::Or => Kind::Or(a, b),
-                Found::Binary(binary) => {
+                Infix::And => Kind::And(a, b),
+                Infix::Or => Kind::Or(a, b),
+                Infix::Binary(binary) => {
                     self.check_binary(binary, &a, &b, at)?;
                     Kind::Binary(Operator::Plain(binary), a, b)
                 }
@@ -208,7 +208,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// What is already known to be refused.
+    /// Rejects operations that are known to be unsupported before the script runs.
     fn check_binary(&self, binary: Binary, left: &Expr, right: &Expr, at: usize) -> Result<(), ScriptError> {
         let is_double = |expr: &Expr| matches!(&expr.kind, Kind::Literal(Value::Double(_)));
         if matches!(binary, Binary::BitAnd | Binary::BitOr | Binary::BitXor)

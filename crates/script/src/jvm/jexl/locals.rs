@@ -1,4 +1,4 @@
-//! The names of a script: which variable they mean.
+//! Resolves the names of a script to variables.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Parser<'_> {
         local
     }
 
-    /// The local of that name; one that is declared nowhere is made in the outermost scope, as yet without a value.
+    /// The local of that name; an undeclared name is added to the outermost scope, without a value.
     pub(super) fn local(&mut self, text: &Arc<str>) -> Name {
         let found = self.scopes.iter().rev().find_map(|scope| scope.get(text));
         match found {
@@ -64,7 +64,7 @@ impl Parser<'_> {
         Ok(local)
     }
 
-    /// The kind of object that an expression certainly is.
+    /// The kind of object that an expression evaluates to, if it is certain.
     pub(super) fn receiver(&self, expr: &Expr) -> Option<Receiver> {
         super::super::supported::kind_of(expr, &|name| names::host(&self.names[name as usize]))
     }

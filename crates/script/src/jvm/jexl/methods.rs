@@ -1,14 +1,14 @@
-//! The methods that scripts of JEXL may call.
+//! The methods that JEXL scripts may call.
 //!
-//! A call runs in the library of all languages, which accepts more than JEXL does: methods of Groovy, and arguments that
-//! Groovy converts. The tables here list Java's methods with the types of their parameters.
+//! A call is executed by the library that all languages share. It accepts more than JEXL does: Groovy's methods, and
+//! arguments that Groovy converts. The tables here list Java's methods with the types of their parameters.
 
 use super::super::fault::{Fault, stopped};
 use super::super::supported::{Receiver, has};
 use super::super::value::V;
 use crate::Value;
 
-/// Methods with a letter per parameter: `t` a text, `n` a text or null, `i` an int, `l` a long, `a` anything.
+/// Methods with a letter per parameter: `t` a string, `n` a string or null, `i` an int, `l` a long, `a` any value.
 type Methods = &'static [(&'static str, &'static str)];
 
 const STRING: Methods = &[
@@ -68,7 +68,7 @@ const LIST: Methods = &[
     ("toString", ""),
 ];
 
-/// The tables by the kind of receiver in the table of supported methods.
+/// The tables by kind of receiver, as named in the table of supported methods.
 const KINDS: &[(&str, Methods)] = &[
     ("String", STRING),
     ("Integer", INTEGER),
@@ -79,8 +79,9 @@ const KINDS: &[(&str, Methods)] = &[
     ("List", LIST),
 ];
 
-/// Methods of JMeter's objects that take arguments, with the number of those. All without arguments are supported.
-const OF_JMETER: &[(&str, &str, usize)] = &[
+/// Methods of JMeter's objects that take arguments, with the number of arguments. All methods without arguments are
+/// supported.
+const JMETER_METHODS: &[(&str, &str, usize)] = &[
     ("vars", "get", 1),
     ("vars", "put", 2),
     ("vars", "remove", 1),
@@ -101,20 +102,20 @@ const OF_JMETER: &[(&str, &str, usize)] = &[
 ];
 
 /// Whether a receiver is one of JMeter's objects.
-pub(super) fn is_of_jmeter(kind: &str) -> bool {
+pub(super) fn is_jmeter_object(kind: &str) -> bool {
     matches!(kind, "vars" | "props" | "log" | "ctx" | "prev" | "sampler" | "thread" | "group" | "engine")
 }
 
-/// Whether the interpreter has a method without arguments, and Java too.
-fn has_plain(kind: &str, name: &str) -> bool {
+/// Whether both the interpreter and Java have a method without arguments.
+fn has_without_arguments(kind: &str, name: &str) -> bool {
     has(kind, name, 0) && !matches!(name, "asBoolean" | "getClass")
 }
 
-/// Whether a call may be compiled: an object of JMeter has the method, or some kind of value.
+/// Whether a call may be compiled: the receiver is an object of JMeter that has the method, or some kind of value has it.
 pub(super) fn is_known(receiver: Option<Receiver>, name: &str, count: usize) -> bool {
     match receiver {
-        Some((kind, _)) if is_of_jmeter(kind) => {
-            count == 0 && has_plain(kind, name) || OF_JMETER.contains(&(kind, name, count))
+        Some((kind, _)) if is_jmeter_object(kind) => {
+            count == 0 && has_without_arguments(kind, name) || JMETER_METHODS.contains(&(kind, name, count))
         }
         _ => KINDS.iter().any(|(_, methods)| {
             methods.iter().any(|(known, parameters)| *known == name && parameters.len() == count)
@@ -122,15 +123,18 @@ pub(super) fn is_known(receiver: Option<Receiver>, name: &str, count: usize) -> 
     }
 }
 
-/// The getter behind a property of one of JMeter's objects.
+/// The getter of a property of one of JMeter's objects.
 pub(super) fn getter(kind: &str, name: &str) -> Option<String> {
     let mut letters = name.chars();
     let first = letters.next()?.to_ascii_uppercase();
     let rest = letters.as_str();
-    ["get", "is"].iter().map(|start| format!("{start}{first}{rest}")).find(|getter| has_plain(kind, getter))
+    ["get", "is"]
+        .iter()
+        .map(|start| format!("{start}{first}{rest}"))
+        .find(|getter| has_without_arguments(kind, getter))
 }
 
-fn takes(parameter: u8, value: &V) -> bool {
+fn accepts(parameter: u8, value: &V) -> bool {
     match parameter {
         b't' => matches!(value, V::Plain(Value::Text(_))),
         b'n' => matches!(value, V::Plain(Value::Text(_) | Value::Null)),
@@ -140,7 +144,7 @@ fn takes(parameter: u8, value: &V) -> bool {
     }
 }
 
-/// Checks that the object's class has a method for these arguments. JMeter's objects check theirs themselves.
+/// Checks that the object's class has a method for these arguments. JMeter's objects check their arguments themselves.
 pub(in crate::jvm) fn check(object: &V, name: &str, arguments: &[V]) -> Result<(), Fault> {
     let methods = match object {
         V::Plain(Value::Null) => return Err(stopped(format!("`{name}` is called on null"))),
@@ -156,9 +160,13 @@ pub(in crate::jvm) fn check(object: &V, name: &str, arguments: &[V]) -> Result<(
     let fits = methods.iter().any(|(known, parameters)| {
         *known == name
             && parameters.len() == arguments.len()
-            && parameters.bytes().zip(arguments).all(|(parameter, value)| takes(parameter, value))
+            && parameters.bytes().zip(arguments).all(|(parameter, value)| accepts(parameter, value))
     });
-    if fits { Ok(()) } else { Err(stopped(format!("{} has no `{name}` for these arguments", object.kind()))) }
+    if fits {
+        Ok(())
+    } else {
+        Err(stopped(format!("{} has no method `{name}` for these arguments", object.kind())))
+    }
 }
 
 #[cfg(test)]
@@ -172,7 +180,7 @@ mod tests {
                 assert!(has(kind, name, parameters.len()), "{kind}.{name} {parameters}");
             }
         }
-        for (kind, name, count) in OF_JMETER {
+        for (kind, name, count) in JMETER_METHODS {
             assert!(has(kind, name, *count), "{kind}.{name} {count}");
         }
     }

@@ -1,8 +1,8 @@
-//! The names that JMeter binds for scripts.
+//! The names that JMeter binds in scripts.
 
 use super::super::supported::{Receiver, of_host};
 
-/// The kind of JMeter's object of that name, if it is one.
+/// The kind of the JMeter object that is bound to the name.
 pub(super) fn host(name: &str) -> Option<Receiver> {
     match name {
         "vars" | "props" | "log" | "ctx" => of_host(name),
@@ -11,12 +11,12 @@ pub(super) fn host(name: &str) -> Option<Receiver> {
     }
 }
 
-/// Names that JMeter sets and that this crate has nothing for.
+/// Whether JMeter binds the name to an object that this crate does not support.
 pub(super) fn is_foreign_object(name: &str) -> bool {
     matches!(name, "OUT" | "sampler" | "Sampler")
 }
 
-/// Names that a script cannot use for variables of its own.
+/// Whether a script cannot use the name for its own variables.
 pub(super) fn is_reserved(name: &str) -> bool {
     host(name).is_some() || is_foreign_object(name) || name == "threadName"
 }

@@ -1,4 +1,4 @@
-//! Statements.
+//! The parser of statements.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::ScriptError;
 use crate::language::Dialect;
 use crate::plain::Binary;
 
-/// How deep expressions and statements may be nested; the interpreter's stack depends on it.
+/// Maximum nesting of expressions and statements; the interpreter's stack usage depends on it.
 pub(super) const DEPTH_MAX: u32 = 150;
-/// How long a script may be, in bytes.
+/// Maximum length of a script in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 pub(super) struct Parser<'t> {
@@ -22,11 +22,11 @@ pub(super) struct Parser<'t> {
     pub at: usize,
     pub depth: u32,
     pub names: Vec<Arc<str>>,
-    /// Names in sight, innermost block last; names that are merely assigned to belong to the outermost.
+    /// Names in scope, innermost block last; names that are assigned without a declaration belong to the outermost.
     pub scopes: Vec<HashMap<Arc<str>, Name>>,
     /// Names that JMeter binds, as far as the script uses them.
     pub bound: HashMap<Arc<str>, Name>,
-    /// Locals that something is assigned to, by index.
+    /// Whether a value is assigned to a name, by the name's index.
     pub assigned: Vec<bool>,
     loops: u32,
 }
@@ -147,7 +147,7 @@ impl Parser<'_> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(
-                self.unsupported_here(format!("an expression of more than {DEPTH_MAX} steps of depth"))
+                self.unsupported_here(format!("an expression with more than {DEPTH_MAX} levels of nesting"))
             );
         }
         Ok(())
@@ -198,7 +198,7 @@ impl Parser<'_> {
     }
 
     fn looks_like_map(&self) -> bool {
-        // `{}`, `{:}`, `{1, 2}` and `{'a': 1}` are values, all else is a block.
+        // `{}`, `{:}`, `{1, 2}` and `{'a': 1}` are values; anything else is a block.
         self.sign_at(1, ":")
             || self.sign_at(1, "}")
             || matches!(self.peek_at(1), TokenKind::Literal(_))
@@ -211,9 +211,9 @@ impl Parser<'_> {
         };
         self.advance();
         if self.is_sign("(") {
-            return Err(self.unsupported_here("a method of the script's own"));
+            return Err(self.unsupported_here("a function defined in the script"));
         }
-        // The name is not yet in sight of its own first value.
+        // The name is not yet in scope in its own initializer.
         let value = if self.accept("=") { Some(self.expression()?) } else { None };
         let local = self.declare(&name)?;
         self.end_of_statement()?;
@@ -295,7 +295,7 @@ impl Parser<'_> {
         Ok(statement)
     }
 
-    /// `for (x : items)`, `for (var x : items)`.
+    /// Parses `x : items)` or `var x : items)` and the loop's body.
     fn for_rest(&mut self) -> Result<Stmt, ScriptError> {
         if self.is_word("var") && matches!(self.peek_at(1), TokenKind::Name(_)) {
             self.advance();

@@ -1,4 +1,4 @@
-//! What binds tightest: literals, names, calls, properties, indices.
+//! The parser of the expressions that bind tightest: literals, names, calls, properties, indices.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Parser<'_> {
             let at = self.place();
             chain += 1;
             if self.depth + chain > super::parser::DEPTH_MAX {
-                return Err(self.unsupported_here("so long a chain of calls"));
+                return Err(self.unsupported_here("such a long chain of calls"));
             }
             if self.is_sign(".") || self.is_sign("?.") {
                 let safe = self.is_sign("?.");
@@ -45,7 +45,7 @@ impl Parser<'_> {
                 self.expect("]")?;
                 base = Base::Value(self.indexed(base, index, at)?);
             } else if self.is_sign("(") && !self.tokens[self.at].after_newline {
-                return Err(self.unsupported_here("calling a method of the script's own"));
+                return Err(self.unsupported_here("calling a function defined in the script"));
             } else {
                 break;
             }
@@ -53,19 +53,20 @@ impl Parser<'_> {
         self.finish(base, start)
     }
 
-    /// JMeter's objects may be compared with null; as other values they are refused.
+    /// Rejects one of JMeter's objects as a value, unless it is compared with null.
     fn finish(&mut self, base: Base, start: usize) -> Result<Expr, ScriptError> {
         match base {
             Base::Value(expr) => {
-                let is_of_jmeter = self.receiver(&expr).is_some_and(|(kind, _)| methods::is_of_jmeter(kind));
-                if is_of_jmeter && !self.null_comparison_ahead() {
+                let is_jmeter_object =
+                    self.receiver(&expr).is_some_and(|(kind, _)| methods::is_jmeter_object(kind));
+                if is_jmeter_object && !self.null_comparison_ahead() {
                     return Err(unsupported(self.text, start, "this object as a value"));
                 }
                 Ok(expr)
             }
             Base::Package(path) => {
                 if self.dialect == Dialect::Jexl3 {
-                    // An undefined variable with dots in its name is null, one without is an error.
+                    // An undefined variable is null if its name contains dots, otherwise an error.
                     return Ok(make(start, Kind::Literal(Value::Null)));
                 }
                 let local = self.local(&Arc::from(path));
@@ -138,13 +139,13 @@ impl Parser<'_> {
             return Err(self.unsupported_here("`new`"));
         }
         if matches!(&**name, "function" if self.dialect == Dialect::Jexl3) {
-            return Err(self.unsupported_here("a function of the script's own"));
+            return Err(self.unsupported_here("a function defined in the script"));
         }
         if self.sign_at(1, "(") {
             return Err(self.unsupported_here(format!("the function `{name}`")));
         }
         if self.sign_at(1, "->") {
-            return Err(self.unsupported_here("a function of the script's own"));
+            return Err(self.unsupported_here("a function defined in the script"));
         }
         self.advance();
         if self.is_declared(name) {
@@ -195,7 +196,7 @@ impl Parser<'_> {
         let Base::Value(value) = base else { return Err(unsupported(self.text, at, "an index here")) };
         match self.receiver(&value) {
             Some(("vars" | "props", _)) => Ok(make(at, call_of(value, "get", vec![index], false))),
-            Some((kind, _)) if methods::is_of_jmeter(kind) => {
+            Some((kind, _)) if methods::is_jmeter_object(kind) => {
                 Err(unsupported(self.text, at, "an index here"))
             }
             _ => Ok(make(at, Kind::Index(Box::new(value), Box::new(index)))),
@@ -249,7 +250,7 @@ impl Parser<'_> {
             Base::Value(value) => value,
         };
         match self.receiver(&value) {
-            // JMeter's variables and properties have `get`, which JEXL 3 takes for all their properties.
+            // JMeter's variables and properties have a method `get`, which JEXL 3 calls for every property of them.
             Some(("vars" | "props", _)) if self.dialect == Dialect::Jexl3 => {
                 if matches!(
                     name,
@@ -260,7 +261,7 @@ impl Parser<'_> {
                 let argument = make(at, Kind::Literal(Value::text(name)));
                 Ok(Base::Value(make(at, call_of(value, "get", vec![argument], false))))
             }
-            Some((kind, _)) if methods::is_of_jmeter(kind) => match methods::getter(kind, name) {
+            Some((kind, _)) if methods::is_jmeter_object(kind) => match methods::getter(kind, name) {
                 Some(getter) => Ok(Base::Value(make(at, call_of(value, &getter, Vec::new(), false)))),
                 None => refused(),
             },
@@ -274,7 +275,7 @@ impl Parser<'_> {
     }
 }
 
-/// A call of a method; `safe`: of null it gives null.
+/// A method call; if `safe`, a call on null returns null.
 fn call_of(receiver: Expr, method: &str, arguments: Vec<Expr>, safe: bool) -> Kind {
     let items = arguments.into_iter().map(|expr| Item { spread: false, expr }).collect();
     Kind::Call(Some(Box::new(receiver)), method.into(), items, safe, false)

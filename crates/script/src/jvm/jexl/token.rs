@@ -1,4 +1,4 @@
-//! The scanner: a text becomes tokens.
+//! The scanner, which splits a script into tokens.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{Identifiers, ScriptError, Value};
 pub(in crate::jvm) enum TokenKind {
     Literal(Value),
     Name(Arc<str>),
-    /// An operator or a bracket.
+    /// An operator, bracket or separator.
     Sign(&'static str),
     End,
 }
@@ -32,7 +32,8 @@ const SIGNS: &[&str] = &[
     "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "@", "#", "`", "\\",
 ];
 
-/// Operators of JEXL 3 only; JEXL 2 reads their characters as separate operators.
+/// Whether the dialect has the operator. JEXL 2 reads the characters of JEXL 3's additional operators as separate
+/// operators.
 fn sign_exists(sign: &str, dialect: Dialect) -> bool {
     match sign {
         "=^" | "=$" | "!^" | "!$" | "??" | "?." | ".." | "..." | "->" | "+=" | "-=" | "*=" | "/=" | "%="
@@ -50,7 +51,7 @@ pub(in crate::jvm) struct Scanner<'t> {
     newline: bool,
 }
 
-/// The tokens of a text.
+/// Splits a script into tokens.
 pub(in crate::jvm) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Token>, ScriptError> {
     let mut scanner =
         Scanner { text, dialect, at: 0, tokens: Vec::new(), brackets: Vec::new(), newline: false };
@@ -61,7 +62,7 @@ pub(in crate::jvm) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Token>, S
 /// The names in a script that has been parsed.
 pub(in crate::jvm) fn identifiers(text: &str, dialect: Dialect) -> Identifiers {
     let mut found = Identifiers::default();
-    // The script was cut into tokens before; an error has no more names.
+    // The script has been scanned successfully before, so that an error is not expected here.
     for token in scan(text, dialect).unwrap_or_default() {
         match token.kind {
             TokenKind::Name(name) => found.add(&name),
@@ -123,7 +124,7 @@ impl Scanner<'_> {
                 Some('#') if self.byte(1) == b'#' => self.skip_line(),
                 Some('/') if self.byte(1) == b'*' => {
                     let Some(len) = self.rest()[2..].find("*/") else {
-                        return Err(syntax(self.text, self.at, "the comment has no end"));
+                        return Err(syntax(self.text, self.at, "the comment is not closed"));
                     };
                     self.at += len + 4;
                 }
@@ -150,7 +151,7 @@ impl Scanner<'_> {
             SIGNS.iter().find(|sign| self.rest().starts_with(**sign) && sign_exists(sign, self.dialect));
         let Some(sign) = found else {
             let c = self.peek().unwrap_or(' ');
-            return Err(syntax(self.text, at, format!("`{c}` is no part of the language")));
+            return Err(syntax(self.text, at, format!("unexpected character `{c}`")));
         };
         match *sign {
             "(" | "[" | "{" => {
@@ -164,7 +165,7 @@ impl Scanner<'_> {
                     _ => b'{',
                 };
                 if self.brackets.last() != Some(&open) {
-                    return Err(syntax(self.text, at, format!("`{sign}` closes nothing")));
+                    return Err(syntax(self.text, at, format!("`{sign}` has no matching opening bracket")));
                 }
                 self.push(TokenKind::Sign(sign), at);
                 self.brackets.pop();
@@ -207,7 +208,7 @@ impl Scanner<'_> {
         let letter_after_point =
             bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_alphabetic);
         if letter_after_point {
-            return Err(unsupported(self.text, end, "a point behind a number"));
+            return Err(unsupported(self.text, end, "a point after a number"));
         }
         let plain = &self.text[at..end];
         let short = plain.starts_with('.') || !plain.contains('.');
@@ -215,8 +216,8 @@ impl Scanner<'_> {
             && ((short && self.dialect == Dialect::Jexl2)
                 || plain.starts_with('.') && !plain.contains(['e', 'E']))
         {
-            // Both versions want digits before the point.
-            return Err(unsupported(self.text, at, "this way to write a number"));
+            // Both versions require digits before the point.
+            return Err(unsupported(self.text, at, "this number format"));
         }
         let suffix = bytes.get(end).map_or(0, u8::to_ascii_lowercase);
         let too_long = || unsupported(self.text, at, "a number of this length");
@@ -230,17 +231,17 @@ impl Scanner<'_> {
                 return Err(unsupported(self.text, end, "this suffix of a number"));
             }
             _ if real => (Value::Double(plain.parse().map_err(|_| too_long())?), 0),
-            _ => (self.whole(at, plain)?, 0),
+            _ => (self.integer(at, plain)?, 0),
         };
         self.at = end + suffix_len;
         self.finish_number(at, value)
     }
 
-    fn whole(&self, at: usize, plain: &str) -> Result<Value, ScriptError> {
+    fn integer(&self, at: usize, plain: &str) -> Result<Value, ScriptError> {
         let octal = plain.len() > 1 && plain.starts_with('0');
         let value = if octal {
             i128::from_str_radix(plain, 8).map_err(|_| {
-                syntax(self.text, at, format!("`{plain}` begins with 0 but is no octal number"))
+                syntax(self.text, at, format!("`{plain}` begins with 0 but is not an octal number"))
             })?
         } else {
             parse_wide(plain).ok_or_else(|| unsupported(self.text, at, "a number of this length"))?
@@ -253,7 +254,7 @@ impl Scanner<'_> {
 
     fn finish_number(&mut self, at: usize, value: Value) -> Result<(), ScriptError> {
         if self.peek().is_some_and(is_name_part) {
-            return Err(syntax(self.text, self.at, "a number runs into a name"));
+            return Err(syntax(self.text, self.at, "a name directly after a number"));
         }
         self.push(TokenKind::Literal(value), at);
         Ok(())
@@ -265,12 +266,12 @@ impl Scanner<'_> {
         let mut current = String::new();
         loop {
             let Some(c) = self.peek() else {
-                return Err(syntax(self.text, at, "the text has no closing quote"));
+                return Err(syntax(self.text, at, "the string has no closing quote"));
             };
             match c {
                 _ if c == quote => break,
                 '\n' | '\r' => {
-                    return Err(syntax(self.text, at, "the text has no closing quote in its line"));
+                    return Err(syntax(self.text, at, "the string has no closing quote on its line"));
                 }
                 '\\' => self.escape(quote, &mut current)?,
                 _ => {
@@ -284,12 +285,12 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// `\n` and its like; the backslash is next.
+    /// Reads an escape sequence such as `\n`; the next character is the backslash.
     fn escape(&mut self, quote: char, out: &mut String) -> Result<(), ScriptError> {
         let at = self.at;
         self.at += 1;
         let Some(c) = self.peek() else {
-            return Err(syntax(self.text, at, "the text has no closing quote"));
+            return Err(syntax(self.text, at, "the string has no closing quote"));
         };
         self.at += c.len_utf8();
         match c {
@@ -300,14 +301,14 @@ impl Scanner<'_> {
                     .and_then(|hex| u32::from_str_radix(hex, 16).ok())
                     .and_then(char::from_u32);
                 let Some(code) = code else {
-                    return Err(unsupported(self.text, at, "this escape in a text"));
+                    return Err(unsupported(self.text, at, "this escape sequence"));
                 };
                 self.at += 4;
                 out.push(code);
             }
             '\\' => out.push('\\'),
             _ if c == quote => out.push(c),
-            // JEXL 2 keeps the backslash before all others, JEXL 3 before those that mean nothing.
+            // JEXL 2 leaves the backslash before every other character, JEXL 3 only before those that are not escape sequences.
             _ if self.dialect == Dialect::Jexl2 => out.extend(['\\', c]),
             'b' => out.push('\u{8}'),
             't' => out.push('\t'),

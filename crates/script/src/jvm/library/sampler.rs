@@ -65,7 +65,8 @@ pub const OFFERS: &[Offer] = &[
 ];
 
 /// Members of `sampler` that any sampler has.
-pub const OF_ANY_SAMPLER: &[&str] = &["getName", "name", "getThreadName", "threadName", "getClass", "class"];
+pub const MEMBERS_OF_ANY_SAMPLER: &[&str] =
+    &["getName", "name", "getThreadName", "threadName", "getClass", "class"];
 
 fn library(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))

@@ -10,7 +10,7 @@ use super::super::tree::{Base, Definition, Expr, Field, Function, Item, Kind, Na
 use super::Parser;
 use crate::ScriptError;
 
-/// Methods that change how Groovy treats an object, which this interpreter does not call.
+/// Methods by which a class changes how Groovy's operators and properties work; the interpreter does not call them.
 const SPECIAL_METHODS: &[&str] = &[
     "equals",
     "hashCode",
@@ -37,9 +37,11 @@ const SPECIAL_METHODS: &[&str] = &[
 /// Interfaces without methods.
 const INTERFACES: &[&str] = &["Serializable", "Cloneable"];
 
-/// Most classes that a script defines, classes above one of them, and fields or methods of one.
+/// Maximum number of classes that a script defines.
 const CLASSES_MAX: usize = 1_000;
-const ABOVE_MAX: usize = 100;
+/// Maximum number of supertypes of a class.
+const SUPERTYPES_MAX: usize = 100;
+/// Maximum number of fields, and of methods, of a class.
 const MEMBERS_MAX: usize = 10_000;
 
 /// Modifiers of a class member.
@@ -51,14 +53,14 @@ struct Modifiers {
     has_visibility: bool,
 }
 
-/// What a class stands on: the classes above it, and the nearest of them that is no interface.
+/// The supertypes of a class, nearest first, and the one that `super` refers to.
 #[derive(Default)]
-struct Above {
+struct Supertypes {
     classes: Vec<Class>,
     parent: Option<Class>,
 }
 
-/// The methods and fields parsed so far of a class.
+/// The members of a class that have been parsed so far.
 #[derive(Default)]
 struct Members {
     fields: Vec<Field>,
@@ -68,7 +70,7 @@ struct Members {
 }
 
 impl Parser<'_> {
-    /// Finds the names of the script's classes: they may be used before they are defined.
+    /// Collects the names of the script's classes, which may be used before they are defined.
     pub(super) fn find_classes(&mut self) -> Result<(), ScriptError> {
         for at in 1..self.tokens.len() {
             let (Word::Name(word), Word::Name(name)) = (&self.tokens[at - 1].word, &self.tokens[at].word)
@@ -87,7 +89,7 @@ impl Parser<'_> {
             }
             let class = Class::own(name).filter(|_| self.own_classes.len() < CLASSES_MAX);
             let Some(class) = class else {
-                return Err(unsupported(self.text, self.tokens[at].at, "so many classes"));
+                return Err(unsupported(self.text, self.tokens[at].at, "a script with so many classes"));
             };
             if self.imports.insert(name.to_string(), Some(class)).is_some() {
                 let what = format!("a second class `{name}`");
@@ -114,11 +116,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `class P { … }`, at the word.
+    /// Parses `class P { … }`; the current token is `class`, `interface`, `enum` or `abstract`.
     pub(super) fn class_definition(&mut self) -> Result<(), ScriptError> {
         let outer = self.in_class.clone();
-        if self.closures > 0 || self.depth > 1 && outer.is_none() {
-            return self.refuse("a class inside of something");
+        if self.closure_depth > 0 || self.depth > 1 && outer.is_none() {
+            return self.refuse("a class inside a block or a closure");
         }
         self.accept_word("abstract");
         let is_enum = self.is_word("enum");
@@ -129,13 +131,13 @@ impl Parser<'_> {
             return Err(unsupported(self.text, at, format!("the class `{name}`")));
         };
         if self.is("<") {
-            return self.refuse("a class with `<`");
+            return self.refuse("a generic class");
         }
-        let above = self.above()?;
+        let supertypes = self.supertypes()?;
         self.expect("{")?;
         let mut members = Members::default();
         self.in_class = Some(name);
-        let outer_parent = std::mem::replace(&mut self.parent_class, above.parent);
+        let outer_parent = std::mem::replace(&mut self.parent_class, supertypes.parent);
         let constants = if is_enum { self.constants()? } else { Vec::new() };
         while !self.accept("}") {
             if matches!(self.peek(), Word::End) {
@@ -148,14 +150,14 @@ impl Parser<'_> {
         }
         self.in_class = outer;
         self.parent_class = outer_parent;
-        self.inherit(&above, is_enum, &mut members);
+        self.inherit(&supertypes, is_enum, &mut members);
         let Members { fields, methods, constructors, without_body } = members;
         let definition = Definition {
             class,
             fields,
             methods,
             constructors,
-            above: above.classes,
+            above: supertypes.classes,
             without_body,
             constants,
         };
@@ -163,65 +165,69 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `extends A implements B, C`
-    fn above(&mut self) -> Result<Above, ScriptError> {
-        let mut above = Above::default();
+    /// Parses `extends A implements B, C`.
+    fn supertypes(&mut self) -> Result<Supertypes, ScriptError> {
+        let mut supertypes = Supertypes::default();
         for word in ["extends", "implements"] {
             if !self.accept_word(word) {
                 continue;
             }
             loop {
-                self.one_above(&mut above)?;
-                if above.classes.len() > ABOVE_MAX {
-                    return self.refuse(format!("a class with more than {ABOVE_MAX} above it"));
+                self.supertype(&mut supertypes)?;
+                if supertypes.classes.len() > SUPERTYPES_MAX {
+                    return self.refuse(format!("a class with more than {SUPERTYPES_MAX} supertypes"));
                 }
                 if !self.accept(",") {
                     break;
                 }
             }
         }
-        Ok(above)
+        Ok(supertypes)
     }
 
-    fn one_above(&mut self, above: &mut Above) -> Result<(), ScriptError> {
+    fn supertype(&mut self, supertypes: &mut Supertypes) -> Result<(), ScriptError> {
         if INTERFACES.iter().any(|known| self.is_word(known)) {
             self.advance();
             return Ok(());
         }
         let at = self.place();
-        let class = match self.type_here() {
+        let class = match self.optional_type() {
             Some(Type { base: Base::Class(class), .. }) => class,
             Some(Type { base: Base::Any, .. }) => return Ok(()),
-            _ => return self.refuse("a class below this one"),
+            _ => return self.refuse("a subclass of this type"),
         };
         if !class.is_own() {
             let is_exception = class.is_a(Class::known("Throwable"));
             if !is_exception && !functional::is_interface(class.name()) {
-                let what = format!("a class below `{}`", class.name());
+                let what = format!("a subclass of `{}`", class.name());
                 return Err(unsupported(self.text, at, what));
             }
-            above.classes.push(class);
+            supertypes.classes.push(class);
             if is_exception {
-                above.parent = Some(class);
+                supertypes.parent = Some(class);
             }
             return Ok(());
         }
         let Some(definition) = self.classes.iter().find(|known| known.class == class) else {
-            let what = format!("a class below `{}`, which is defined further down,", class.name());
+            let what = format!("a subclass of `{}`, which is defined further down,", class.name());
             return Err(unsupported(self.text, at, what));
         };
-        above.classes.push(class);
-        above.classes.extend(&definition.above);
-        // Interfaces have neither fields nor constructors, so that they change nothing as a parent.
-        above.parent = above.parent.or(Some(class));
+        supertypes.classes.push(class);
+        supertypes.classes.extend(&definition.above);
+        // An interface as the parent has no effect, since it has neither fields nor constructors.
+        supertypes.parent = supertypes.parent.or(Some(class));
         Ok(())
     }
 
-    /// Adds what the class has of those above it.
-    fn inherit(&mut self, above: &Above, is_enum: bool, members: &mut Members) {
+    /// Adds the inherited fields and methods, and the fields of enumerations and exceptions.
+    fn inherit(&mut self, supertypes: &Supertypes, is_enum: bool, members: &mut Members) {
         let names: &[&str] = if is_enum {
             &["$name", "$ordinal"]
-        } else if above.classes.iter().any(|class| !class.is_own() && class.is_a(Class::known("Throwable"))) {
+        } else if supertypes
+            .classes
+            .iter()
+            .any(|class| !class.is_own() && class.is_a(Class::known("Throwable")))
+        {
             &["$message", "$cause"]
         } else {
             &[]
@@ -237,7 +243,7 @@ impl Parser<'_> {
                 is_final: false,
             });
         }
-        for class in &above.classes {
+        for class in &supertypes.classes {
             let Some(definition) = self.classes.iter().find(|known| known.class == *class) else { continue };
             for field in definition.fields.iter().filter(|field| !field.is_static) {
                 if !members.fields.iter().any(|known| known.name == field.name) {
@@ -248,12 +254,12 @@ impl Parser<'_> {
         }
     }
 
-    /// `A(1), B(2);` at the beginning of an enumeration.
+    /// Parses the constants `A(1), B(2);` at the beginning of an enumeration.
     fn constants(&mut self) -> Result<Vec<(Name, Vec<Item>)>, ScriptError> {
         let mut constants = Vec::new();
         while let Word::Name(name) = self.peek().clone() {
             if !matches!(self.ahead(1), Word::Sign("(" | "," | ";" | "}" | "{"))
-                && !self.tokens[self.at + 1].fresh
+                && !self.tokens[self.at + 1].after_newline
             {
                 break;
             }
@@ -261,7 +267,7 @@ impl Parser<'_> {
             self.declared.insert(name.clone());
             let items = if self.is("(") { self.arguments()? } else { Vec::new() };
             if self.is("{") {
-                return self.refuse("a constant with a body");
+                return self.refuse("an enumeration constant with a body");
             }
             constants.push((self.id(&name), items));
             if !self.accept(",") {
@@ -272,7 +278,7 @@ impl Parser<'_> {
         Ok(constants)
     }
 
-    /// `super.method(…)` or `super(…)`, at the word.
+    /// Parses `super.method(…)` or `super(…)`; the current token is `super`.
     pub(in crate::jvm) fn super_call(&mut self) -> Result<Expr, ScriptError> {
         let at = self.place() as u32;
         let Some(parent) = self.parent_class else { return self.refuse("`super`") };
@@ -313,12 +319,12 @@ impl Parser<'_> {
             return self.annotation().map(|_| ());
         }
         if self.is("{") {
-            return self.refuse("a block that initializes");
+            return self.refuse("an initializer block");
         }
         let at = self.place();
         let modifiers = self.modifiers()?;
         if self.is("{") {
-            return self.refuse("a block that initializes");
+            return self.refuse("an initializer block");
         }
         if ["class", "interface", "enum"].iter().any(|word| self.is_word(word))
             && matches!(self.ahead(1), Word::Name(_))
@@ -335,7 +341,7 @@ impl Parser<'_> {
             }
             return self.add_method(members, function, modifiers.is_static, at);
         }
-        let declared = match self.type_here() {
+        let declared = match self.optional_type() {
             Some(declared) if matches!(self.peek(), Word::Name(_)) => declared,
             // `final x = 5`
             _ if modifiers.any && matches!(self.ahead(1), Word::Sign("=")) => Type::ANY,
@@ -370,13 +376,17 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A method of an interface, which classes below it have.
+    /// Skips the rest of a method without a body, which classes that implement the interface define.
     fn without_body(&mut self) -> Result<(), ScriptError> {
         self.expect("(")?;
         self.parameters(")")?;
         self.expect(")")?;
         if self.accept_word("throws") {
-            while !self.is(";") && !self.is("}") && !self.token().fresh && !matches!(self.peek(), Word::End) {
+            while !self.is(";")
+                && !self.is("}")
+                && !self.token().after_newline
+                && !matches!(self.peek(), Word::End)
+            {
                 self.advance();
             }
         }
@@ -404,7 +414,7 @@ impl Parser<'_> {
         at: usize,
     ) -> Result<(), ScriptError> {
         if SPECIAL_METHODS.contains(&&*function.name) && !is_static {
-            let what = format!("a class with a method `{}` of its own", function.name);
+            let what = format!("a class that defines the method `{}`", function.name);
             return Err(unsupported(self.text, at, what));
         }
         members.methods.push((function, is_static));

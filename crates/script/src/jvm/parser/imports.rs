@@ -8,7 +8,7 @@ use super::Parser;
 use crate::ScriptError;
 
 impl Parser<'_> {
-    /// `import a.b.C`, at the word.
+    /// Parses `import a.b.C`; the current token is `import`.
     pub(super) fn import(&mut self) -> Result<(), ScriptError> {
         let at = self.place();
         self.advance();
@@ -42,7 +42,7 @@ impl Parser<'_> {
         self.end_of_statement()
     }
 
-    /// `import static java.lang.Math.max as most`, behind the two words.
+    /// Parses `import static java.lang.Math.max as most`; `import static` has been read.
     fn import_static(&mut self, at: usize) -> Result<(), ScriptError> {
         let mut class = self.any_name()?.to_string();
         let mut member = None;
@@ -68,7 +68,7 @@ impl Parser<'_> {
         };
         match member {
             None => self.static_classes.push(found),
-            // BeanShell imports all static members of a class or none.
+            // BeanShell can import only all static members of a class.
             Some(_) if !self.groovy() => {
                 return Err(unsupported(self.text, at, "`import static` of one member in BeanShell"));
             }

@@ -5,7 +5,7 @@ use super::super::tree::{Expr, Item, Kind, Name, Stmt, Type};
 use super::Parser;
 use crate::ScriptError;
 
-/// The loop with a body that ends `continue label`.
+/// Labels the body of a loop, so that `continue label` ends it.
 fn with_label(label: Name, statement: Stmt) -> Stmt {
     let body = |body: Box<Stmt>| Box::new(Stmt::Labelled(label, true, body));
     match statement {
@@ -18,7 +18,7 @@ fn with_label(label: Name, statement: Stmt) -> Stmt {
 }
 
 impl Parser<'_> {
-    /// `name: statement` or `(a, b) = …`; whether one of them was here.
+    /// Parses `name: statement` or `(a, b) = …`; returns whether there was such a statement.
     pub(super) fn label_or_assignments(&mut self, out: &mut Vec<Stmt>) -> Result<bool, ScriptError> {
         if !self.groovy() {
             return Ok(false);
@@ -56,7 +56,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// How many names are assigned here: `(a, b) =`.
+    /// The number of names in `(a, b) =`, if such an assignment begins at the current token.
     fn targets_ahead(&self) -> Option<usize> {
         if !self.is("(") {
             return None;
@@ -76,8 +76,8 @@ impl Parser<'_> {
         None
     }
 
-    /// `break label` or `continue label`, at the label.
-    pub(super) fn leave(&mut self, is_break: bool, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+    /// Parses `break label` or `continue label`; the current token is the label.
+    pub(super) fn labelled_jump(&mut self, is_break: bool, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
         if !self.groovy() {
             return self.refuse("a label");
         }
@@ -86,7 +86,7 @@ impl Parser<'_> {
         self.end_of_statement()
     }
 
-    /// The declarations of `try (…)`, at the parenthesis.
+    /// Parses the declarations of `try (…)`; the current token is the parenthesis.
     pub(super) fn resources(&mut self) -> Result<Vec<(Name, Type, Expr)>, ScriptError> {
         self.expect("(")?;
         let mut resources = Vec::new();
@@ -94,7 +94,7 @@ impl Parser<'_> {
             self.skip_modifiers();
             let declared = match (self.peek(), self.ahead(1)) {
                 (Word::Name(_), Word::Sign("=")) => Type::ANY,
-                _ => match self.type_here() {
+                _ => match self.optional_type() {
                     Some(declared) => declared,
                     None => return self.refuse("this type of a resource"),
                 },
@@ -112,8 +112,8 @@ impl Parser<'_> {
     }
 }
 
-/// The body of a `try` with resources, which are closed in reverse order.
-pub(super) fn closing(resources: Vec<(Name, Type, Expr)>, body: Vec<Stmt>) -> Vec<Stmt> {
+/// The body of a `try` with resources as nested `try` statements, which close the resources in reverse order.
+pub(super) fn close_resources(resources: Vec<(Name, Type, Expr)>, body: Vec<Stmt>) -> Vec<Stmt> {
     resources.into_iter().rev().fold(body, |body, (name, declared, value)| {
         let at = value.at;
         let resource = Box::new(Expr { at, kind: Kind::Name(name) });

@@ -6,18 +6,16 @@ use super::super::classes::Class;
 use super::super::diagnostic::unsupported;
 use super::super::lexer::Word;
 use super::super::tree::{Base, Catch, Expr, Function, Item, Kind, Parameter, Stmt, Type};
-use super::labels::closing;
+use super::labels::close_resources;
 use super::{Parser, is_in};
 use crate::ScriptError;
 
 impl Parser<'_> {
-    // Statements.
-
     pub(super) fn end_of_statement(&mut self) -> Result<(), ScriptError> {
         if self.accept(";") || matches!(self.peek(), Word::End) || self.is("}") {
             return Ok(());
         }
-        if self.groovy() && (self.token().fresh || self.is_word("else")) {
+        if self.groovy() && (self.token().after_newline || self.is_word("else")) {
             return Ok(());
         }
         Err(self.unexpected("the end of the statement"))
@@ -32,7 +30,7 @@ impl Parser<'_> {
             }
             self.statement_into(&mut statements)?;
         }
-        self.check_twice(&statements)?;
+        self.check_duplicates(&statements)?;
         Ok(statements)
     }
 
@@ -42,7 +40,7 @@ impl Parser<'_> {
         Ok(if statements.len() == 1 { statements.remove(0) } else { Stmt::Block(statements) })
     }
 
-    /// One statement; a declaration of several variables is several.
+    /// Parses a statement. A declaration of several variables yields several statements.
     pub(in crate::jvm) fn statement_into(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
         self.enter()?;
         let outcome = self.statement_within(out);
@@ -85,7 +83,7 @@ impl Parser<'_> {
         match &*word {
             "import" => return self.import(),
             "package" => {
-                while !self.accept(";") && !self.token().fresh && !matches!(self.peek(), Word::End) {
+                while !self.accept(";") && !self.token().after_newline && !matches!(self.peek(), Word::End) {
                     self.advance();
                 }
                 return Ok(());
@@ -130,7 +128,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A loop other than `while`, or a statement that leaves a block; else a declaration or an expression.
+    /// Parses statements other than `if` and `while`: other loops, jumps, and declarations or expressions.
     fn jump_or_loop(&mut self, word: &str, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
         match word {
             "for" => {
@@ -142,21 +140,21 @@ impl Parser<'_> {
                 out.push(statement);
             }
             "try" => {
-                let statement = self.attempt()?;
+                let statement = self.try_statement()?;
                 out.push(statement);
             }
             "return" => {
                 self.advance();
                 let ends = matches!(self.peek(), Word::End | Word::Sign(";" | "}"))
-                    || (self.groovy() && self.token().fresh);
+                    || (self.groovy() && self.token().after_newline);
                 let value = if ends { None } else { Some(self.expression()?) };
                 out.push(Stmt::Return(value));
                 self.end_of_statement()?;
             }
             "break" | "continue" => {
                 self.advance();
-                if matches!(self.peek(), Word::Name(_)) && !self.token().fresh {
-                    return self.leave(word == "break", out);
+                if matches!(self.peek(), Word::Name(_)) && !self.token().after_newline {
+                    return self.labelled_jump(word == "break", out);
                 }
                 out.push(if word == "break" { Stmt::Break } else { Stmt::Continue });
                 self.end_of_statement()?;
@@ -196,7 +194,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads an annotation and gives its name.
+    /// Parses an annotation and returns its name.
     pub(in crate::jvm) fn annotation(&mut self) -> Result<Arc<str>, ScriptError> {
         self.expect("@")?;
         let mut name = self.any_name()?;
@@ -214,7 +212,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// Words before a declaration that change nothing here.
+    /// Skips modifiers of a declaration, which have no effect here; returns whether there were any.
     pub(in crate::jvm) fn skip_modifiers(&mut self) -> bool {
         let mut any = false;
         while matches!(self.peek(), Word::Name(name) if matches!(&**name, "final" | "static" | "public" | "private" | "protected"))
@@ -247,9 +245,9 @@ impl Parser<'_> {
             self.advance();
             return self.method(name, Type::ANY, out);
         }
-        if let Some(declared) = self.type_here() {
+        if let Some(declared) = self.optional_type() {
             if let Word::Name(name) = self.peek().clone()
-                && !self.token().fresh
+                && !self.token().after_newline
                 && !self.is_operator(&name)
             {
                 match self.ahead(1).clone() {
@@ -260,7 +258,7 @@ impl Parser<'_> {
                     Word::Sign("=" | ";" | "," | "}" | "[") | Word::End => {
                         return self.declarations(declared, out);
                     }
-                    _ if self.groovy() && self.tokens[self.at + 1].fresh => {
+                    _ if self.groovy() && self.tokens[self.at + 1].after_newline => {
                         return self.declarations(declared, out);
                     }
                     _ => {}
@@ -286,7 +284,8 @@ impl Parser<'_> {
         self.expression_statement(out)
     }
 
-    /// Two names in a row: in Groovy a call where the first begins with a small letter, `name user`.
+    /// Whether the current token, which is followed by a name, may be a call without parentheses: `name user`. In Groovy it is
+    /// one if the first name begins with a lower-case letter.
     fn calls_without_parentheses(&self) -> bool {
         let Some(Word::Name(first)) = self.tokens.get(self.at).map(|token| &token.word) else { return false };
         self.groovy() && first.starts_with(|c: char| c.is_ascii_lowercase())
@@ -311,14 +310,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parameters up to `end`, which stays.
+    /// Parses parameters up to `end`, which is not consumed.
     pub(in crate::jvm) fn parameters(&mut self, end: &str) -> Result<Vec<Parameter>, ScriptError> {
         let mut parameters = Vec::new();
         while !self.is(end) {
             self.skip_modifiers();
             let typed = matches!(self.ahead(1), Word::Name(_) | Word::Sign("<" | "." | "[" | "..."));
             let declared = if typed {
-                match self.type_here() {
+                match self.optional_type() {
                     Some(declared) => declared,
                     None => return self.refuse("this type of a parameter"),
                 }
@@ -327,7 +326,7 @@ impl Parser<'_> {
             };
             let is_rest = self.accept("...");
             let declared = if is_rest {
-                Type { arrays: self.one_more_dimension(declared.arrays)?, ..declared }
+                Type { arrays: self.add_dimension(declared.arrays)?, ..declared }
             } else {
                 declared
             };
@@ -352,11 +351,11 @@ impl Parser<'_> {
             while self.is("[") && matches!(self.ahead(1), Word::Sign("]")) {
                 self.advance();
                 self.advance();
-                declared.arrays = self.one_more_dimension(declared.arrays)?;
+                declared.arrays = self.add_dimension(declared.arrays)?;
             }
             let value = if self.accept("=") {
                 if declared.arrays > 0 && self.is("{") {
-                    Some(self.array_of(declared)?)
+                    Some(self.array_literal(declared)?)
                 } else {
                     Some(self.expression()?)
                 }
@@ -364,14 +363,14 @@ impl Parser<'_> {
                 None
             };
             if matches!(declared.base, Base::Int | Base::Long) && !declared.boxed && declared.arrays == 0 {
-                self.whole.insert(name);
+                self.integers.insert(name);
             }
             let number = matches!(
                 declared.base,
                 Base::Int | Base::Long | Base::Short | Base::Double | Base::Float | Base::Char
             );
             if declared.boxed && number && declared.arrays == 0 {
-                self.boxed.insert(name);
+                self.boxed_numbers.insert(name);
             }
             if matches!(declared.base, Base::Double | Base::Float) && !declared.boxed {
                 self.doubles.insert(name);
@@ -391,8 +390,8 @@ impl Parser<'_> {
         self.end_of_statement()
     }
 
-    /// `{1, 2}`
-    pub(in crate::jvm) fn array_of(&mut self, declared: Type) -> Result<Expr, ScriptError> {
+    /// Parses an array literal: `{1, 2}`.
+    pub(in crate::jvm) fn array_literal(&mut self, declared: Type) -> Result<Expr, ScriptError> {
         let at = self.place() as u32;
         self.enter()?;
         self.expect("{")?;
@@ -400,7 +399,7 @@ impl Parser<'_> {
         let mut items = Vec::new();
         while !self.accept("}") {
             items.push(if inner.arrays > 0 && self.is("{") {
-                self.array_of(inner)?
+                self.array_literal(inner)?
             } else {
                 self.expression()?
             });
@@ -417,7 +416,7 @@ impl Parser<'_> {
         let mut targets = Vec::new();
         while !self.accept(")") {
             let typed = matches!(self.ahead(1), Word::Name(_));
-            let declared = if typed { self.type_here().unwrap_or(Type::ANY) } else { Type::ANY };
+            let declared = if typed { self.optional_type().unwrap_or(Type::ANY) } else { Type::ANY };
             let name = self.any_name()?;
             targets.push((self.id(&name), declared));
             if !self.accept(",") && !self.is(")") {
@@ -435,13 +434,13 @@ impl Parser<'_> {
         self.expect("(")?;
         let (start, groovy) = (self.at, self.groovy());
         self.skip_modifiers();
-        let between = |word: &Word| matches!(word, Word::Sign(":")) || groovy && is_in(word);
+        let separates = |word: &Word| matches!(word, Word::Sign(":")) || groovy && is_in(word);
         let declared = match (self.peek(), self.ahead(1)) {
-            (Word::Name(_), next) if between(next) => Some(Type::ANY),
-            _ => self.type_here(),
+            (Word::Name(_), next) if separates(next) => Some(Type::ANY),
+            _ => self.optional_type(),
         };
         if let (Some(declared), Word::Name(name)) = (declared, self.peek().clone())
-            && between(self.ahead(1))
+            && separates(self.ahead(1))
         {
             self.advance();
             self.advance();
@@ -504,10 +503,10 @@ impl Parser<'_> {
         Ok(Stmt::Switch(value, cases))
     }
 
-    fn attempt(&mut self) -> Result<Stmt, ScriptError> {
+    fn try_statement(&mut self) -> Result<Stmt, ScriptError> {
         self.advance();
         let resources = if self.is("(") { self.resources()? } else { Vec::new() };
-        let body = closing(resources, self.block()?);
+        let body = close_resources(resources, self.block()?);
         let mut catches = Vec::new();
         while self.accept_word("catch") {
             self.expect("(")?;
@@ -516,7 +515,7 @@ impl Parser<'_> {
             if !matches!(self.ahead(1), Word::Sign(")")) {
                 loop {
                     let at = self.place();
-                    match self.type_here() {
+                    match self.optional_type() {
                         Some(Type { base: Base::Class(class), .. }) => classes.push(class),
                         _ => {
                             let mut name = self.any_name()?.to_string();
@@ -524,7 +523,7 @@ impl Parser<'_> {
                                 name.push('.');
                                 name.push_str(&self.any_name()?);
                             }
-                            // An exception that nothing here throws is never caught.
+                            // An exception class that the library lacks is never thrown, so its `catch` never applies.
                             let unknown = self.imports.get(&name) == Some(&None) || name.contains('.');
                             if !unknown || !name.ends_with("Exception") {
                                 return Err(unsupported(self.text, at, format!("the class `{name}`")));
@@ -556,7 +555,7 @@ impl Parser<'_> {
         self.end_of_statement()
     }
 
-    /// Groovy's `println x` and `log.info "x"`: a call without parentheses.
+    /// Parses the arguments of a call without parentheses: Groovy's `println x` and `log.info "x"`.
     fn command(&mut self, expr: Expr) -> Result<Expr, ScriptError> {
         let begins = match self.peek() {
             Word::Name(name) => {
@@ -565,7 +564,7 @@ impl Parser<'_> {
             Word::Literal(_) | Word::Join(_) => true,
             _ => false,
         };
-        if self.token().fresh || !begins {
+        if self.token().after_newline || !begins {
             return Ok(expr);
         }
         let at = expr.at;

@@ -1,25 +1,25 @@
-//! What the words of a script tell about its names before it is parsed, found in one pass.
+//! How a script uses its names, collected from its tokens in one pass before parsing.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::lexer::{Token, Word};
 
-/// How the script uses its names anywhere.
+/// How the whole script uses its names.
 #[derive(Default)]
 pub(in crate::jvm) struct Uses {
-    /// Names that the script assigns itself.
+    /// Names that the script assigns.
     assigned: HashSet<Arc<str>>,
-    /// Names that are made with `new …Builder`.
+    /// Names that are assigned a `new …Builder`.
     builders: HashSet<Arc<str>>,
     /// Names of methods that the script defines.
     methods: HashSet<Arc<str>>,
-    /// Places of opening parentheses that are followed by the body of a method.
+    /// Indices of the opening parentheses of parameter lists that are followed by a method's body.
     with_body: HashSet<usize>,
 }
 
 impl Uses {
-    pub(super) fn of(tokens: &[Token]) -> Self {
+    pub(super) fn from_tokens(tokens: &[Token]) -> Self {
         let mut uses = Self { with_body: with_body(tokens), ..Self::default() };
         for (at, pair) in tokens.windows(2).enumerate() {
             let Word::Name(name) = &pair[0].word else { continue };
@@ -47,7 +47,7 @@ impl Uses {
         self.assigned.contains(name)
     }
 
-    /// Whether the name is made with `new …Builder`.
+    /// Whether the name is assigned a `new …Builder`.
     pub fn makes_builder(&self, name: &str) -> bool {
         self.builders.contains(name)
     }
