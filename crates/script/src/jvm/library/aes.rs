@@ -1,9 +1,9 @@
-//! The block cipher AES (FIPS 197), for scripts that encrypt parts of their requests. It is not made for secrets of this
-//! program: its time depends on the key.
+//! The block cipher AES (FIPS 197), for scripts that encrypt parts of their requests. Its running time depends on the key,
+//! so it must not be used for secrets of this program.
 
 use std::sync::OnceLock;
 
-/// A key and what its rounds need of it.
+/// The round keys of a key.
 #[derive(Debug, Clone)]
 pub struct Key(Vec<[u8; 16]>);
 
@@ -109,7 +109,7 @@ impl Key {
     }
 }
 
-/// Multiplies each column by a matrix whose rows are these factors, each turned by one.
+/// Multiplies each column by a matrix whose first row is `factors`; each further row is rotated by one more place.
 fn mix(block: &mut [u8], factors: [u8; 4]) {
     for column in block.chunks_exact_mut(4) {
         let old = [column[0], column[1], column[2], column[3]];
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_those_of_the_standard() {
+    fn blocks_match_the_examples_of_the_standard() {
         // FIPS 197, appendix C.
         let plain: Vec<u8> = (0..16).map(|at| at * 0x11).collect();
         for (len, expected) in [

@@ -1,4 +1,4 @@
-//! Classes of arrays, `int[].class`, as objects with a name.
+//! Classes of arrays, such as `int[].class`, as objects that return their name.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome};
@@ -12,12 +12,12 @@ use super::unknown;
 #[derive(Debug)]
 struct ArrayClass(Base);
 
-/// The class of arrays of that type.
+/// The class of the arrays with that type of items.
 pub fn of(base: Base) -> V {
     V::object(Object::Library(Box::new(ArrayClass(base))))
 }
 
-/// `getName()` of that class.
+/// The result of `getName()` of that class.
 pub fn name(base: Base) -> String {
     match base {
         Base::Int => "[I".into(),

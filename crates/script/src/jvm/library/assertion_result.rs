@@ -1,4 +1,4 @@
-//! The outcomes of a sample's assertions, `prev.getAssertionResults()`.
+//! The results of a sample's assertions: `prev.getAssertionResults()`.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome};
@@ -23,7 +23,7 @@ pub const OFFERS: &[Offer] = &[Offer {
 #[derive(Debug)]
 struct Judged(AssertionFacts);
 
-/// The outcomes as an array.
+/// The assertion results as an array.
 pub fn array(outcomes: Vec<AssertionFacts>) -> V {
     let object = |outcome| V::object(Object::Library(Box::new(Judged(outcome))));
     V::array(outcomes.into_iter().map(object).collect(), Base::Any)

@@ -78,13 +78,13 @@ fn library(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
-/// What a stream in memory has written, or has left to read.
+/// The bytes that a stream in memory has written, or has left to read.
 fn bytes_of(value: &V) -> Option<Vec<u8>> {
     let V::Object(object) = value else { return None };
     object.library()?.bytes()
 }
 
-/// Bytes that are written to memory.
+/// A `ByteArrayOutputStream`.
 #[derive(Debug)]
 struct Written(RefCell<Vec<u8>>);
 
@@ -139,22 +139,22 @@ impl Instance for Written {
     }
 }
 
-/// A stream of bytes that a connection has received; `failure` follows them.
+/// The input stream of a response body. Reading past the last of its bytes throws `failure`.
 pub fn input(bytes: Vec<u8>, failure: Option<Thrown>) -> V {
     library(Read { class: "InputStream", rest: RefCell::new(bytes), failure })
 }
 
-/// Bytes in memory that are read.
+/// An input stream whose bytes are in memory.
 #[derive(Debug)]
 struct Read {
     class: &'static str,
     rest: RefCell<Vec<u8>>,
-    /// What reading all of them ends with.
+    /// The exception that is thrown after the last byte.
     failure: Option<Thrown>,
 }
 
 impl Read {
-    /// All that is left.
+    /// Reads all remaining bytes.
     fn take(&self, machine: &mut Machine<'_>) -> Result<Vec<u8>, Fault> {
         machine.spend(self.rest.borrow().len() / 64)?;
         match &self.failure {
@@ -214,7 +214,7 @@ impl Instance for Read {
                 let text = self.take_text(machine, rest.first())?;
                 machine.invoke(&V::text(text), method, Vec::new())
             }
-            // Lines of streams count from 1.
+            // The lines of a stream are numbered from 1.
             ("eachLine", [rest @ .., V::Closure(_)]) => {
                 let reader = self.reader(machine, rest.first())?;
                 machine.invoke(&reader, method, arguments[arguments.len() - 1..].to_vec())
@@ -266,7 +266,7 @@ impl Read {
     }
 }
 
-/// `IOUtils.toString(stream, charset)` and its like.
+/// Static methods of `IOUtils`, such as `IOUtils.toString(stream, charset)`.
 fn io_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`IOUtils.{method}` with these arguments"));
     match (method, arguments) {
@@ -335,7 +335,7 @@ struct Cipher {
     name: String,
     has_chain: bool,
     has_padding: bool,
-    /// Whether it encrypts, its key, and the first block of a chain.
+    /// Whether it encrypts, its key, and the initialization vector.
     state: RefCell<Option<(bool, aes::Key, [u8; 16])>>,
     data: RefCell<Vec<u8>>,
 }
@@ -356,7 +356,7 @@ impl Cipher {
                 return Err(thrown("InvalidAlgorithmParameterException", message));
             }
             (None, true) if mode == 2 => return Err(thrown("InvalidKeyException", "Parameters missing")),
-            (None, true) => return Err(unsupported("a cipher that draws its first block")),
+            (None, true) => return Err(unsupported("a cipher that generates its initialization vector")),
             (None, false) => [0; 16],
         };
         self.state.replace(Some((mode == 1, key, block)));

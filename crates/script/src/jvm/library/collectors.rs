@@ -1,4 +1,4 @@
-//! `Collectors`: how a stream ends.
+//! `Collectors`, the terminal operations of a stream.
 
 use std::rc::Rc;
 
@@ -48,7 +48,8 @@ enum Collector {
     Set,
     Count,
     Map(V, V),
-    /// What groups, how a group ends, and whether there are groups for true and false only.
+    /// The closure that returns an item's group, the collector of each group, and whether the groups are true and false
+    /// (`partitioningBy`).
     Groups(V, Option<V>, bool),
     Joined {
         between: String,
@@ -62,7 +63,7 @@ impl Instance for Collector {
         Class::known("Collectors")
     }
 
-    /// `collect` with the items of a stream, which is how a list calls its collector.
+    /// Handles `collect` with the items of a stream: a list calls its collector this way.
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         let ("collect", [items]) = (method, arguments) else { return Err(unknown(object, method)) };
         let items = items.items().unwrap_or_default();

@@ -59,13 +59,13 @@ fn of_units(units: &[u16]) -> V {
     V::text(String::from_utf16_lossy(units))
 }
 
-/// A place of Commons Lang: counted from the end where it is negative, and within the text.
+/// An index of Commons Lang: a negative index counts from the end; the result is limited to the string's length.
 fn place(at: i64, len: usize) -> usize {
     let at = if at < 0 { at + len as i64 } else { at };
     usize::try_from(at).unwrap_or(0).min(len)
 }
 
-/// The least and greatest number of arguments of a method of `StringUtils`.
+/// The minimum and maximum number of arguments of a method of `StringUtils`.
 fn arity(method: &str) -> (usize, usize) {
     match method {
         "isAnyBlank" | "isNoneBlank" | "isAnyEmpty" | "isNoneEmpty" => (1, usize::MAX),
@@ -81,7 +81,7 @@ fn arity(method: &str) -> (usize, usize) {
     }
 }
 
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
+#[allow(clippy::too_many_lines, reason = "one arm for each form of a method")]
 fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`StringUtils.{method}` with these arguments"));
     let (least, most) = arity(method);
@@ -210,7 +210,7 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
     })
 }
 
-/// Methods that give a boolean, which null has no part in.
+/// Methods that return a boolean, for which null is a valid argument.
 fn tests(method: &str, arguments: &[V], first: Option<&str>, second: Option<&str>) -> Option<V> {
     let all = |fits: fn(char) -> bool| first.is_some_and(|own| !own.is_empty() && own.chars().all(fits));
     let both = |fits: fn(&str, &str) -> bool| match (first, second) {
@@ -251,7 +251,7 @@ fn tests(method: &str, arguments: &[V], first: Option<&str>, second: Option<&str
     }))
 }
 
-/// The place of a text in another, or −1.
+/// The index of a string in another, or −1.
 fn position(method: &str, own: &str, of: &str, from: Option<i64>) -> V {
     if method != "ordinalIndexOf" {
         return text_units::position(own, of, from, method == "lastIndexOf");
@@ -263,7 +263,7 @@ fn position(method: &str, own: &str, of: &str, from: Option<i64>) -> V {
     V::int(number.and_then(|number| places.nth(number)).map_or(-1, |at| at as i64))
 }
 
-/// The least number of changes that make one text the other.
+/// The Levenshtein distance: the minimum number of edits that turn one string into the other.
 fn distance(a: &[u16], b: &[u16]) -> i64 {
     let mut row: Vec<i64> = (0..=b.len() as i64).collect();
     for (i, x) in a.iter().enumerate() {
@@ -278,7 +278,7 @@ fn distance(a: &[u16], b: &[u16]) -> i64 {
     row[b.len()]
 }
 
-/// Methods of one text, and those with another text.
+/// Methods that take a string and optionally another string.
 fn changed(machine: &mut Machine<'_>, method: &str, own: &str, of: Option<&str>) -> Outcome {
     let split = |text: &str, by: &dyn Fn(char) -> bool| {
         let parts = text.split(by).filter(|part| !part.is_empty());
