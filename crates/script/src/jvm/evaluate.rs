@@ -413,7 +413,7 @@ fn call_function(machine: &mut Machine<'_>, name: &str, items: &[Item], frame: &
     if !known::is_function(name, machine.groovy()) {
         return Err(super::missing::command(name, &arguments));
     }
-    library::statics::function(machine, name, arguments)
+    library::statics::call_function(machine, name, arguments)
 }
 
 fn new_array(of: Type, counts: &[usize]) -> V {

@@ -4,7 +4,7 @@ mod names;
 
 pub(super) use names::{is_class_without_import, is_command_of_beanshell, is_function_of_groovy};
 
-use super::library::offers;
+use super::library::registry;
 
 /// Methods of any class.
 const METHODS: &str = "\
@@ -107,7 +107,7 @@ pub(super) fn methods() -> impl Iterator<Item = &'static str> {
 pub(super) fn is_method(name: &str) -> bool {
     METHODS.split(' ').any(|known| known == name)
         || MORE_METHODS.split_ascii_whitespace().any(|known| known == name)
-        || offers::is_method(name)
+        || registry::is_method(name)
 }
 
 /// Whether it is a function that needs no object.
@@ -122,7 +122,7 @@ pub(super) fn is_class_method(name: &str) -> bool {
 
 /// Whether the class has a static method of that name.
 pub(super) fn has_static(class: &str, name: &str) -> bool {
-    if offers::has_static(class, name) {
+    if registry::has_static(class, name) {
         return true;
     }
     STATICS.iter().any(|(known, methods)| {
@@ -257,18 +257,20 @@ pub(super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
     let own = STATICS.iter().flat_map(|(classes, methods)| {
         classes.split(' ').flat_map(|class| methods.split_ascii_whitespace().map(move |name| (class, name)))
     });
-    own.chain(offers::statics())
+    own.chain(registry::statics())
 }
 
 /// All classes with constructors but exceptions.
 #[cfg(test)]
 pub(super) fn made_classes() -> impl Iterator<Item = &'static str> {
-    MADE.iter().flat_map(|(classes, ..)| classes.split_ascii_whitespace()).chain(offers::made_classes())
+    MADE.iter()
+        .flat_map(|(classes, ..)| classes.split_ascii_whitespace())
+        .chain(registry::constructible_classes())
 }
 
 /// Whether the class can be made with so many arguments.
 pub(super) fn is_made(class: &str, arguments: usize) -> bool {
-    if let Some(made) = offers::is_made(class, arguments) {
+    if let Some(made) = registry::is_constructible(class, arguments) {
         return made;
     }
     let found = MADE.iter().find(|(known, ..)| known.split_ascii_whitespace().any(|known| known == class));

@@ -65,7 +65,7 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
     }
     if name == "class" {
         if let V::Array(array) = object {
-            return Ok(library::array_class::of(array.of));
+            return Ok(library::array_class::of_items(array.of));
         }
         return match types::class_of(object) {
             Some(class) => Ok(V::Class(class)),
@@ -190,7 +190,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
         V::Map(map) if groovy => Ok(map.get(index).unwrap_or(V::NULL)),
         V::Plain(Value::Text(text)) if groovy => match index {
             V::Plain(index) => {
-                if let Some(found) = library::text_units::item(machine, text, index) {
+                if let Some(found) = library::text_units::character_at(machine, text, index) {
                     return Ok(found);
                 }
                 machine.spend_text(text.len())?;
@@ -217,7 +217,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
                 };
                 let all = matcher.all()?;
                 let found =
-                    place(at, all.len(), true).map(|at| library::regex::item(&matcher.text, &all[at]));
+                    place(at, all.len(), true).map(|at| library::regex::match_value(&matcher.text, &all[at]));
                 found
                     .ok_or_else(|| thrown("IndexOutOfBoundsException", format!("index is out of range {at}")))
             }

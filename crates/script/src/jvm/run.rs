@@ -527,7 +527,7 @@ impl Machine<'_> {
                 Object::Matcher(matcher) => Ok(matcher
                     .all()?
                     .iter()
-                    .map(|groups| library::regex::item(&matcher.text, groups))
+                    .map(|groups| library::regex::match_value(&matcher.text, groups))
                     .collect()),
                 _ => Err(unsupported(format!("a loop over {}", value.kind()))),
             },

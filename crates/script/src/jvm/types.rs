@@ -90,7 +90,7 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
         let value = match (&value, target.base) {
             (V::Plain(_), _) => value,
             (_, Base::Text) if json_value::is_json_array(&value) => {
-                return Ok(V::text(json_value::text(machine, &value)?));
+                return Ok(V::text(json_value::to_text(machine, &value)?));
             }
             // Java's text, unlike that of `as String`.
             (_, Base::Text) if machine.groovy() => return Ok(V::text(print::java(machine, &value)?)),

@@ -135,7 +135,7 @@ mod tests {
             let key = Key::new(&(0..len).collect::<Vec<u8>>()).expect("a key");
             let mut block = plain.clone();
             key.encrypt(&mut block);
-            assert_eq!(super::super::encode::hexadecimal(&block), expected);
+            assert_eq!(super::super::encode::encode_hex(&block), expected);
             key.decrypt(&mut block);
             assert_eq!(block, plain);
         }

@@ -13,7 +13,7 @@ use super::unknown;
 struct ArrayClass(Base);
 
 /// The class of the arrays with that type of items.
-pub fn of(base: Base) -> V {
+pub fn of_items(base: Base) -> V {
     V::object(Object::Library(Box::new(ArrayClass(base))))
 }
 

@@ -6,18 +6,18 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::tree::Base;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::unknown;
 use crate::AssertionFacts;
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[Offer {
+pub const CLASSES: &[LibraryClass] = &[LibraryClass {
     class: "AssertionResult",
     statics: "",
-    made: None,
+    constructor_arguments: None,
     methods: "getName isFailure isError getFailureMessage",
-    call: no_static,
-    make: not_made,
+    call_static: no_static_method,
+    construct: no_constructor,
 }];
 
 #[derive(Debug)]

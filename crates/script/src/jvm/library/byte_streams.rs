@@ -9,72 +9,74 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{aes, encode, files, print, text_of, unknown};
 use crate::Value;
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "ByteArrayOutputStream",
         statics: "",
-        made: Some((0, 1)),
+        constructor_arguments: Some((0, 1)),
         methods: "write toByteArray size reset close flush leftShift print println writeTo",
-        call: no_static,
-        make: |_, _| Ok(library(Written(RefCell::default()))),
+        call_static: no_static_method,
+        construct: |_, _| Ok(new_object(Written(RefCell::default()))),
     },
-    Offer {
+    LibraryClass {
         class: "ByteArrayInputStream",
         statics: "",
-        made: Some((1, 1)),
+        constructor_arguments: Some((1, 1)),
         methods: "getText getBytes readAllBytes readLines available close read eachLine newReader withReader \
                   withStream withCloseable transferTo",
-        call: no_static,
-        make: |_, given| match given.first().and_then(V::as_bytes) {
-            Some(bytes) => {
-                Ok(library(Read { class: "ByteArrayInputStream", rest: RefCell::new(bytes), failure: None }))
-            }
+        call_static: no_static_method,
+        construct: |_, given| match given.first().and_then(V::as_bytes) {
+            Some(bytes) => Ok(new_object(Read {
+                class: "ByteArrayInputStream",
+                rest: RefCell::new(bytes),
+                failure: None,
+            })),
             None => Err(unsupported("`new ByteArrayInputStream` with these arguments")),
         },
     },
-    Offer {
+    LibraryClass {
         class: "IvParameterSpec",
         statics: "",
-        made: Some((1, 1)),
+        constructor_arguments: Some((1, 1)),
         methods: "getIV",
-        call: no_static,
-        make: |_, given| match given.first().and_then(V::as_bytes) {
-            Some(bytes) => Ok(library(Vector(bytes))),
+        call_static: no_static_method,
+        construct: |_, given| match given.first().and_then(V::as_bytes) {
+            Some(bytes) => Ok(new_object(Vector(bytes))),
             None => Err(unsupported("`new IvParameterSpec` with these arguments")),
         },
     },
-    Offer {
+    LibraryClass {
         class: "Cipher",
         statics: "getInstance",
-        made: None,
+        constructor_arguments: None,
         methods: "init doFinal update getBlockSize getAlgorithm getIV",
-        call: cipher,
-        make: not_made,
+        call_static: cipher,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "CRC32",
         statics: "",
-        made: Some((0, 0)),
+        constructor_arguments: Some((0, 0)),
         methods: "update getValue reset",
-        call: no_static,
-        make: |_, _| Ok(library(Checksum(Cell::new(0)))),
+        call_static: no_static_method,
+        construct: |_, _| Ok(new_object(Checksum(Cell::new(0)))),
     },
-    Offer {
+    LibraryClass {
         class: "IOUtils",
         statics: "toString toByteArray readLines closeQuietly",
-        made: None,
+        constructor_arguments: None,
         methods: "",
-        call: io_utils,
-        make: not_made,
+        call_static: io_utils,
+        construct: no_constructor,
     },
 ];
 
-fn library(instance: impl Instance + 'static) -> V {
+fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
@@ -128,7 +130,7 @@ impl Instance for Written {
             ("close" | "flush", []) => Ok(V::NULL),
             ("toString", [charset]) => {
                 let charset = text_of(machine, charset)?;
-                Ok(V::text(encode::text_in(&self.0.borrow(), &charset)?))
+                Ok(V::text(encode::decode_text(&self.0.borrow(), &charset)?))
             }
             _ => Err(unknown(object, method)),
         }
@@ -141,7 +143,7 @@ impl Instance for Written {
 
 /// The input stream of a response body. Reading past the last of its bytes throws `failure`.
 pub fn input(bytes: Vec<u8>, failure: Option<Thrown>) -> V {
-    library(Read { class: "InputStream", rest: RefCell::new(bytes), failure })
+    new_object(Read { class: "InputStream", rest: RefCell::new(bytes), failure })
 }
 
 /// An input stream whose bytes are in memory.
@@ -169,7 +171,7 @@ impl Read {
     fn take_text(&self, machine: &mut Machine<'_>, charset: Option<&V>) -> Result<String, Fault> {
         let charset = charset.and_then(V::as_text).unwrap_or("UTF-8").to_owned();
         machine.check_text(self.rest.borrow().len())?;
-        encode::text_in(&self.take(machine)?, &charset)
+        encode::decode_text(&self.take(machine)?, &charset)
     }
 
     /// `read(buffer, from, len)`
@@ -278,7 +280,7 @@ fn io_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
                 _ => "UTF-8".to_owned(),
             };
             match bytes {
-                Some(bytes) => Ok(V::text(encode::text_in(&bytes, &charset)?)),
+                Some(bytes) => Ok(V::text(encode::decode_text(&bytes, &charset)?)),
                 None => machine.invoke(source, "getText", Vec::new()),
             }
         }
@@ -327,7 +329,13 @@ fn cipher(machine: &mut Machine<'_>, _: &str, arguments: &[V]) -> Outcome {
     if upper[0] != "AES" {
         return Err(unsupported(format!("the cipher `{name}`")));
     }
-    Ok(library(Cipher { name, has_chain, has_padding, state: RefCell::new(None), data: RefCell::default() }))
+    Ok(new_object(Cipher {
+        name,
+        has_chain,
+        has_padding,
+        state: RefCell::new(None),
+        data: RefCell::default(),
+    }))
 }
 
 #[derive(Debug)]

@@ -7,16 +7,16 @@ use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{Map, Order, V};
-use super::instance::{Instance, Offer, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor};
 use super::{print, text_of, unknown};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[Offer {
+pub const CLASSES: &[LibraryClass] = &[LibraryClass {
     class: "Collectors",
     statics: "toList toSet joining counting toMap groupingBy partitioningBy",
-    made: None,
+    constructor_arguments: None,
     methods: "collect",
-    call: |machine, method, arguments| {
+    call_static: |machine, method, arguments| {
         let collector = match (method, arguments) {
             ("toList", []) => Collector::List,
             ("toSet", []) => Collector::Set,
@@ -32,13 +32,13 @@ pub const OFFERS: &[Offer] = &[Offer {
                 }
                 let mut parts = parts.into_iter();
                 let mut next = || parts.next().unwrap_or_default();
-                Collector::Joined { between: next(), before: next(), behind: next() }
+                Collector::Joined { separator: next(), prefix: next(), suffix: next() }
             }
             _ => return Err(unsupported(format!("`Collectors.{method}` with these arguments"))),
         };
         Ok(V::object(Object::Library(Box::new(collector))))
     },
-    make: not_made,
+    construct: no_constructor,
 }];
 
 /// A collector.
@@ -52,9 +52,9 @@ enum Collector {
     /// (`partitioningBy`).
     Groups(V, Option<V>, bool),
     Joined {
-        between: String,
-        before: String,
-        behind: String,
+        separator: String,
+        prefix: String,
+        suffix: String,
     },
 }
 
@@ -107,12 +107,12 @@ impl Instance for Collector {
                 }
                 V::Map(Rc::new(map))
             }
-            Collector::Joined { between, before, behind } => {
+            Collector::Joined { separator, prefix, suffix } => {
                 let mut texts = Vec::new();
                 for item in &items {
                     texts.push(print::java(machine, item)?);
                 }
-                V::text(format!("{before}{}{behind}", texts.join(between)))
+                V::text(format!("{prefix}{}{suffix}", texts.join(separator)))
             }
         })
     }

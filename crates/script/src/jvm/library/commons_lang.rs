@@ -4,21 +4,28 @@ use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::types;
 use super::super::value::V;
-use super::instance::{Offer, not_made};
+use super::instance::{LibraryClass, no_constructor};
 use super::{commons_text, print, text_units};
 use crate::Value;
 
-const fn offer(
+const fn static_class(
     class: &'static str,
     statics: &'static str,
-    call: fn(&mut Machine<'_>, &str, &[V]) -> Outcome,
-) -> Offer {
-    Offer { class, statics, made: None, methods: "", call, make: not_made }
+    call_static: fn(&mut Machine<'_>, &str, &[V]) -> Outcome,
+) -> LibraryClass {
+    LibraryClass {
+        class,
+        statics,
+        constructor_arguments: None,
+        methods: "",
+        call_static,
+        construct: no_constructor,
+    }
 }
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    offer(
+pub const CLASSES: &[LibraryClass] = &[
+    static_class(
         "StringUtils",
         "abbreviate center chomp chop deleteWhitespace removeStart removeEnd remove replace replaceOnce left right mid \
          substring split splitByWholeSeparator substringsBetween defaultString defaultIfEmpty defaultIfBlank swapCase \
@@ -28,23 +35,27 @@ pub const OFFERS: &[Offer] = &[
          normalizeSpace containsAny isAnyBlank isNoneBlank isAnyEmpty isNoneEmpty wrap truncate",
         string_utils,
     ),
-    offer(
+    static_class(
         "NumberUtils",
         "isNumber isParsable isCreatable isDigits toInt toLong toDouble toFloat max min createInteger createLong compare",
         number_utils,
     ),
-    offer(
+    static_class(
         "ArrayUtils",
         "contains isEmpty isNotEmpty indexOf add addAll remove reverse subarray toObject toPrimitive getLength",
         array_utils,
     ),
-    offer(
+    static_class(
         "StringEscapeUtils",
         "escapeJson escapeJava escapeXml escapeXml10 escapeXml11 escapeHtml4 escapeHtml3 escapeEcmaScript escapeCsv \
          unescapeJson unescapeJava unescapeXml unescapeHtml4 unescapeHtml3 unescapeEcmaScript",
         commons_text::escape_utils,
     ),
-    offer("FilenameUtils", "getName getExtension getBaseName getPath removeExtension concat", filename_utils),
+    static_class(
+        "FilenameUtils",
+        "getName getExtension getBaseName getPath removeExtension concat",
+        filename_utils,
+    ),
 ];
 
 fn text(value: &V) -> Option<String> {
@@ -60,7 +71,7 @@ fn of_units(units: &[u16]) -> V {
 }
 
 /// An index of Commons Lang: a negative index counts from the end; the result is limited to the string's length.
-fn place(at: i64, len: usize) -> usize {
+fn index_from_end(at: i64, len: usize) -> usize {
     let at = if at < 0 { at + len as i64 } else { at };
     usize::try_from(at).unwrap_or(0).min(len)
 }
@@ -156,15 +167,15 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
         }
         ("substring", 2 | 3) => {
             let all = units(&own);
-            let from = place(count(1).ok_or_else(wrong)?, all.len());
-            let to = count(2).map_or(all.len(), |to| place(to, all.len()));
+            let from = index_from_end(count(1).ok_or_else(wrong)?, all.len());
+            let to = count(2).map_or(all.len(), |to| index_from_end(to, all.len()));
             of_units(all.get(from..to).unwrap_or_default())
         }
         ("overlay", 4) => {
             let all = units(&own);
             let (from, to) = (
-                place(count(2).ok_or_else(wrong)?, all.len()),
-                place(count(3).ok_or_else(wrong)?, all.len()),
+                index_from_end(count(2).ok_or_else(wrong)?, all.len()),
+                index_from_end(count(3).ok_or_else(wrong)?, all.len()),
             );
             let (from, to) = (from.min(to), from.max(to));
             let mut made = all[..from].to_vec();

@@ -4,14 +4,14 @@ use super::super::fault::{Outcome, unsupported};
 use super::super::machine::Machine;
 use super::super::value::V;
 
-/// Names of HTML's characters in Latin-1 from 160 on.
+/// HTML's names of the characters of Latin-1 from 160 on.
 const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 \
     acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig \
     Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave \
     Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave \
     iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
 
-/// `StringEscapeUtils.escapeJson` and its like.
+/// Static methods of `StringEscapeUtils`, such as `escapeJson`.
 pub fn escape_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let [value] = arguments else {
         return Err(unsupported(format!("`StringEscapeUtils.{method}` with these arguments")));
@@ -19,11 +19,11 @@ pub fn escape_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) ->
     let Some(text) = value.as_text() else { return Ok(V::NULL) };
     machine.spend_text(text.len() * 4)?;
     Ok(V::text(match method {
-        "escapeJson" => escaped(text, "\"\\/"),
-        "escapeJava" => escaped(text, "\"\\"),
-        "escapeEcmaScript" => escaped(text, "\"'\\/"),
-        "escapeXml" | "escapeXml10" | "escapeXml11" => marked(text, true, |_| None),
-        "escapeHtml4" | "escapeHtml3" => marked(text, false, |c| {
+        "escapeJson" => escape_with_backslashes(text, "\"\\/"),
+        "escapeJava" => escape_with_backslashes(text, "\"\\"),
+        "escapeEcmaScript" => escape_with_backslashes(text, "\"'\\/"),
+        "escapeXml" | "escapeXml10" | "escapeXml11" => escape_markup(text, true, |_| None),
+        "escapeHtml4" | "escapeHtml3" => escape_markup(text, false, |c| {
             let at = (c as usize).checked_sub(160)?;
             LATIN.split_ascii_whitespace().nth(at)
         }),
@@ -34,13 +34,13 @@ pub fn escape_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) ->
                 text.to_owned()
             }
         }
-        "unescapeXml" | "unescapeHtml4" | "unescapeHtml3" => unmarked(text),
-        _ => unescaped(text),
+        "unescapeXml" | "unescapeHtml4" | "unescapeHtml3" => unescape_markup(text),
+        _ => unescape_backslashes(text),
     }))
 }
 
-/// Backslashes before the characters of `with`, and `\uXXXX` for what is not ASCII.
-fn escaped(text: &str, with: &str) -> String {
+/// Escapes the characters of `with` with a backslash, control characters, and those outside ASCII as `\uXXXX`.
+fn escape_with_backslashes(text: &str, with: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -64,7 +64,7 @@ fn escaped(text: &str, with: &str) -> String {
     out
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape_backslashes(text: &str) -> String {
     let mut units: Vec<u16> = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -100,8 +100,8 @@ fn unescaped(text: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// References for characters of markup.
-fn marked(text: &str, apostrophe: bool, named: impl Fn(char) -> Option<&'static str>) -> String {
+/// Replaces characters of markup, and those for which `named` returns a name, by references.
+fn escape_markup(text: &str, apostrophe: bool, named: impl Fn(char) -> Option<&'static str>) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -119,7 +119,7 @@ fn marked(text: &str, apostrophe: bool, named: impl Fn(char) -> Option<&'static 
     out
 }
 
-fn unmarked(text: &str) -> String {
+fn unescape_markup(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('&') {
@@ -141,7 +141,7 @@ fn unmarked(text: &str) -> String {
     out + rest
 }
 
-/// The character that a reference names.
+/// The character of a reference.
 fn character(name: &str) -> Option<char> {
     if let Some(number) = name.strip_prefix('#') {
         let code = match number.strip_prefix(['x', 'X']) {

@@ -1,4 +1,4 @@
-//! `Comparator` and what makes them, and streams that begin with numbers or items.
+//! `Comparator`, and static methods that create streams.
 
 use super::super::classes::Class;
 use super::super::fault::{Outcome, unsupported};
@@ -6,53 +6,53 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::operators::compare;
 use super::super::value::V;
-use super::instance::{Instance, Offer, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor};
 use super::unknown;
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "Comparator",
         statics: "naturalOrder reverseOrder comparing comparingInt comparingLong comparingDouble",
-        made: None,
+        constructor_arguments: None,
         methods: "compare reversed thenComparing",
-        call: |_, method, arguments| match (method, arguments) {
-            ("naturalOrder", []) => Ok(comparator(Order::Natural)),
-            ("reverseOrder", []) => Ok(reversed(comparator(Order::Natural))),
+        call_static: |_, method, arguments| match (method, arguments) {
+            ("naturalOrder", []) => Ok(comparator(Comparator::Natural)),
+            ("reverseOrder", []) => Ok(reversed(comparator(Comparator::Natural))),
             ("comparing" | "comparingInt" | "comparingLong" | "comparingDouble", [key]) => {
-                Ok(comparator(Order::By(key.clone())))
+                Ok(comparator(Comparator::ByKey(key.clone())))
             }
             _ => Err(unsupported(format!("`Comparator.{method}` with these arguments"))),
         },
-        make: not_made,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "IntStream",
         statics: "range rangeClosed of iterate",
-        made: None,
+        constructor_arguments: None,
         methods: "",
-        call: stream,
-        make: not_made,
+        call_static: stream,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "LongStream",
         statics: "range rangeClosed of",
-        made: None,
+        constructor_arguments: None,
         methods: "",
-        call: stream,
-        make: not_made,
+        call_static: stream,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "Stream",
         statics: "of empty concat",
-        made: None,
+        constructor_arguments: None,
         methods: "",
-        call: stream,
-        make: not_made,
+        call_static: stream,
+        construct: no_constructor,
     },
 ];
 
-/// `IntStream.range(1, 5)` and its like: a stream is the list of its items.
+/// Static methods that create streams, such as `IntStream.range(1, 5)`. A stream is represented by the list of its items.
 fn stream(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("a stream of `{method}` with these arguments"));
     match (method, arguments) {
@@ -62,7 +62,7 @@ fn stream(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
             let count = usize::try_from(to.saturating_sub(from)).unwrap_or(0);
             machine.spend(count)?;
             if count > 1 << 20 {
-                return Err(super::super::fault::limit("a stream of a million numbers"));
+                return Err(super::super::fault::limit("a stream of more than 1048576 numbers"));
             }
             Ok(V::list((from..to.max(from)).map(V::int).collect()))
         }
@@ -79,62 +79,64 @@ fn stream(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
 }
 
 #[derive(Debug)]
-enum Order {
+enum Comparator {
     Natural,
-    IgnoringCase,
-    By(V),
+    IgnoreCase,
+    ByKey(V),
     Reversed(V),
     Then(V, V),
 }
 
-fn comparator(order: Order) -> V {
-    V::object(Object::Library(Box::new(order)))
+fn comparator(comparator: Comparator) -> V {
+    V::object(Object::Library(Box::new(comparator)))
 }
 
 fn reversed(other: V) -> V {
-    comparator(Order::Reversed(other))
+    comparator(Comparator::Reversed(other))
 }
 
 /// `String.CASE_INSENSITIVE_ORDER`
 pub fn ignoring_case() -> V {
-    comparator(Order::IgnoringCase)
+    comparator(Comparator::IgnoreCase)
 }
 
-/// `Collections.reverseOrder()`, with a comparator or without.
+/// `Collections.reverseOrder()` or `Collections.reverseOrder(comparator)`.
 pub fn reverse_order(other: Option<&V>) -> V {
-    reversed(other.cloned().unwrap_or_else(|| comparator(Order::Natural)))
+    reversed(other.cloned().unwrap_or_else(|| comparator(Comparator::Natural)))
 }
 
-impl Instance for Order {
+impl Instance for Comparator {
     fn class(&self) -> Class {
         Class::known("Comparator")
     }
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         match (method, arguments) {
-            ("compare" | "call", [a, b]) => self.compared(machine, a, b),
+            ("compare" | "call", [a, b]) => self.apply(machine, a, b),
             ("reversed", []) => Ok(reversed(object.clone())),
             ("thenComparing", [other @ V::Closure(own)]) if own.function.parameters.len() != 2 => {
-                Ok(comparator(Order::Then(object.clone(), comparator(Order::By(other.clone())))))
+                Ok(comparator(Comparator::Then(object.clone(), comparator(Comparator::ByKey(other.clone())))))
             }
-            ("thenComparing", [other]) => Ok(comparator(Order::Then(object.clone(), other.clone()))),
+            ("thenComparing", [other]) => Ok(comparator(Comparator::Then(object.clone(), other.clone()))),
             _ => Err(unknown(object, method)),
         }
     }
 }
 
-impl Order {
-    fn compared(&self, machine: &mut Machine<'_>, a: &V, b: &V) -> Outcome {
+impl Comparator {
+    fn apply(&self, machine: &mut Machine<'_>, a: &V, b: &V) -> Outcome {
         Ok(match self {
-            Order::Natural => V::int(compare(a, b)? as i64),
-            Order::IgnoringCase => return machine.invoke(a, "compareToIgnoreCase", vec![b.clone()]),
-            Order::By(key) => {
+            Comparator::Natural => V::int(compare(a, b)? as i64),
+            Comparator::IgnoreCase => return machine.invoke(a, "compareToIgnoreCase", vec![b.clone()]),
+            Comparator::ByKey(key) => {
                 let (a, b) =
                     (machine.call_value(key, vec![a.clone()])?, machine.call_value(key, vec![b.clone()])?);
                 V::int(compare(&a, &b)? as i64)
             }
-            Order::Reversed(other) => return machine.invoke(other, "compare", vec![b.clone(), a.clone()]),
-            Order::Then(first, second) => {
+            Comparator::Reversed(other) => {
+                return machine.invoke(other, "compare", vec![b.clone(), a.clone()]);
+            }
+            Comparator::Then(first, second) => {
                 let order = machine.invoke(first, "compare", vec![a.clone(), b.clone()])?;
                 if order.as_long() == Some(0) {
                     return machine.invoke(second, "compare", vec![a.clone(), b.clone()]);

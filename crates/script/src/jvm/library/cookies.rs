@@ -7,61 +7,61 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{print, unknown};
 use crate::{RequestCookie, Value};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "CookieManager",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: "getCookieCount getCookies get add remove clear getName",
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "Cookie",
         statics: "",
-        made: Some((0, 9)),
+        constructor_arguments: Some((0, 9)),
         methods: "getName getValue getDomain getPath getSecure getExpires getExpiresMillis getVersion \
                   isPathSpecified isDomainSpecified setName setValue setDomain setPath setSecure setExpires \
                   setVersion setPathSpecified setDomainSpecified",
-        call: no_static,
-        make: make_cookie,
+        call_static: no_static_method,
+        construct: new_cookie,
     },
-    Offer {
+    LibraryClass {
         class: "JMeterProperty",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: "getObjectValue getStringValue getName",
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
 ];
 
-fn library(instance: impl Instance + 'static) -> V {
+fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
 /// The cookie manager of the current sampler, or null.
 pub fn manager(machine: &mut Machine<'_>) -> V {
     match machine.scope.request().and_then(|request| request.cookies()) {
-        Some(_) => library(Manager),
+        Some(_) => new_object(Manager),
         None => V::NULL,
     }
 }
 
-/// What `sampler.getProperty("HTTPSampler.cookie_manager")` gives.
+/// The result of `sampler.getProperty("HTTPSampler.cookie_manager")`.
 pub fn manager_property(machine: &mut Machine<'_>) -> V {
     let value = manager(machine);
-    library(Property { name: "HTTPSampler.cookie_manager".to_owned(), value })
+    new_object(Property { name: "HTTPSampler.cookie_manager".to_owned(), value })
 }
 
 /// An object as one of JMeter's properties.
 pub fn property(name: String, value: V) -> V {
-    library(Property { name, value })
+    new_object(Property { name, value })
 }
 
 #[derive(Debug)]
@@ -93,29 +93,31 @@ impl Instance for Property {
     }
 }
 
-/// A cookie; with a key if it is one of the manager's, which follows its changes.
+/// A cookie.
 #[derive(Debug)]
 struct Cookie {
     cookie: RefCell<RequestCookie>,
-    is_kept: std::cell::Cell<bool>,
+    /// Whether it belongs to the cookie manager, so that changes are applied to the manager's cookie, too.
+    is_managed: std::cell::Cell<bool>,
 }
 
-fn is_like(a: &RequestCookie, b: &RequestCookie) -> bool {
+/// Whether two cookies replace each other in a cookie manager.
+fn is_same_cookie(a: &RequestCookie, b: &RequestCookie) -> bool {
     a.name == b.name && a.path == b.path && a.domain == b.domain
 }
 
-fn all(machine: &mut Machine<'_>) -> Vec<RequestCookie> {
+fn stored_cookies(machine: &mut Machine<'_>) -> Vec<RequestCookie> {
     machine.scope.request().and_then(|request| request.cookies()).unwrap_or_default()
 }
 
-fn keep(machine: &mut Machine<'_>, cookies: Vec<RequestCookie>) {
+fn store_cookies(machine: &mut Machine<'_>, cookies: Vec<RequestCookie>) {
     if let Some(request) = machine.scope.request() {
         request.set_cookies(cookies);
     }
 }
 
-fn kept(cookie: RequestCookie) -> V {
-    library(Cookie { cookie: RefCell::new(cookie), is_kept: true.into() })
+fn managed_cookie(cookie: RequestCookie) -> V {
+    new_object(Cookie { cookie: RefCell::new(cookie), is_managed: true.into() })
 }
 
 fn out_of_bounds(at: i64, len: usize) -> Fault {
@@ -128,7 +130,7 @@ impl Instance for Manager {
     }
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
-        let mut cookies = all(machine);
+        let mut cookies = stored_cookies(machine);
         let len = cookies.len();
         let place = |at: &V| {
             let at = at.as_long().unwrap_or(-1);
@@ -137,16 +139,16 @@ impl Instance for Manager {
         match (method, arguments) {
             ("getCookieCount", []) => Ok(V::int(len as i64)),
             ("getCookies", []) => {
-                let of = |cookie: RequestCookie| {
+                let property = |cookie: RequestCookie| {
                     let name = cookie.name.clone();
-                    library(Property { name, value: kept(cookie) })
+                    new_object(Property { name, value: managed_cookie(cookie) })
                 };
-                Ok(V::list(cookies.into_iter().map(of).collect()))
+                Ok(V::list(cookies.into_iter().map(property).collect()))
             }
-            ("get", [at]) => Ok(kept(cookies.swap_remove(place(at)?))),
+            ("get", [at]) => Ok(managed_cookie(cookies.swap_remove(place(at)?))),
             ("remove", [at]) => {
                 cookies.remove(place(at)?);
-                keep(machine, cookies);
+                store_cookies(machine, cookies);
                 Ok(V::NULL)
             }
             ("clear", []) => {
@@ -158,7 +160,7 @@ impl Instance for Manager {
             ("add", [V::Object(given)]) => {
                 let Object::Library(instance) = &**given else { return Err(unknown(object, method)) };
                 let Some(cookie) = instance.cookie() else { return Err(unknown(object, method)) };
-                cookies.retain(|known| !is_like(known, &cookie));
+                cookies.retain(|known| !is_same_cookie(known, &cookie));
                 let deletes = machine.scope.property("CookieManager.delete_null_cookies");
                 let deletes = deletes.is_none_or(|text| text.trim().eq_ignore_ascii_case("true"));
                 if !(cookie.value.is_empty() && deletes) {
@@ -170,7 +172,7 @@ impl Instance for Manager {
                     }
                     cookies.push(cookie);
                 }
-                keep(machine, cookies);
+                store_cookies(machine, cookies);
                 Ok(V::NULL)
             }
             _ => Err(unknown(object, method)),
@@ -182,8 +184,9 @@ fn text(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     if value.is_null() { Ok(String::new()) } else { print::groovy(machine, value) }
 }
 
-/// `new Cookie(name, value, domain, path, secure, expires, pathSpecified, domainSpecified, version)`
-fn make_cookie(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
+/// `new Cookie(name, value, domain, path, secure, expires, pathSpecified, domainSpecified, version)`, with fewer arguments
+/// or none.
+fn new_cookie(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let wrong = || unsupported("`new Cookie` with these arguments");
     let truth = |value: &V| match value {
         V::Plain(Value::Boolean(truth)) => Ok(*truth),
@@ -213,7 +216,7 @@ fn make_cookie(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     } else if !arguments.is_empty() {
         return Err(wrong());
     }
-    Ok(library(Cookie { cookie: RefCell::new(cookie), is_kept: false.into() }))
+    Ok(new_object(Cookie { cookie: RefCell::new(cookie), is_managed: false.into() }))
 }
 
 impl Instance for Cookie {
@@ -222,7 +225,7 @@ impl Instance for Cookie {
     }
 
     fn cookie(&self) -> Option<RequestCookie> {
-        self.is_kept.set(true);
+        self.is_managed.set(true);
         Some(self.cookie.borrow().clone())
     }
 
@@ -256,11 +259,11 @@ impl Instance for Cookie {
             _ => return Err(unknown(object, method)),
         }
         self.cookie.replace(cookie.clone());
-        if self.is_kept.get() {
-            let mut cookies = all(machine);
-            if let Some(known) = cookies.iter_mut().find(|known| is_like(known, &old)) {
+        if self.is_managed.get() {
+            let mut cookies = stored_cookies(machine);
+            if let Some(known) = cookies.iter_mut().find(|known| is_same_cookie(known, &old)) {
                 *known = cookie;
-                keep(machine, cookies);
+                store_cookies(machine, cookies);
             }
         }
         Ok(V::NULL)

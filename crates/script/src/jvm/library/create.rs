@@ -18,8 +18,8 @@ use crate::java_like::Decimal;
 pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));
-    if let Some(offer) = super::offers::offer(name) {
-        return (offer.make)(machine, arguments);
+    if let Some(declared) = super::registry::find(name) {
+        return (declared.construct)(machine, arguments);
     }
     match (name, arguments) {
         ("Object", []) => Ok(V::object(Object::Plain)),
@@ -40,7 +40,7 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
                 Some(charset) => text_of(machine, charset)?,
                 None => "UTF-8".into(),
             };
-            Ok(V::text(encode::text_in(part, &charset)?))
+            Ok(V::text(encode::decode_text(part, &charset)?))
         }
         ("String", [bytes, rest @ ..]) => {
             if let Some(bytes) = bytes.as_bytes() {
@@ -49,7 +49,7 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
                     None => "UTF-8".into(),
                 };
                 machine.spend_text(bytes.len())?;
-                return Ok(V::text(encode::text_in(&bytes, &charset)?));
+                return Ok(V::text(encode::decode_text(&bytes, &charset)?));
             }
             if let V::Array(array) = bytes
                 && array.of == Base::Char
@@ -87,12 +87,12 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
         ))),
         ("SimpleDateFormat", [pattern, ..]) => {
             let pattern = text_of(machine, pattern)?;
-            // Formats once, so that a pattern that cannot be had is known at once.
+            // Formats a date once, so that the constructor rejects an unsupported pattern.
             super::time::format(machine, &pattern, 0, Some(&TimeZone::UTC))?;
             Ok(V::object(Object::DateFormat(pattern, RefCell::default())))
         }
         ("DecimalFormat", [pattern]) => Ok(V::object(Object::NumberFormat(text_of(machine, pattern)?))),
-        _ => of_collections(machine, class, arguments),
+        _ => new_collection(machine, class, arguments),
     }
 }
 
@@ -103,8 +103,8 @@ pub fn is_collection(class: &str) -> bool {
         .any(|end| class.ends_with(end))
 }
 
-/// Collections and counters.
-fn of_collections(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
+/// Constructors of collections and counters.
+fn new_collection(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));
     match (name, arguments) {
@@ -178,20 +178,20 @@ fn of_collections(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> O
             let start = rest.first().map_or(Some(0), V::as_long).ok_or_else(wrong)?;
             Ok(V::object(Object::Atomic(Cell::new(start), class)))
         }
-        _ => of_streams(machine, class, arguments),
+        _ => new_number_or_stream(machine, class, arguments),
     }
 }
 
-/// Numbers, files, streams and JSON.
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
-fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
+/// Constructors of numbers, files, streams, JSON and exceptions.
+#[allow(clippy::too_many_lines, reason = "one arm for each constructor")]
+fn new_number_or_stream(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));
     match (name, arguments) {
         ("BigDecimal", [value]) => match value {
             V::Plain(Value::Text(text)) => Decimal::parse(text)
                 .map(|value| V::Plain(Value::Decimal(value)))
-                .ok_or_else(|| thrown("NumberFormatException", format!("`{text}` is no number"))),
+                .ok_or_else(|| thrown("NumberFormatException", format!("`{text}` is not a number"))),
             V::Plain(Value::Integer(value)) => {
                 Ok(V::Plain(Value::Decimal(Decimal::whole(i64::from(*value)))))
             }
@@ -204,7 +204,7 @@ fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outco
             if bytes.len() > 15 {
                 machine.spend(bytes.len())?;
                 return match sign.as_long() {
-                    Some(0 | 1) => Ok(super::magnitude::of(bytes)),
+                    Some(0 | 1) => Ok(super::magnitude::from_bytes(bytes)),
                     _ => Err(unsupported("a number of more than 128 bits")),
                 };
             }
@@ -286,12 +286,12 @@ fn of_streams(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outco
         ("SecretKeySpec", [bytes, ..]) => Ok(V::object(Object::Key(bytes.as_bytes().ok_or_else(wrong)?))),
         ("Hex", []) => Ok(V::object(Object::Hex)),
         ("Locale", _) => Ok(V::object(Object::Locale)),
-        (_, rest) if class.is_a(Class::known("Throwable")) => exception(machine, class, rest),
+        (_, rest) if class.is_a(Class::known("Throwable")) => new_exception(machine, class, rest),
         _ => Err(wrong()),
     }
 }
 
-fn exception(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Result<V, Fault> {
+fn new_exception(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Result<V, Fault> {
     let message = match arguments.first() {
         None | Some(V::Plain(Value::Null)) => None,
         Some(value) => Some(print::groovy(machine, value)?),

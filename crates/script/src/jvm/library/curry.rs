@@ -17,7 +17,7 @@ struct Curried {
     given: Vec<V>,
 }
 
-/// `closure.curry(…)` and its like.
+/// The result of `curry`, `rcurry` or `ncurry`.
 pub fn curried(closure: &V, method: &str, arguments: &[V]) -> Outcome {
     let (at, given) = match (method, arguments) {
         ("curry", given) => (Some(0), given),
@@ -32,14 +32,14 @@ pub fn curried(closure: &V, method: &str, arguments: &[V]) -> Outcome {
     Ok(V::object(Object::Library(Box::new(curried))))
 }
 
-/// `first >> second`, which calls the second with what the first gives.
+/// `first >> second`, which calls `second` with the result of `first`.
 #[derive(Debug)]
 struct Composed {
     second: V,
     first: V,
 }
 
-/// The closure that calls `first`, and then `second` with its value.
+/// The closure that calls `first`, and then `second` with the result of `first`.
 pub fn composed(second: &V, first: &V) -> V {
     V::object(Object::Library(Box::new(Composed { second: second.clone(), first: first.clone() })))
 }

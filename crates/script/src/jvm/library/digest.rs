@@ -1,4 +1,4 @@
-//! Hashes, and codes of authentication by them (RFC 2104).
+//! Hashes, and message authentication codes based on them (HMAC, RFC 2104).
 
 use md5::Md5;
 use sha1::Sha1;
@@ -23,12 +23,12 @@ pub fn hash(algorithm: &str, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     })
 }
 
-pub fn hexadecimal(algorithm: &str, bytes: &[u8]) -> Result<String, Fault> {
-    Ok(super::encode::hexadecimal(&hash(algorithm, bytes)?))
+pub fn hash_as_hex(algorithm: &str, bytes: &[u8]) -> Result<String, Fault> {
+    Ok(super::encode::encode_hex(&hash(algorithm, bytes)?))
 }
 
-/// `HmacSHA256` and its like.
-pub fn code(algorithm: &str, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Fault> {
+/// The HMAC of an algorithm such as `HmacSHA256`.
+pub fn hmac(algorithm: &str, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Fault> {
     let upper = algorithm.to_ascii_uppercase();
     let Some(name) = upper.strip_prefix("HMAC") else {
         return Err(thrown("NoSuchAlgorithmException", format!("Algorithm {algorithm} not available")));
@@ -47,11 +47,11 @@ pub fn code(algorithm: &str, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Fault> 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn codes_are_those_of_the_rfc() {
+    fn codes_match_the_examples_of_the_rfc() {
         // RFC 4231, test case 2.
-        let code = super::code("HmacSHA256", b"Jefe", b"what do ya want for nothing?").unwrap();
+        let code = super::hmac("HmacSHA256", b"Jefe", b"what do ya want for nothing?").unwrap();
         assert_eq!(
-            super::super::encode::hexadecimal(&code),
+            super::super::encode::encode_hex(&code),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
     }

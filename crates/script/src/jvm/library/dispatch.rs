@@ -1,4 +1,4 @@
-//! Calls of methods: chooses the file of the library that implements the object's class.
+//! Method calls: selects the file of the library that implements the object's class.
 
 use super::super::fault::{Fault, Outcome, thrown};
 use super::super::machine::Machine;
@@ -19,7 +19,7 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<
 }
 
 /// Calls a method; `Unsupported` if it is not implemented here.
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
+#[allow(clippy::too_many_lines, reason = "one arm for each kind of value")]
 pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     if object.is_null() {
         return match (method, arguments) {
@@ -35,7 +35,7 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
         let text = print::evaluated(machine, object)?;
         return dispatch(machine, &text, method, arguments);
     }
-    // Lists and maps keep such a text as it is.
+    // Lists, maps, arrays and closures receive a lazy string without evaluating it.
     let keeps = matches!(object, V::List(_) | V::Map(_) | V::Closure(_) | V::Array(_));
     if !keeps && arguments.iter().any(print::is_lazy) {
         let texts: Result<Vec<V>, Fault> =
@@ -47,10 +47,10 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
     }
     match (method, arguments) {
         ("toString", []) if json_value::is_json_array(object) => {
-            return Ok(V::text(json_value::text(machine, object)?));
+            return Ok(V::text(json_value::to_text(machine, object)?));
         }
         ("toString", []) if matches!(object, V::Plain(Value::Text(_))) => return Ok(object.clone()),
-        // Groovy has a `toString` of its own for collections and arrays.
+        // Groovy has its own `toString` for collections and arrays.
         ("toString", []) => return Ok(V::text(print::groovy(machine, object)?)),
         ("inspect", []) if machine.groovy() => return Ok(V::text(print::inspect(machine, object)?)),
         ("equals", [other]) if !matches!(object, V::Host(_)) => {
@@ -85,7 +85,7 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
     match object {
         V::Plain(Value::Text(text)) => {
             let value = texts::call(machine, text, method, arguments)?;
-            // Java's methods give the text itself where nothing changes, which BeanShell's `==` tells from a copy.
+            // Java's methods return the same string if nothing changes; BeanShell's `==` distinguishes it from a copy.
             Ok(match &value {
                 V::Plain(Value::Text(made)) if machine.beanshell() && made == text && method != "intern" => {
                     object.clone()
@@ -103,7 +103,7 @@ pub fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: 
         }
         V::Array(array) => {
             let array = array.clone();
-            lists::array(machine, &array, method, arguments)
+            lists::call_array(machine, &array, method, arguments)
         }
         V::Map(map) => {
             let map = map.clone();

@@ -1,4 +1,4 @@
-//! Bytes as text: base 64, hexadecimal digits, forms, encodings.
+//! Conversions between bytes and text: Base64, hexadecimal digits, URL encoding, character encodings.
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -13,27 +13,30 @@ fn engine(url: bool, padded: bool) -> GeneralPurpose {
     GeneralPurpose::new(alphabet, config)
 }
 
-pub fn base64(bytes: &[u8], url: bool, padded: bool) -> String {
+pub fn encode_base64(bytes: &[u8], url: bool, padded: bool) -> String {
     engine(url, padded).encode(bytes)
 }
 
-pub fn from_base64(text: &str, url: bool) -> Result<Vec<u8>, Fault> {
+pub fn decode_base64(text: &str, url: bool) -> Result<Vec<u8>, Fault> {
     engine(url, true)
         .decode(text.trim())
         .map_err(|error| thrown("IllegalArgumentException", error.to_string()))
 }
 
-pub fn hexadecimal(bytes: &[u8]) -> String {
+pub fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub fn from_hexadecimal(text: &str) -> Result<Vec<u8>, Fault> {
+pub fn decode_hex(text: &str) -> Result<Vec<u8>, Fault> {
     let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
     match digits {
         Some(digits) if digits.len() % 2 == 0 => {
             Ok(digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
         }
-        _ => Err(thrown("IllegalArgumentException", "these are no pairs of hexadecimal digits")),
+        _ => Err(thrown(
+            "IllegalArgumentException",
+            "the text is not a sequence of pairs of hexadecimal digits",
+        )),
     }
 }
 
@@ -59,7 +62,7 @@ fn is_windows(charset: &str) -> bool {
     charset.eq_ignore_ascii_case("windows-1252") || charset.eq_ignore_ascii_case("cp1252")
 }
 
-/// Whether the encoding is UTF-16, and then whether the greater byte comes first.
+/// Whether an encoding is big-endian UTF-16; `None` if it is not UTF-16.
 fn utf_16(charset: &str) -> Option<bool> {
     if charset.eq_ignore_ascii_case("utf-16be") {
         Some(true)
@@ -70,7 +73,7 @@ fn utf_16(charset: &str) -> Option<bool> {
     }
 }
 
-pub fn bytes_in(text: &str, charset: &str) -> Result<Vec<u8>, Fault> {
+pub fn encode_text(text: &str, charset: &str) -> Result<Vec<u8>, Fault> {
     if is_utf_8(charset) {
         return Ok(text.as_bytes().to_vec());
     }
@@ -95,7 +98,7 @@ pub fn bytes_in(text: &str, charset: &str) -> Result<Vec<u8>, Fault> {
     Ok(text.chars().map(|c| if u32::from(c) <= greatest { c as u8 } else { b'?' }).collect())
 }
 
-pub fn text_in(bytes: &[u8], charset: &str) -> Result<String, Fault> {
+pub fn decode_text(bytes: &[u8], charset: &str) -> Result<String, Fault> {
     if is_utf_8(charset) {
         return Ok(String::from_utf8_lossy(bytes).into_owned());
     }
@@ -128,7 +131,7 @@ pub fn text_in(bytes: &[u8], charset: &str) -> Result<String, Fault> {
 }
 
 /// `URLEncoder.encode`
-pub fn url(bytes: &[u8]) -> String {
+pub fn encode_url(bytes: &[u8]) -> String {
     let mut out = String::new();
     for byte in bytes {
         match byte {
@@ -143,7 +146,7 @@ pub fn url(bytes: &[u8]) -> String {
 }
 
 /// `URLDecoder.decode`
-pub fn from_url(text: &str, charset: &str) -> Result<String, Fault> {
+pub fn decode_url(text: &str, charset: &str) -> Result<String, Fault> {
     let broken = |what: &str| thrown("IllegalArgumentException", format!("URLDecoder: {what}"));
     let source = text.as_bytes();
     let mut bytes = Vec::with_capacity(source.len());
@@ -167,5 +170,5 @@ pub fn from_url(text: &str, charset: &str) -> Result<String, Fault> {
         }
         at += 1;
     }
-    text_in(&bytes, charset)
+    decode_text(&bytes, charset)
 }

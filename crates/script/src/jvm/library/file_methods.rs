@@ -11,7 +11,7 @@ use super::super::value::V;
 use super::{print, text_of, unknown};
 use crate::Value;
 
-fn failed(error: &std::io::Error) -> Fault {
+fn io_exception(error: &std::io::Error) -> Fault {
     thrown("IOException", error.to_string())
 }
 
@@ -19,14 +19,14 @@ fn file(path: std::path::PathBuf) -> V {
     V::object(Object::File(path))
 }
 
-/// Methods of a file that `files` does not have.
+/// Calls the methods of a file that `files` does not implement.
 pub fn call(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("withWriter" | "withWriterAppend" | "withPrintWriter", [_, closure @ V::Closure(_)]) => {
             machine.invoke(object, method, vec![closure.clone()])
         }
         ("deleteDir", []) => Ok(V::truth(fs::remove_dir_all(path).is_ok())),
-        // The files of a run go with its temporary folder.
+        // Has no effect here: the file is not deleted.
         ("deleteOnExit", []) => Ok(V::NULL),
         ("renameTo", [V::Object(to)]) => match &**to {
             Object::File(to) => Ok(V::truth(fs::rename(path, to).is_ok())),
@@ -40,7 +40,7 @@ pub fn call(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
             Ok(V::long(since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))))
         }
         ("getAbsoluteFile" | "getCanonicalFile" | "toAbsolutePath", []) => {
-            Ok(file(std::path::absolute(path).map_err(|error| failed(&error))?))
+            Ok(file(std::path::absolute(path).map_err(|error| io_exception(&error))?))
         }
         ("getFileName", []) => Ok(path.file_name().map_or(V::NULL, |name| file(name.into()))),
         ("resolve", [other]) => {
@@ -56,8 +56,8 @@ pub fn call(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
     }
 }
 
-/// `File.createTempFile(prefix, suffix)`, `File.createTempDir()`
-pub fn temporary(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+/// `File.createTempFile(prefix, suffix)` and `File.createTempDir()`.
+pub fn create_temporary(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let mut parts = Vec::new();
     for part in arguments.iter().take(2) {
         parts.push(if part.is_null() { None } else { Some(text_of(machine, part)?) });
@@ -79,27 +79,27 @@ pub fn temporary(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Ou
         },
         _ => std::env::temp_dir(),
     };
-    // Users with equal random numbers do not get the name of a file that another has just deleted.
-    static MADE: AtomicU64 = AtomicU64::new(0);
+    // Keeps users with equal random numbers from reusing the name of a file that another user has just deleted.
+    static CREATED: AtomicU64 = AtomicU64::new(0);
     loop {
-        let made = MADE.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id());
-        let number = machine.scope.random_bits().wrapping_add(made);
+        let serial = CREATED.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id());
+        let number = machine.scope.random_bits().wrapping_add(serial);
         let path = folder.join(format!("{prefix}{number}{suffix}"));
-        let made = if method == "createTempFile" {
+        let outcome = if method == "createTempFile" {
             fs::OpenOptions::new().write(true).create_new(true).open(&path).map(|_| ())
         } else {
             fs::create_dir(&path)
         };
-        match made {
+        match outcome {
             Ok(()) => return Ok(file(path)),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => machine.spend(100)?,
-            Err(error) => return Err(failed(&error)),
+            Err(error) => return Err(io_exception(&error)),
         }
     }
 }
 
-/// `Files.write(path, bytes)` and its like; `None`: not one of these.
-pub fn of_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+/// Static methods of `Files`, such as `Files.write(path, bytes)`; `None` for other methods.
+pub fn call_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     let appends = |rest: &[V]| rest.iter().any(|option| option.as_text() == Some("APPEND"));
     Some(match (method, arguments) {
         ("write" | "writeString", [path, content, rest @ ..]) => {
@@ -131,8 +131,8 @@ pub fn of_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Opt
     })
 }
 
-/// `FileUtils.write(file, text, charset, append)` and its like; `None`: not one of these.
-pub fn of_file_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+/// Static methods of `FileUtils`, such as `FileUtils.write(file, text, charset, append)`; `None` for other methods.
+pub fn call_file_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     Some(match (method, arguments) {
         ("write" | "writeByteArrayToFile", [file, content, rest @ ..]) => {
             let appends = matches!(rest.last(), Some(V::Plain(Value::Boolean(true))));

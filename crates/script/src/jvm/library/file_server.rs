@@ -1,4 +1,4 @@
-//! `FileServer`: where the plan is. `GuiPackage`, which is null without a window.
+//! `FileServer`, which returns the plan's directory, and `GuiPackage`, which is null without a GUI.
 
 use std::path::Path;
 
@@ -7,26 +7,26 @@ use super::super::fault::{Outcome, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor};
 use super::{text_of, unknown};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "FileServer",
         statics: "getFileServer getDefaultBase resolveBaseRelativeName",
-        made: None,
+        constructor_arguments: None,
         methods: "getBaseDir getBaseDirRelative getScriptName getResolvedFile getDefaultBase resolveBaseRelativeName",
-        call: static_call,
-        make: not_made,
+        call_static: static_call,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "GuiPackage",
         statics: "getInstance",
-        made: None,
+        constructor_arguments: None,
         methods: "getTestPlanFile",
-        call: |_, _, _| Ok(V::NULL),
-        make: not_made,
+        call_static: |_, _, _| Ok(V::NULL),
+        construct: no_constructor,
     },
 ];
 
@@ -50,7 +50,7 @@ fn working_directory() -> String {
     std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-/// The folder below the working directory; `.` for one that is not below it, or is the same.
+/// The folder's path relative to the working directory; `.` if the folder is not below it.
 fn relative_directory(folder: &str) -> String {
     let below = folder.strip_prefix(&working_directory()).and_then(|rest| rest.strip_prefix('/'));
     below.filter(|below| !below.is_empty()).unwrap_or(".").to_owned()

@@ -1,4 +1,4 @@
-//! Files: read and written whole, as scripts of plans do.
+//! Files, readers and writers. Files are read as a whole; writers write when they are flushed or closed.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,10 +17,10 @@ use super::super::value::V;
 use super::{encode, lists, print, unknown};
 use busyhour_limits::files::read_in_run;
 
-/// Largest file that a script may read, in bytes.
+/// Maximum size of a file that a script may read, in bytes.
 const BYTES_MAX: u64 = 16 << 20;
 
-fn failed(path: &Path, error: &std::io::Error) -> Fault {
+fn io_exception(path: &Path, error: &std::io::Error) -> Fault {
     let class =
         if error.kind() == std::io::ErrorKind::NotFound { "FileNotFoundException" } else { "IOException" };
     let what = if class == "FileNotFoundException" {
@@ -36,7 +36,7 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
         std::io::ErrorKind::FileTooLarge => {
             unsupported(format!("a file of more than {} MiB", BYTES_MAX >> 20))
         }
-        _ => failed(path, &error),
+        _ => io_exception(path, &error),
     })
 }
 
@@ -52,12 +52,12 @@ fn reader_of_lines(class: Class, lines: VecDeque<String>) -> V {
     V::object(Object::Reader(class, Rc::new(RefCell::new(lines))))
 }
 
-/// A reader of a text.
+/// A reader of a string.
 pub fn reader_of_text(class: Class, text: &str) -> V {
     reader_of_lines(class, lines(text))
 }
 
-/// A reader of a file, named or given.
+/// A reader of a file, which is a `File` or a path.
 pub fn reader_of(class: Class, value: &V) -> Outcome {
     let found = match value {
         V::Object(object) => match &**object {
@@ -72,15 +72,15 @@ pub fn reader_of(class: Class, value: &V) -> Outcome {
     Ok(reader_of_lines(class, found))
 }
 
-/// The exception of a constructor that does not take such an argument.
-fn no_constructor(machine: &mut Machine<'_>, class: Class, given: &V) -> Fault {
+/// The exception for a constructor that does not accept the argument.
+fn no_matching_constructor(machine: &mut Machine<'_>, class: Class, given: &V) -> Fault {
     let given = super::super::missing::class_name(given);
     let name = class.qualified_name();
     let message = format!("Could not find matching constructor for: {name}({given})");
     thrown(if machine.groovy() { "GroovyRuntimeException" } else { "RuntimeException" }, message)
 }
 
-/// A reader around another one, which reads on where that one is.
+/// A reader around another reader, which continues at the other's position.
 pub fn reader_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outcome {
     match value {
         V::Object(object) => match &**object {
@@ -89,32 +89,32 @@ pub fn reader_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outc
                 let text = machine.invoke(value, "getText", Vec::new())?;
                 Ok(reader_of_text(class, text.as_text().unwrap_or("")))
             }
-            _ => Err(no_constructor(machine, class, value)),
+            _ => Err(no_matching_constructor(machine, class, value)),
         },
         V::Plain(crate::Value::Null) => Err(thrown("NullPointerException", "the reader is null")),
-        _ => Err(no_constructor(machine, class, value)),
+        _ => Err(no_matching_constructor(machine, class, value)),
     }
 }
 
-/// A writer whose text stays in memory.
+/// A writer that stores its text in memory.
 pub fn writer_to_memory(class: Class) -> V {
     let sink = Sink { path: None, open: true.into(), written: RefCell::default() };
     V::object(Object::Writer(class, Rc::new(sink)))
 }
 
-/// A writer around another one.
+/// A writer around another writer.
 pub fn writer_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outcome {
     match value {
         V::Object(object) => match &**object {
             Object::Writer(_, sink) => Ok(V::object(Object::Writer(class, sink.clone()))),
-            _ => Err(no_constructor(machine, class, value)),
+            _ => Err(no_matching_constructor(machine, class, value)),
         },
         V::Plain(crate::Value::Null) => Err(thrown("NullPointerException", "the writer is null")),
-        _ => Err(no_constructor(machine, class, value)),
+        _ => Err(no_matching_constructor(machine, class, value)),
     }
 }
 
-/// A writer to a file, emptied when it is opened unless it appends, or to another writer.
+/// A writer to a file, which is truncated unless `append` is set, or to another writer.
 pub fn writer_of(class: Class, value: &V, append: bool) -> Outcome {
     let refused = || unsupported(format!("`new {}` of {}", class.name(), value.kind()));
     let path = match value {
@@ -129,22 +129,31 @@ pub fn writer_of(class: Class, value: &V, append: bool) -> Outcome {
         },
     };
     let open = fs::OpenOptions::new().create(true).write(true).append(append).truncate(!append).open(&path);
-    open.map_err(|error| failed(&path, &error))?;
+    open.map_err(|error| io_exception(&path, &error))?;
     let sink = Sink { path: Some(path), open: true.into(), written: RefCell::default() };
     Ok(V::object(Object::Writer(class, Rc::new(sink))))
 }
 
 fn append(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    let mut file =
-        fs::OpenOptions::new().create(true).append(true).open(path).map_err(|error| failed(path, &error))?;
-    file.write_all(bytes).map_err(|error| failed(path, &error))
+    let mut file = fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|error| io_exception(path, &error))?;
+    file.write_all(bytes).map_err(|error| io_exception(path, &error))
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    fs::write(path, bytes).map_err(|error| failed(path, &error))
+    fs::write(path, bytes).map_err(|error| io_exception(path, &error))
 }
 
-pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arguments: &[V]) -> Outcome {
+pub fn call_file(
+    machine: &mut Machine<'_>,
+    path: &Path,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     let name = || path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     match (method, arguments) {
         ("exists", []) => Ok(V::truth(path.exists())),
@@ -155,7 +164,7 @@ pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
         ("getName", []) => Ok(V::text(name())),
         ("getPath", []) => Ok(V::text(path.display().to_string())),
         ("getAbsolutePath" | "getCanonicalPath", []) => {
-            let absolute = std::path::absolute(path).map_err(|error| failed(path, &error))?;
+            let absolute = std::path::absolute(path).map_err(|error| io_exception(path, &error))?;
             Ok(V::text(absolute.display().to_string()))
         }
         ("getParent", []) => Ok(V::text_or_null(path.parent().map(|path| path.display().to_string()))),
@@ -171,20 +180,26 @@ pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
             match made {
                 Ok(_) => Ok(V::truth(true)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(V::truth(false)),
-                Err(error) => Err(failed(path, &error)),
+                Err(error) => Err(io_exception(path, &error)),
             }
         }
-        _ => content(machine, path, object, method, arguments),
+        _ => call_content(machine, path, object, method, arguments),
     }
 }
 
-/// Methods of the content of a file.
-fn content(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that read or write a file's content.
+fn call_content(
+    machine: &mut Machine<'_>,
+    path: &Path,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     match (method, arguments) {
         ("getText", rest) => {
             let bytes = bytes(path)?;
             let charset = rest.first().and_then(V::as_text).unwrap_or("UTF-8");
-            let text = encode::text_in(&bytes, charset)?;
+            let text = encode::decode_text(&bytes, charset)?;
             machine.spend_text(text.len())?;
             Ok(V::text(text))
         }
@@ -198,7 +213,7 @@ fn content(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arg
             machine.spend_text(text.len())?;
             Ok(V::list(text.lines().map(V::text).collect()))
         }
-        // Lines of files and readers count from 1, those of texts from 0.
+        // The lines of files and readers are numbered from 1, those of strings from 0.
         ("eachLine", [closure @ V::Closure(_)]) => {
             let text = text(path)?;
             lists::each_line(machine, text.lines(), 1, closure)
@@ -265,7 +280,7 @@ fn content(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arg
     }
 }
 
-pub fn writer(
+pub fn call_writer(
     machine: &mut Machine<'_>,
     inner: &Rc<Object>,
     object: &V,
@@ -355,7 +370,7 @@ pub fn writer(
     }
 }
 
-pub fn reader(
+pub fn call_reader(
     machine: &mut Machine<'_>,
     rest: &RefCell<VecDeque<String>>,
     object: &V,

@@ -54,7 +54,7 @@ pub fn format(machine: &mut Machine<'_>, pattern: &str, arguments: &[V]) -> Resu
         };
         let width: usize = digits.parse().unwrap_or(0);
         if width > 1 << 16 || precision.is_some_and(|places| places > 300) {
-            return Err(unsupported("this width in a format"));
+            return Err(unsupported("this width or precision in a format"));
         }
         let text = match kind {
             '%' => "%".to_owned(),
@@ -73,7 +73,7 @@ pub fn format(machine: &mut Machine<'_>, pattern: &str, arguments: &[V]) -> Resu
                         let digits = "0".repeat(zeros) + &digits;
                         if kind == 'X' { digits.to_uppercase() } else { digits }
                     }
-                    None => converted(machine, kind, value, &flags, width, precision)?,
+                    None => format_value(machine, kind, value, &flags, width, precision)?,
                 }
             }
         };
@@ -90,7 +90,7 @@ pub fn format(machine: &mut Machine<'_>, pattern: &str, arguments: &[V]) -> Resu
     Ok(out)
 }
 
-fn converted(
+fn format_value(
     machine: &mut Machine<'_>,
     kind: char,
     value: &V,
@@ -116,7 +116,7 @@ fn converted(
                 V::Object(_) => i128::from(value.as_long().ok_or_else(wrong)?),
                 _ => return Err(wrong()),
             };
-            signed(number < 0, number.unsigned_abs().to_string(), flags, width)
+            add_sign(number < 0, number.unsigned_abs().to_string(), flags, width)
         }
         'f' => {
             let places = precision.unwrap_or(6);
@@ -127,7 +127,7 @@ fn converted(
                         .ok_or_else(|| unsupported("a number of this length"))?;
                     let text = scaled.to_string();
                     let negative = text.starts_with('-');
-                    return Ok(signed(negative, text.trim_start_matches('-').to_owned(), flags, width));
+                    return Ok(add_sign(negative, text.trim_start_matches('-').to_owned(), flags, width));
                 }
                 V::Plain(Value::Double(_) | Value::Float(_)) => types::number(value)?,
                 _ => return Err(wrong()),
@@ -135,8 +135,8 @@ fn converted(
             if !number.is_finite() {
                 return print::java(machine, value);
             }
-            let text = half_up(number.abs(), places);
-            signed(number.is_sign_negative(), text, flags, width)
+            let text = round_half_up(number.abs(), places);
+            add_sign(number.is_sign_negative(), text, flags, width)
         }
         'x' | 'X' | 'o' => {
             let text = match (value, kind) {
@@ -163,8 +163,8 @@ fn converted(
     })
 }
 
-/// Sign, groups of thousands, leading zeros.
-fn signed(negative: bool, digits: String, flags: &str, width: usize) -> String {
+/// Adds the sign, group separators and leading zeros according to the flags.
+fn add_sign(negative: bool, digits: String, flags: &str, width: usize) -> String {
     let mut text = digits;
     if flags.contains(',') {
         let (whole, rest) =
@@ -187,8 +187,8 @@ fn signed(negative: bool, digits: String, flags: &str, width: usize) -> String {
     format!("{sign}{text}")
 }
 
-/// Java rounds the shortest decimal digits of a double, halves up.
-pub fn half_up(number: f64, places: usize) -> String {
+/// Rounds a double as Java does: it rounds the shortest decimal representation, halves up.
+pub fn round_half_up(number: f64, places: usize) -> String {
     let shortest = crate::java_like::Decimal::parse(&format!("{number:e}"));
     let scaled = shortest.and_then(|value| value.set_scale(i32::try_from(places).unwrap_or(0), "HALF_UP"));
     match scaled {
@@ -197,8 +197,8 @@ pub fn half_up(number: f64, places: usize) -> String {
     }
 }
 
-/// `new DecimalFormat(pattern).format(number)`: zeros, optional digits, groups; halves to even.
-pub fn decimal(pattern: &str, value: &V) -> Result<String, Fault> {
+/// `new DecimalFormat(pattern).format(number)`: required and optional digits and groups; halves are rounded to even.
+pub fn format_decimal(pattern: &str, value: &V) -> Result<String, Fault> {
     let plain = |c: char| matches!(c, '0' | '#' | ',' | '.');
     let start = pattern.find(plain).unwrap_or(pattern.len());
     let end = pattern[start..].find(|c| !plain(c)).map_or(pattern.len(), |len| start + len);

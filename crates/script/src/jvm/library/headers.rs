@@ -7,33 +7,33 @@ use super::super::fault::{Fault, Outcome, thrown};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static};
+use super::instance::{Instance, LibraryClass, no_static_method};
 use super::{cookies, print, unknown};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "HeaderManager",
         statics: "",
-        made: Some((0, 0)),
+        constructor_arguments: Some((0, 0)),
         methods: "add get getHeader getHeaders getFirstHeaderNamed remove removeHeaderNamed size clear",
-        call: no_static,
-        make: |_, _| Ok(library(Manager(Some(RefCell::default())))),
+        call_static: no_static_method,
+        construct: |_, _| Ok(new_object(Manager(Some(RefCell::default())))),
     },
-    Offer {
+    LibraryClass {
         class: "Header",
         statics: "",
-        made: Some((0, 2)),
+        constructor_arguments: Some((0, 2)),
         methods: "getName setName getValue setValue",
-        call: no_static,
-        make: make_header,
+        call_static: no_static_method,
+        construct: new_header,
     },
 ];
 
 /// Name and value.
 type Pair = (String, String);
 
-fn library(instance: impl Instance + 'static) -> V {
+fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
@@ -44,12 +44,12 @@ fn text(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
 /// The header manager of the current sampler, or null.
 pub fn manager(machine: &mut Machine<'_>) -> V {
     match machine.scope.request().and_then(|request| request.headers()) {
-        Some(_) => library(Manager(None)),
+        Some(_) => new_object(Manager(None)),
         None => V::NULL,
     }
 }
 
-/// `sampler.setHeaderManager(manager)`; false: this is no header manager.
+/// `sampler.setHeaderManager(manager)`; returns false if the argument is not a header manager.
 pub fn set_manager(machine: &mut Machine<'_>, manager: &V) -> bool {
     let V::Object(object) = manager else { return false };
     let Some(headers) = object.library().and_then(Instance::headers) else { return false };
@@ -64,14 +64,14 @@ pub fn set_manager(machine: &mut Machine<'_>, manager: &V) -> bool {
 struct Manager(Option<RefCell<Vec<Pair>>>);
 
 impl Manager {
-    fn all(&self, machine: &mut Machine<'_>) -> Vec<Pair> {
+    fn current_headers(&self, machine: &mut Machine<'_>) -> Vec<Pair> {
         match &self.0 {
             Some(own) => own.borrow().clone(),
             None => machine.scope.request().and_then(|request| request.headers()).unwrap_or_default(),
         }
     }
 
-    fn keep(&self, machine: &mut Machine<'_>, headers: Vec<Pair>) {
+    fn store(&self, machine: &mut Machine<'_>, headers: Vec<Pair>) {
         match &self.0 {
             Some(own) => {
                 own.replace(headers);
@@ -84,10 +84,10 @@ impl Manager {
         }
     }
 
-    /// A header as an object, whose changes go to the sampler if it is one of the sampler's.
+    /// A header as an object; if it is one of the sampler's, changes are applied to the sampler.
     fn item(&self, at: usize, header: Pair) -> V {
         let place = if self.0.is_none() { Some(at) } else { None };
-        library(Header { header: RefCell::new(header), place: Cell::new(place) })
+        new_object(Header { header: RefCell::new(header), place: Cell::new(place) })
     }
 }
 
@@ -101,7 +101,7 @@ impl Instance for Manager {
     }
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
-        let mut all = self.all(machine);
+        let mut all = self.current_headers(machine);
         let len = all.len();
         let place = |at: &V| {
             let at = at.as_long().unwrap_or(-1);
@@ -133,22 +133,22 @@ impl Instance for Manager {
                     return Err(unknown(object, method));
                 };
                 all.push(header);
-                self.keep(machine, all);
+                self.store(machine, all);
                 Ok(V::NULL)
             }
             ("remove", [at]) => {
                 all.remove(place(at)?);
-                self.keep(machine, all);
+                self.store(machine, all);
                 Ok(V::NULL)
             }
             ("removeHeaderNamed", [name]) => {
                 let name = text(machine, name)?;
                 all.retain(|header| !header.0.eq_ignore_ascii_case(&name));
-                self.keep(machine, all);
+                self.store(machine, all);
                 Ok(V::NULL)
             }
             ("clear", []) => {
-                self.keep(machine, Vec::new());
+                self.store(machine, Vec::new());
                 Ok(V::NULL)
             }
             _ => Err(unknown(object, method)),
@@ -156,21 +156,21 @@ impl Instance for Manager {
     }
 }
 
-/// A header; with its place if it is one of the sampler's.
 #[derive(Debug)]
 struct Header {
     header: RefCell<Pair>,
+    /// Its index among the sampler's headers; `None` if it is not one of them.
     place: Cell<Option<usize>>,
 }
 
-fn make_header(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
+fn new_header(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let mut texts = Vec::new();
     for argument in arguments {
         texts.push(text(machine, argument)?);
     }
     let mut texts = texts.into_iter();
     let mut next = || texts.next().unwrap_or_default();
-    Ok(library(Header { header: RefCell::new((next(), next())), place: Cell::new(None) }))
+    Ok(new_object(Header { header: RefCell::new((next(), next())), place: Cell::new(None) }))
 }
 
 impl Instance for Header {

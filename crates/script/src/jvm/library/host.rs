@@ -11,7 +11,7 @@ use super::super::value::{Host, V};
 use super::{print, result, text_of, unknown};
 use crate::{Level, StopRequest, Value};
 
-/// The object of a variable: a text, or what a script put there.
+/// The value of a variable: a string, or the object that a script stored.
 pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
     if let Some(object) = machine.scope.object(name)
         && let Ok(value) = object.downcast::<V>()
@@ -22,9 +22,9 @@ pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
     V::text_or_null(machine.scope.get(name))
 }
 
-/// What `vars.get` gives: the text of the object.
+/// The result of `vars.get`: the variable's string, or the text of its object.
 pub fn text_of_variable(machine: &mut Machine<'_>, name: &str) -> V {
-    // No method that JEXL may call changes an object, so that the text of the last change is its text.
+    // JEXL cannot call methods that change an object, so the stored text is up to date.
     if machine.jexl() {
         return V::text_or_null(machine.scope.get(name));
     }
@@ -36,14 +36,14 @@ pub fn text_of_variable(machine: &mut Machine<'_>, name: &str) -> V {
     }
 }
 
-/// Java's text of an object; for one whose text is its address, any is as good as another.
+/// Java's text of an object. If it would contain the object's address, an arbitrary address is used.
 fn text_of_object(machine: &mut Machine<'_>, value: &V) -> String {
     print::java(machine, value).unwrap_or_else(|_| format!("{}@6ccccc3c", missing::class_name(value)))
 }
 
-/// Brings the texts of the variables that hold objects up to date, which the script may have changed.
+/// Updates the stored texts of the variables whose objects the script may have changed.
 pub fn refresh_objects(machine: &mut Machine<'_>) {
-    // What BeanShell remembers may be the object of a variable.
+    // A BeanShell variable of an earlier run may refer to the object of a JMeter variable.
     if !machine.reads_objects && !machine.beanshell() {
         return;
     }
@@ -74,15 +74,15 @@ pub fn variables(machine: &mut Machine<'_>) -> Vec<V> {
 
 pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) -> Outcome {
     match host {
-        Host::Vars => vars(machine, method, arguments),
+        Host::Vars => call_vars(machine, method, arguments),
         Host::Props => super::test_properties::call(machine, method, arguments),
-        Host::Log => log(machine, method, arguments),
-        Host::Context => context(machine, method, arguments),
+        Host::Log => call_log(machine, method, arguments),
+        Host::Context => call_context(machine, method, arguments),
         Host::Sample => result::call(machine, false, method, arguments),
         Host::Previous => result::call(machine, true, method, arguments),
         Host::Sampler => super::sampler::call(machine, method, arguments),
-        Host::Out | Host::Err => stream(machine, host, method, arguments),
-        Host::Assertion => assertion(machine, method, arguments),
+        Host::Out | Host::Err => call_stream(machine, host, method, arguments),
+        Host::Assertion => call_assertion(machine, method, arguments),
         Host::Event => match (method, arguments) {
             ("getResult", []) => Ok(V::Host(Host::Sample)),
             ("getThreadGroup", []) => Ok(V::text(machine.scope.group_name())),
@@ -115,12 +115,12 @@ pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]
             }
             _ => Err(unknown(&V::Host(host), method)),
         },
-        Host::Group => super::threads::group(machine, method, arguments),
+        Host::Group => super::threads::call_group(machine, method, arguments),
     }
 }
 
 /// `System.out` and `System.err`.
-fn stream(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) -> Outcome {
+fn call_stream(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) -> Outcome {
     let mut text = match (method, arguments) {
         ("println" | "print", [value]) => print::groovy(machine, value)?,
         ("printf" | "format", [pattern, rest @ ..]) => {
@@ -141,7 +141,7 @@ fn stream(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) 
     Ok(V::NULL)
 }
 
-fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+fn call_vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("get", [V::Plain(Value::Null)]) => Ok(V::NULL),
         ("get", [name]) => {
@@ -166,7 +166,7 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                     thrown("RuntimeException", format!("`vars.put` takes a String, not {}", value.kind()))
                 });
             };
-            // A text that a script writes down stays that object, which BeanShell's `==` sees.
+            // A string literal keeps its identity, which BeanShell's `==` compares.
             if let V::Plain(Value::Text(literal)) = &arguments[1]
                 && machine.beanshell()
                 && literals::is_interned(literal)
@@ -211,7 +211,7 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
         }
         ("putAll", [V::Map(map)]) => {
             for (key, value) in map.ordered() {
-                vars(machine, "putObject", &[key, value])?;
+                call_vars(machine, "putObject", &[key, value])?;
             }
             Ok(V::NULL)
         }
@@ -219,7 +219,7 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     }
 }
 
-fn log(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+fn call_log(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let level = match method {
         "trace" => Level::Trace,
         "debug" => Level::Debug,
@@ -247,7 +247,7 @@ fn log(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
             ));
         }
     };
-    // The places of SLF4J; what is an exception at the end stands behind.
+    // Replaces SLF4J's placeholders `{}`; further arguments, such as an exception, are appended.
     let rest = match rest {
         [V::Array(array)] => array.items.borrow().clone(),
         rest => rest.to_vec(),
@@ -269,7 +269,7 @@ fn log(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     Ok(V::NULL)
 }
 
-fn context(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+fn call_context(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("getThreadNum", []) => Ok(V::int(i64::from(machine.scope.thread_number()))),
         ("getVariables", []) => Ok(V::Host(Host::Vars)),
@@ -292,7 +292,7 @@ fn context(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome 
     }
 }
 
-fn assertion(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+fn call_assertion(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unknown(&V::Host(Host::Assertion), method);
     match (method, arguments) {
         ("setFailureMessage", [message]) => {

@@ -1,4 +1,4 @@
-//! What the library classes with their own files declare: their methods and constructors.
+//! The declarations of library classes that have their own files: their methods and constructors.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, unsupported};
@@ -6,38 +6,38 @@ use super::super::machine::Machine;
 pub use super::super::model::Instance;
 use super::super::value::V;
 
-/// The members of a class that scripts can use.
-pub struct Offer {
+/// A class with the members that scripts can use.
+pub struct LibraryClass {
     /// Simple name of the class.
     pub class: &'static str,
-    /// Its static methods, separated by blanks.
+    /// Its static methods, separated by spaces.
     pub statics: &'static str,
-    /// Least and greatest number of arguments of its constructor; `None`: scripts cannot make one.
-    pub made: Option<(usize, usize)>,
-    /// Methods of its objects, separated by blanks.
+    /// Minimum and maximum number of arguments of its constructor; `None` if scripts cannot create objects of it.
+    pub constructor_arguments: Option<(usize, usize)>,
+    /// Methods of its objects, separated by spaces.
     pub methods: &'static str,
     /// Calls a static method.
-    pub call: fn(&mut Machine<'_>, &str, &[V]) -> Outcome,
-    /// Makes an object.
-    pub make: fn(&mut Machine<'_>, &[V]) -> Outcome,
+    pub call_static: fn(&mut Machine<'_>, &str, &[V]) -> Outcome,
+    /// Creates an object.
+    pub construct: fn(&mut Machine<'_>, &[V]) -> Outcome,
 }
 
-/// Whether a list of words, separated by blanks, has the word.
-pub fn lists(words: &str, word: &str) -> bool {
+/// Whether a list of words, separated by spaces, contains the word.
+pub fn contains_word(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// For classes without static methods.
-pub fn no_static(_: &mut Machine<'_>, method: &str, _: &[V]) -> Outcome {
+/// The implementation of [`LibraryClass::call_static`] for classes without static methods.
+pub fn no_static_method(_: &mut Machine<'_>, method: &str, _: &[V]) -> Outcome {
     Err(unsupported(format!("the static method `{method}`")))
 }
 
-/// For classes that scripts cannot make objects of.
-pub fn not_made(_: &mut Machine<'_>, _: &[V]) -> Outcome {
+/// The implementation of [`LibraryClass::construct`] for classes of which scripts cannot create objects.
+pub fn no_constructor(_: &mut Machine<'_>, _: &[V]) -> Outcome {
     Err(unsupported("a new object of this class"))
 }
 
-/// The constant of an enumeration.
+/// A constant of an enumeration.
 #[derive(Debug)]
 pub struct Constant {
     /// Simple name of the enumeration.

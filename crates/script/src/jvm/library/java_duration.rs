@@ -7,44 +7,59 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::{Object, Temporal};
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{text_of, unknown};
 
-/// The static methods and methods of durations, whose class shares its name with Groovy's.
+/// Static methods of `java.time.Duration`, which shares its simple name with Groovy's `Duration`.
 pub const DURATION_STATICS: &str = "ofDays ofHours ofMinutes ofSeconds ofMillis ofNanos between parse";
+/// Methods of the objects of `java.time.Duration`.
 pub const DURATION_METHODS: &str = "toDays toHours toMinutes toSeconds toMillis toNanos getSeconds getNano plus plusDays \
     plusHours plusMinutes plusSeconds plusMillis minus minusDays minusHours minusMinutes minusSeconds minusMillis \
     multipliedBy dividedBy negated abs isZero isNegative compareTo toMinutesPart toSecondsPart toHoursPart toMillisPart \
     toDaysPart";
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "Period",
         statics: "of ofDays ofMonths ofYears ofWeeks between",
-        made: None,
+        constructor_arguments: None,
         methods: "getYears getMonths getDays toTotalMonths isNegative isZero plusDays plusMonths plusYears",
-        call: period,
-        make: not_made,
+        call_static: call_period,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "DayOfWeek",
         statics: "of valueOf values from",
-        made: None,
+        constructor_arguments: None,
         methods: "getValue name ordinal plus minus getDisplayName compareTo",
-        call: |machine, method, given| named(machine, "DayOfWeek", method, given),
-        make: not_made,
+        call_static: |machine, method, given| call_enum(machine, "DayOfWeek", method, given),
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "Month",
         statics: "of valueOf values from",
-        made: None,
+        constructor_arguments: None,
         methods: "getValue name ordinal plus minus getDisplayName compareTo",
-        call: |machine, method, given| named(machine, "Month", method, given),
-        make: not_made,
+        call_static: |machine, method, given| call_enum(machine, "Month", method, given),
+        construct: no_constructor,
     },
-    Offer { class: "Year", statics: "isLeap", made: None, methods: "", call: leap_year, make: not_made },
-    Offer { class: "TextStyle", statics: "", made: None, methods: "name", call: no_static, make: not_made },
+    LibraryClass {
+        class: "Year",
+        statics: "isLeap",
+        constructor_arguments: None,
+        methods: "",
+        call_static: call_year,
+        construct: no_constructor,
+    },
+    LibraryClass {
+        class: "TextStyle",
+        statics: "",
+        constructor_arguments: None,
+        methods: "name",
+        call_static: no_static_method,
+        construct: no_constructor,
+    },
 ];
 
 const DAYS: &[&str] = &["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
@@ -63,16 +78,16 @@ const MONTHS: &[&str] = &[
     "DECEMBER",
 ];
 
-fn library(instance: impl Instance + 'static) -> V {
+fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
 /// A duration of `java.time`.
 pub fn duration(nanos: i128) -> V {
-    library(Duration(nanos))
+    new_object(Duration(nanos))
 }
 
-/// Its length, if the value is one.
+/// The length of a duration in nanoseconds; `None` for other values.
 pub fn nanos_of(value: &V) -> Option<i128> {
     let V::Object(object) = value else { return None };
     object.library()?.nanos()
@@ -84,9 +99,9 @@ pub fn period_of(value: &V) -> Option<[i64; 3]> {
     object.library()?.period()
 }
 
-/// `DayOfWeek` or `Month`, from 1.
+/// A constant of `DayOfWeek` or `Month`; `number` counts from 1.
 pub fn constant(class: &'static str, number: i64) -> V {
-    library(Named { class, number })
+    new_object(EnumConstant { class, number })
 }
 
 /// The constant of that name.
@@ -109,7 +124,7 @@ fn unit_nanos(unit: &str) -> Option<i128> {
     })
 }
 
-/// `Duration.ofSeconds(5)` and its like.
+/// Static methods of `Duration`, such as `Duration.ofSeconds(5)`.
 pub fn call_static(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`Duration.{method}` with these arguments"));
     match (method, arguments) {
@@ -233,10 +248,10 @@ impl Instance for Duration {
     }
 }
 
-fn period(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+fn call_period(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`Period.{method}` with these arguments"));
     let long = |value: &V| value.as_long().ok_or_else(wrong);
-    Ok(library(Period(match (method, arguments) {
+    Ok(new_object(Period(match (method, arguments) {
         ("of", [years, months, days]) => [long(years)?, long(months)?, long(days)?],
         ("ofDays", [days]) => [0, 0, long(days)?],
         ("ofWeeks", [weeks]) => [0, 0, long(weeks)? * 7],
@@ -279,9 +294,9 @@ impl Instance for Period {
             ("toTotalMonths", 0) => V::long(years * 12 + months),
             ("isNegative", 0) => V::truth(years < 0 || months < 0 || days < 0),
             ("isZero", 0) => V::truth(self.0 == [0; 3]),
-            ("plusDays", 1) => library(Period([years, months, days + amount])),
-            ("plusMonths", 1) => library(Period([years, months + amount, days])),
-            ("plusYears", 1) => library(Period([years + amount, months, days])),
+            ("plusDays", 1) => new_object(Period([years, months, days + amount])),
+            ("plusMonths", 1) => new_object(Period([years, months + amount, days])),
+            ("plusYears", 1) => new_object(Period([years + amount, months, days])),
             _ => return Err(unknown(object, method)),
         })
     }
@@ -298,7 +313,7 @@ impl Instance for Period {
     }
 }
 
-fn named(machine: &mut Machine<'_>, class: &'static str, method: &str, arguments: &[V]) -> Outcome {
+fn call_enum(machine: &mut Machine<'_>, class: &'static str, method: &str, arguments: &[V]) -> Outcome {
     let names = if class == "Month" { MONTHS } else { DAYS };
     let wrong = || unsupported(format!("`{class}.{method}` with these arguments"));
     match (method, arguments) {
@@ -329,12 +344,12 @@ fn named(machine: &mut Machine<'_>, class: &'static str, method: &str, arguments
 }
 
 #[derive(Debug)]
-struct Named {
+struct EnumConstant {
     class: &'static str,
     number: i64,
 }
 
-impl Named {
+impl EnumConstant {
     fn names(&self) -> &'static [&'static str] {
         if self.class == "Month" { MONTHS } else { DAYS }
     }
@@ -344,7 +359,7 @@ impl Named {
     }
 }
 
-impl Instance for Named {
+impl Instance for EnumConstant {
     fn class(&self) -> Class {
         Class::known(self.class)
     }
@@ -391,7 +406,7 @@ impl Instance for Named {
     }
 }
 
-fn leap_year(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+fn call_year(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("isLeap", [year]) => {
             let year = year.as_long().unwrap_or(0);

@@ -8,7 +8,7 @@ use super::{print, time};
 use crate::Value;
 use crate::java_like::Decimal;
 
-/// Deepest nesting.
+/// Maximum nesting.
 const DEPTH_MAX: u32 = 100;
 
 struct Reader<'t> {
@@ -17,23 +17,24 @@ struct Reader<'t> {
     depth: u32,
 }
 
-/// Parses a text of JSON: maps in their order, whole numbers as `Integer` or `Long`, others as `BigDecimal`.
-pub fn read(machine: &mut Machine<'_>, text: &str) -> Outcome {
+/// Parses JSON. Maps preserve the order of members; integers become `Integer`, `Long` or `BigInteger`, and other numbers
+/// `BigDecimal`.
+pub fn parse(machine: &mut Machine<'_>, text: &str) -> Outcome {
     machine.spend_text(text.len() * 16)?;
     if text.trim().is_empty() {
         return Err(thrown("IllegalArgumentException", "Text must not be null or empty"));
     }
     let mut reader = Reader { text, at: 0, depth: 0 };
     let value = reader.value()?;
-    reader.blank();
+    reader.skip_blank();
     if reader.at < text.len() {
-        return Err(reader.broken());
+        return Err(reader.unexpected_character());
     }
     Ok(value)
 }
 
 impl Reader<'_> {
-    fn broken(&self) -> Fault {
+    fn unexpected_character(&self) -> Fault {
         let found = self.text[self.at..].chars().next();
         thrown(
             "JsonException",
@@ -41,18 +42,18 @@ impl Reader<'_> {
                 Some(c) => format!(
                     "Unable to determine the current character, it is not a string, number, array, or object: '{c}'"
                 ),
-                None => "the text of JSON ends too early".into(),
+                None => "the JSON text ends too early".into(),
             },
         )
     }
 
-    fn blank(&mut self) {
+    fn skip_blank(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
     }
 
     fn accept(&mut self, sign: char) -> bool {
-        self.blank();
+        self.skip_blank();
         let found = self.text[self.at..].starts_with(sign);
         if found {
             self.at += 1;
@@ -61,7 +62,7 @@ impl Reader<'_> {
     }
 
     fn expect(&mut self, sign: char) -> Result<(), Fault> {
-        if self.accept(sign) { Ok(()) } else { Err(self.broken()) }
+        if self.accept(sign) { Ok(()) } else { Err(self.unexpected_character()) }
     }
 
     fn value(&mut self) -> Outcome {
@@ -69,7 +70,7 @@ impl Reader<'_> {
         if self.depth > DEPTH_MAX {
             return Err(unsupported("JSON of this depth"));
         }
-        self.blank();
+        self.skip_blank();
         let rest = &self.text[self.at..];
         let value = match rest.bytes().next() {
             Some(b'{') => self.object()?,
@@ -79,7 +80,7 @@ impl Reader<'_> {
             _ => {
                 let words = [("true", V::truth(true)), ("false", V::truth(false)), ("null", V::NULL)];
                 let Some((word, value)) = words.into_iter().find(|(word, _)| rest.starts_with(word)) else {
-                    return Err(self.broken());
+                    return Err(self.unexpected_character());
                 };
                 self.at += word.len();
                 value
@@ -91,14 +92,14 @@ impl Reader<'_> {
 
     fn object(&mut self) -> Outcome {
         self.at += 1;
-        let V::Map(map) = V::map(Vec::new()) else { return Err(self.broken()) };
+        let V::Map(map) = V::map(Vec::new()) else { return Err(self.unexpected_character()) };
         if self.accept('}') {
             return Ok(V::Map(map));
         }
         loop {
-            self.blank();
+            self.skip_blank();
             if !self.text[self.at..].starts_with('"') {
-                return Err(self.broken());
+                return Err(self.unexpected_character());
             }
             let key = self.string()?;
             self.expect(':')?;
@@ -131,13 +132,13 @@ impl Reader<'_> {
         let mut out = String::new();
         loop {
             let rest = &self.text[self.at..];
-            let Some(len) = rest.find(['"', '\\']) else { return Err(self.broken()) };
+            let Some(len) = rest.find(['"', '\\']) else { return Err(self.unexpected_character()) };
             out.push_str(&rest[..len]);
             self.at += len + 1;
             if rest[len..].starts_with('"') {
                 return Ok(out);
             }
-            let escape = self.text[self.at..].chars().next().ok_or_else(|| self.broken())?;
+            let escape = self.text[self.at..].chars().next().ok_or_else(|| self.unexpected_character())?;
             self.at += escape.len_utf8();
             match escape {
                 'n' => out.push('\n'),
@@ -164,7 +165,7 @@ impl Reader<'_> {
         let unit =
             self.text.get(self.at..self.at + 4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
         self.at += 4;
-        unit.ok_or_else(|| thrown("JsonException", "this escape is none"))
+        unit.ok_or_else(|| thrown("JsonException", "invalid escape sequence"))
     }
 
     fn number(&mut self) -> Outcome {
@@ -176,7 +177,7 @@ impl Reader<'_> {
         if digits.contains(['.', 'e', 'E']) {
             return Decimal::parse(digits)
                 .map(|value| V::Plain(Value::Decimal(value)))
-                .ok_or_else(|| thrown("JsonException", format!("`{digits}` is no number")));
+                .ok_or_else(|| thrown("JsonException", format!("`{digits}` is not a number")));
         }
         if let Ok(value) = digits.parse::<i32>() {
             return Ok(V::int(i64::from(value)));
@@ -187,7 +188,7 @@ impl Reader<'_> {
         digits
             .parse()
             .map(|value| V::Plain(Value::BigInteger(value)))
-            .map_err(|_| thrown("JsonException", format!("`{digits}` is no number")))
+            .map_err(|_| thrown("JsonException", format!("`{digits}` is not a number")))
     }
 }
 
@@ -216,11 +217,11 @@ fn quote(text: &str, out: &mut String) {
 /// `JsonOutput.toJson`
 pub fn write(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     let mut out = String::new();
-    into(machine, value, &mut out, 0)?;
+    write_value(machine, value, &mut out, 0)?;
     Ok(out)
 }
 
-fn into(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> Result<(), Fault> {
+fn write_value(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> Result<(), Fault> {
     if depth > DEPTH_MAX {
         return Err(unsupported("JSON of this depth"));
     }
@@ -240,7 +241,7 @@ fn into(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> R
                 if at > 0 {
                     out.push(',');
                 }
-                into(machine, item, out, depth + 1)?;
+                write_value(machine, item, out, depth + 1)?;
             }
             out.push(']');
         }
@@ -252,7 +253,7 @@ fn into(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> R
                 }
                 quote(&print::java(machine, key)?, out);
                 out.push(':');
-                into(machine, value, out, depth + 1)?;
+                write_value(machine, value, out, depth + 1)?;
             }
             out.push('}');
         }
@@ -270,7 +271,7 @@ fn into(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> R
             Object::Uuid(text) => quote(text, out),
             Object::Json(content) => {
                 let content = content.borrow().clone();
-                into(machine, &content, out, depth + 1)?;
+                write_value(machine, &content, out, depth + 1)?;
             }
             _ => return Err(unsupported(format!("JSON of {}", value.kind()))),
         },
@@ -279,8 +280,8 @@ fn into(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> R
     Ok(())
 }
 
-/// `JsonOutput.prettyPrint`: four blanks for each level.
-pub fn pretty(text: &str) -> String {
+/// `JsonOutput.prettyPrint`, which indents by four spaces per level.
+pub fn pretty_print(text: &str) -> String {
     let mut out = String::new();
     let mut level = 0_usize;
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! `JsonBuilder`: objects of JSON made by calls inside closures.
+//! `JsonBuilder`, which builds JSON objects from calls inside closures.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use super::super::machine::Machine;
 use super::super::value::{Map, Order, V};
 use super::{json, unknown};
 
-/// A method of a builder that holds `content`.
+/// Calls a method of a builder whose content is `content`.
 pub fn call(
     machine: &mut Machine<'_>,
     content: &RefCell<V>,
@@ -19,16 +19,16 @@ pub fn call(
     match (method, arguments) {
         ("toPrettyString", []) => {
             let content = content.borrow().clone();
-            Ok(V::text(json::pretty(&json::write(machine, &content)?)))
+            Ok(V::text(json::pretty_print(&json::write(machine, &content)?)))
         }
         ("getContent", []) => Ok(content.borrow().clone()),
         ("call", [V::Closure(_) | V::Map(_) | V::List(_)]) => {
-            let made = value(machine, arguments)?;
+            let made = value_of_arguments(machine, arguments)?;
             content.replace(made.clone());
             Ok(made)
         }
         ("call", [items, closure @ V::Closure(_)]) if items.items().is_some() => {
-            let made = value(machine, &[items.clone(), closure.clone()])?;
+            let made = value_of_arguments(machine, &[items.clone(), closure.clone()])?;
             content.replace(made.clone());
             Ok(made)
         }
@@ -38,7 +38,7 @@ pub fn call(
             Ok(made)
         }
         (_, [_, ..]) if !super::super::known::is_method(method) => {
-            let made = V::map(vec![(V::text(method), value(machine, arguments)?)]);
+            let made = V::map(vec![(V::text(method), value_of_arguments(machine, arguments)?)]);
             content.replace(made.clone());
             Ok(made)
         }
@@ -46,10 +46,10 @@ pub fn call(
     }
 }
 
-/// A call without an object inside the closure of a builder: a member of the object that is being made.
+/// Handles a call without an object inside a builder's closure, which adds a member to the object that is being built.
 pub fn member(machine: &mut Machine<'_>, name: &str, arguments: &[V]) -> Option<Outcome> {
     let map = machine.builders.last()?.clone();
-    let value = match value(machine, arguments) {
+    let value = match value_of_arguments(machine, arguments) {
         Ok(value) => value,
         Err(fault) => return Some(Err(fault)),
     };
@@ -57,15 +57,15 @@ pub fn member(machine: &mut Machine<'_>, name: &str, arguments: &[V]) -> Option<
     Some(Ok(value))
 }
 
-/// The value of the arguments of such a call.
-fn value(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
+/// The JSON value that the arguments of such a call stand for.
+fn value_of_arguments(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     match arguments {
-        [closure @ V::Closure(_)] => made_by(machine, closure, Vec::new()),
+        [closure @ V::Closure(_)] => object_of_closure(machine, closure, Vec::new()),
         [one] => Ok(one.clone()),
         [items, closure @ V::Closure(_)] if items.items().is_some() => {
             let mut made = Vec::new();
             for item in items.items().unwrap_or_default() {
-                made.push(made_by(machine, closure, vec![item])?);
+                made.push(object_of_closure(machine, closure, vec![item])?);
             }
             Ok(V::list(made))
         }
@@ -73,8 +73,8 @@ fn value(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     }
 }
 
-/// The object whose members the calls inside a closure make.
-fn made_by(machine: &mut Machine<'_>, closure: &V, arguments: Vec<V>) -> Outcome {
+/// The object that the calls inside a closure build.
+fn object_of_closure(machine: &mut Machine<'_>, closure: &V, arguments: Vec<V>) -> Outcome {
     let map = Rc::new(Map::new(Order::Added));
     machine.builders.push(map.clone());
     let outcome = machine.call_value(closure, arguments);

@@ -9,28 +9,28 @@ use super::super::fault::{Fault, Outcome, limit, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::json_value::{json_of, value_of};
 use super::{print, text_of, unknown};
 use crate::Value;
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "JsonPath",
         statics: "read parse compile isPathDefinite",
-        made: None,
+        constructor_arguments: None,
         methods: "read parse isDefinite getPath",
-        call: static_call,
-        make: not_made,
+        call_static: static_call,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "DocumentContext",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: "read json jsonString set put add delete",
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
 ];
 
@@ -42,30 +42,30 @@ struct CompiledPath(jsonpath::JsonPath);
 #[derive(Debug)]
 struct Document(RefCell<Json>);
 
-fn library(instance: impl Instance + 'static) -> V {
+fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
 fn static_call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
-    // Without filters of its own, a script in BeanShell has to give none: `new Predicate[0]`.
+    // A BeanShell script without filters must pass an empty array of them: `new Predicate[0]`.
     let arguments = match arguments {
         [rest @ .., V::Array(filters)] if filters.items.borrow().is_empty() => rest,
         arguments => arguments,
     };
     match (method, arguments) {
         ("read", [source, path]) => {
-            let path = compiled(machine, path)?;
+            let path = compile_argument(machine, path)?;
             let document = document(machine, source)?;
-            found(&path, &document)
+            find_value(&path, &document)
         }
-        ("parse", [source]) => Ok(library(Document(RefCell::new(document(machine, source)?)))),
-        ("compile", [path]) => Ok(library(CompiledPath(compiled(machine, path)?))),
-        ("isPathDefinite", [path]) => Ok(V::truth(compiled(machine, path)?.is_definite())),
+        ("parse", [source]) => Ok(new_object(Document(RefCell::new(document(machine, source)?)))),
+        ("compile", [path]) => Ok(new_object(CompiledPath(compile_argument(machine, path)?))),
+        ("isPathDefinite", [path]) => Ok(V::truth(compile_argument(machine, path)?.is_definite())),
         _ => Err(unsupported(format!("`JsonPath.{method}` with these arguments"))),
     }
 }
 
-fn compiled(machine: &mut Machine<'_>, path: &V) -> Result<jsonpath::JsonPath, Fault> {
+fn compile_argument(machine: &mut Machine<'_>, path: &V) -> Result<jsonpath::JsonPath, Fault> {
     if let V::Object(object) = path
         && let Object::Library(_) = &**object
     {
@@ -77,10 +77,10 @@ fn compiled(machine: &mut Machine<'_>, path: &V) -> Result<jsonpath::JsonPath, F
         }
         path => text_of(machine, path)?,
     };
-    path_of(&text)
+    compile_path(&text)
 }
 
-fn path_of(text: &str) -> Result<jsonpath::JsonPath, Fault> {
+fn compile_path(text: &str) -> Result<jsonpath::JsonPath, Fault> {
     jsonpath::JsonPath::compile(text).map_err(path_fault)
 }
 
@@ -91,7 +91,7 @@ fn path_fault(error: PathError) -> Fault {
     }
 }
 
-/// A document given as a text, a file, or as maps and lists.
+/// The document of an argument: JSON text, a file, or maps and lists.
 fn document(machine: &mut Machine<'_>, source: &V) -> Result<Json, Fault> {
     let text = match source {
         V::Plain(Value::Null) => String::new(),
@@ -110,7 +110,7 @@ fn document(machine: &mut Machine<'_>, source: &V) -> Result<Json, Fault> {
     jsonpath::read(&text).map_err(|error| thrown("InvalidJsonException", error.to_string()))
 }
 
-fn found(path: &jsonpath::JsonPath, document: &Json) -> Outcome {
+fn find_value(path: &jsonpath::JsonPath, document: &Json) -> Outcome {
     match path.find(document) {
         Ok(value) => Ok(value_of(&value)),
         Err(ReadError::NotFound(why)) => Err(thrown("PathNotFoundException", why)),
@@ -126,7 +126,7 @@ impl Instance for CompiledPath {
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         match (method, arguments) {
-            ("read", [source]) => found(&self.0, &document(machine, source)?),
+            ("read", [source]) => find_value(&self.0, &document(machine, source)?),
             ("isDefinite", []) => Ok(V::truth(self.0.is_definite())),
             _ => Err(unknown(object, method)),
         }
@@ -142,10 +142,10 @@ impl Instance for Document {
         match (method, arguments) {
             ("read", [path]) => {
                 let path = match path {
-                    V::Object(_) | V::Plain(_) => compiled(machine, path)?,
+                    V::Object(_) | V::Plain(_) => compile_argument(machine, path)?,
                     _ => return Err(unknown(object, method)),
                 };
-                found(&path, &self.0.borrow())
+                find_value(&path, &self.0.borrow())
             }
             ("json", []) => Ok(value_of(&self.0.borrow())),
             ("jsonString", []) => {
@@ -154,8 +154,8 @@ impl Instance for Document {
                 Ok(V::text(out))
             }
             ("set" | "add", [path, value]) => {
-                let (path, value) = (compiled(machine, path)?, json_of(machine, value, 0)?);
-                self.check(&path)?;
+                let (path, value) = (compile_argument(machine, path)?, json_of(machine, value, 0)?);
+                self.check_exists(&path)?;
                 let appends = method == "add";
                 self.change(&path, &mut |found| match found {
                     Json::Array(items) if appends => items.push(value.clone()),
@@ -165,9 +165,9 @@ impl Instance for Document {
                 Ok(object.clone())
             }
             ("put", [path, key, value]) => {
-                let (path, value) = (compiled(machine, path)?, json_of(machine, value, 0)?);
+                let (path, value) = (compile_argument(machine, path)?, json_of(machine, value, 0)?);
                 let key = print::groovy(machine, key)?;
-                self.check(&path)?;
+                self.check_exists(&path)?;
                 self.change(&path, &mut |found| {
                     let Json::Object(members) = found else { return };
                     match members.iter_mut().find(|(known, _)| *known == key) {
@@ -178,8 +178,8 @@ impl Instance for Document {
                 Ok(object.clone())
             }
             ("delete", [path]) => {
-                let path = compiled(machine, path)?;
-                self.check(&path)?;
+                let path = compile_argument(machine, path)?;
+                self.check_exists(&path)?;
                 path.remove(&mut self.0.borrow_mut()).map_err(path_fault)?;
                 Ok(object.clone())
             }
@@ -189,9 +189,9 @@ impl Instance for Document {
 }
 
 impl Document {
-    /// A definite path has to lead somewhere.
-    fn check(&self, path: &jsonpath::JsonPath) -> Result<(), Fault> {
-        found(path, &self.0.borrow()).map(drop)
+    /// Fails if a definite path matches nothing.
+    fn check_exists(&self, path: &jsonpath::JsonPath) -> Result<(), Fault> {
+        find_value(path, &self.0.borrow()).map(drop)
     }
 
     fn change(&self, path: &jsonpath::JsonPath, edit: &mut dyn FnMut(&mut Json)) -> Result<(), Fault> {

@@ -1,4 +1,4 @@
-//! Values of a script as JSON, and JSON as values of a script.
+//! Conversions between a script's values and JSON.
 
 use busyhour_jsonpath::Value as Json;
 
@@ -8,12 +8,12 @@ use super::super::value::{List, V};
 use crate::Value;
 use crate::java_like::Decimal;
 
-/// A value of a script as JSON.
+/// Converts a script's value to JSON.
 pub fn json_of(machine: &mut Machine<'_>, value: &V, depth: u32) -> Result<Json, Fault> {
     if depth > 100 {
         return Err(unsupported("JSON of this depth"));
     }
-    // A member takes about as much memory as a value of a script.
+    // A JSON value takes about as much memory as a script's value.
     machine.spend(2)?;
     Ok(match value {
         V::Plain(plain) => match plain {
@@ -34,7 +34,7 @@ pub fn json_of(machine: &mut Machine<'_>, value: &V, depth: u32) -> Result<Json,
         V::Map(map) => {
             let mut members = Vec::new();
             for (key, value) in map.ordered() {
-                let V::Plain(key) = key else { return Err(unsupported("a key that is no text in JSON")) };
+                let V::Plain(key) = key else { return Err(unsupported("a JSON key that is not a string")) };
                 members.push((key.to_java_string(), json_of(machine, &value, depth + 1)?));
             }
             Json::Object(members)
@@ -43,7 +43,7 @@ pub fn json_of(machine: &mut Machine<'_>, value: &V, depth: u32) -> Result<Json,
     })
 }
 
-/// JSON as a value of a script.
+/// Converts JSON to a script's value.
 pub fn value_of(json: &Json) -> V {
     match json {
         Json::Null => V::NULL,
@@ -75,8 +75,8 @@ pub fn is_json_array(value: &V) -> bool {
     matches!(value, V::List(list) if list.is_json)
 }
 
-/// What `JSONArray.toString` gives.
-pub fn text(machine: &mut Machine<'_>, list: &V) -> Result<String, Fault> {
+/// The result of `JSONArray.toString`.
+pub fn to_text(machine: &mut Machine<'_>, list: &V) -> Result<String, Fault> {
     let mut out = String::new();
     json_of(machine, list, 0)?.write_json(&mut out);
     machine.spend_text(out.len())?;

@@ -1,4 +1,4 @@
-//! Methods of lists, sets and arrays, and Groovy's with closures (`closures`).
+//! Methods of lists, sets and arrays; `closures` implements Groovy's additional methods.
 
 mod closures;
 mod items;
@@ -7,25 +7,21 @@ mod queues;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use self::items::{call_with, each_line, holds, shuffle, split_each_line};
-use self::items::{index_of, sorted, unique};
+pub use self::items::{call_with, each_line, index_of, is_true_for, shuffle, split_each_line};
+use self::items::{sorted, unique};
 use super::super::fault::{Fault, Outcome, thrown};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{Array, List, Order, V, copied, first_place, position};
 use super::unknown;
 
-/// The place that a number names; far behind the end for one that is none.
-pub fn place(value: &V) -> usize {
-    index_of(value)
-}
-
-/// The items in the order of a comparator or closure.
+/// Sorts items by a comparator or closure.
 pub fn sorted_by(machine: &mut Machine<'_>, items: Vec<V>, by: &V) -> Result<Vec<V>, Fault> {
     sorted(machine, items, Some(by))
 }
 
-fn fixed(list: &List) -> Result<(), Fault> {
+/// Fails if the list is unmodifiable.
+fn check_modifiable(list: &List) -> Result<(), Fault> {
     if list.fixed {
         Err(thrown("UnsupportedOperationException", "the list cannot be changed"))
     } else {
@@ -33,8 +29,8 @@ fn fixed(list: &List) -> Result<(), Fault> {
     }
 }
 
-/// Methods that look at a few items only, without a copy of the list.
-fn quick(list: &List, method: &str, arguments: &[V], groovy: bool) -> Option<V> {
+/// Calls methods that read few items, without copying the list.
+fn call_without_copy(list: &List, method: &str, arguments: &[V], groovy: bool) -> Option<V> {
     match (method, arguments) {
         ("size", []) => Some(V::int(list.items.len() as i64)),
         ("isEmpty", []) => Some(V::truth(list.items.len() == 0)),
@@ -54,12 +50,12 @@ fn quick(list: &List, method: &str, arguments: &[V], groovy: bool) -> Option<V> 
 pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
     let object = || V::List(list.clone());
     let groovy = machine.groovy();
-    if let Some(value) = quick(list, method, arguments, groovy) {
+    if let Some(value) = call_without_copy(list, method, arguments, groovy) {
         return Ok(value);
     }
     match (method, arguments) {
         ("add" | "push" | "offer" | "addElement", [item]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             machine.spend(1)?;
             if method == "push" && groovy && list.set.is_none() {
                 machine.spend(list.items.len() / 64)?;
@@ -69,7 +65,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(V::truth(list.add(item.clone())))
         }
         ("add", [at, item]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             let at = index_of(at);
@@ -83,7 +79,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(V::NULL)
         }
         ("addAll", [others]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             let others = others.items().ok_or_else(|| unknown(&object(), method))?;
             machine.spend_items(others.len())?;
             let mut any = false;
@@ -93,7 +89,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(V::truth(any))
         }
         ("set" | "putAt", [at, item]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             let mut items = list.items.borrow_mut();
             let (at, len) = (index_of(at), items.len());
             match items.get_mut(at) {
@@ -105,7 +101,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             }
         }
         ("remove", [at]) if list.set.is_none() && matches!(at, V::Plain(crate::Value::Integer(_))) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             let (at, len) = (index_of(at), items.len());
@@ -118,7 +114,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(items.remove(at))
         }
         ("removeAt", [at]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             let (at, len) = (index_of(at), items.len());
@@ -131,19 +127,19 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(items.remove(at))
         }
         ("remove" | "removeElement", [item]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             Ok(V::truth(list.remove_item(item)))
         }
-        _ => removed(machine, list, method, arguments),
+        _ => call_removing(machine, list, method, arguments),
     }
 }
 
-/// Methods that remove, sort and copy.
-fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that remove items, and all methods that sort or copy.
+fn call_removing(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
     let object = || V::List(list.clone());
     match (method, arguments) {
         ("removeAll" | "removeIf" | "retainAll", [what]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             let before = copied(&list.items.borrow());
             let others = match what {
                 V::Closure(_) => None,
@@ -157,7 +153,7 @@ fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
             for item in &before {
                 let found = match &others {
                     Some(V::List(others)) => others.contains(item),
-                    _ => holds(machine, what, item.clone())?,
+                    _ => is_true_for(machine, what, item.clone())?,
                 };
                 if found == (method == "retainAll") {
                     kept.push(item.clone());
@@ -168,7 +164,7 @@ fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
             Ok(V::truth(changed))
         }
         ("removeLast" | "pop" | "removeFirst" | "poll", []) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             machine.spend(list.items.len() / 64)?;
             let mut items = list.items.borrow_mut();
             if items.is_empty() {
@@ -181,28 +177,28 @@ fn removed(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
             Ok(if method == "removeLast" { items.pop().unwrap_or(V::NULL) } else { items.remove(0) })
         }
         ("clear", []) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             list.items.replace(Vec::new());
             Ok(V::NULL)
         }
         ("leftShift", [item]) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             list.add(item.clone());
             Ok(object())
         }
-        _ => ordered(machine, list, method, arguments),
+        _ => call_ordering(machine, list, method, arguments),
     }
 }
 
-/// Methods that sort and copy, and those of all collections.
-fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that sort or copy, and those of all collections.
+fn call_ordering(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
     let object = || V::List(list.clone());
     let groovy = machine.groovy();
     match (method, arguments) {
         ("sort", rest @ ([] | [_])) if !matches!(rest, [V::Plain(_)]) => {
             let by = rest.first();
             let items = sorted(machine, list.ordered(), by)?;
-            // With a comparator it is Java's method, which returns nothing.
+            // With a comparator, Java's method is called, which returns nothing.
             if matches!(by, Some(V::Object(_))) && list.set.is_none() && !list.fixed {
                 list.items.replace(items);
                 return Ok(V::NULL);
@@ -224,7 +220,7 @@ fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
             Ok(V::list(items))
         }
         ("shuffle", rest) => {
-            fixed(list)?;
+            check_modifiable(list)?;
             let mut items = copied(&list.items.borrow());
             shuffle(machine, &mut items, rest.first())?;
             list.items.replace(items);
@@ -262,12 +258,12 @@ fn ordered(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: 
                 return outcome;
             }
             let items = list.ordered();
-            reading(machine, &object(), &items, method, arguments)
+            call_reading(machine, &object(), &items, method, arguments)
         }
     }
 }
 
-pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, arguments: &[V]) -> Outcome {
+pub fn call_array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, arguments: &[V]) -> Outcome {
     let object = V::Array(array.clone());
     match (method, arguments) {
         ("size" | "length", []) if method == "size" && !machine.beanshell() => {
@@ -286,10 +282,10 @@ pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, argumen
         ("encodeBase64" | "encodeHex" | "md5" | "sha256", []) => {
             if let Some(bytes) = object.as_bytes() {
                 return Ok(V::text(match method {
-                    "encodeBase64" => super::encode::base64(&bytes, false, true),
-                    "encodeHex" => super::encode::hexadecimal(&bytes),
-                    "md5" => super::digest::hexadecimal("MD5", &bytes)?,
-                    _ => super::digest::hexadecimal("SHA-256", &bytes)?,
+                    "encodeBase64" => super::encode::encode_base64(&bytes, false, true),
+                    "encodeHex" => super::encode::encode_hex(&bytes),
+                    "md5" => super::digest::hash_as_hex("MD5", &bytes)?,
+                    _ => super::digest::hash_as_hex("SHA-256", &bytes)?,
                 }));
             }
         }
@@ -298,11 +294,17 @@ pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, argumen
     if machine.beanshell() {
         return Err(unknown(&object, method));
     }
-    reading(machine, &object, &items, method, arguments)
+    call_reading(machine, &object, &items, method, arguments)
 }
 
-/// Methods that leave the items as they are; also those of maps, whose items are entries.
-pub fn reading(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that do not change the items, including those of maps, whose items are entries.
+pub fn call_reading(
+    machine: &mut Machine<'_>,
+    object: &V,
+    items: &[V],
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     match (method, arguments) {
         ("size" | "count", []) => return Ok(V::int(items.len() as i64)),
         ("isEmpty", []) => return Ok(V::truth(items.is_empty())),
@@ -351,7 +353,7 @@ pub fn reading(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str,
         ("stream", []) => return Ok(V::list(items.to_vec())),
         _ => {}
     }
-    if let Some(outcome) = queues::reading(machine, items, method, arguments) {
+    if let Some(outcome) = queues::call_reading(machine, items, method, arguments) {
         return outcome;
     }
     if !machine.groovy() {

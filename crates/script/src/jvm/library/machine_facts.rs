@@ -1,4 +1,4 @@
-//! What scripts ask about the computer and the process, and objects that order threads: a user runs alone here.
+//! Classes about the computer and the process, and locks, which never block because no other user shares them.
 
 use std::cell::Cell;
 
@@ -7,21 +7,21 @@ use super::super::fault::{Fault, Outcome, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{print, text_of, unknown};
 use crate::Scope;
 
-const LOCK: &str = "lock unlock tryLock isLocked lockInterruptibly readLock writeLock countDown getCount await acquire \
+const LOCK_METHODS: &str = "lock unlock tryLock isLocked lockInterruptibly readLock writeLock countDown getCount await acquire \
                     release tryAcquire availablePermits";
 
-const fn lock(class: &'static str) -> Offer {
-    Offer {
+const fn lock(class: &'static str) -> LibraryClass {
+    LibraryClass {
         class,
         statics: "",
-        made: Some((0, 2)),
-        methods: LOCK,
-        call: no_static,
-        make: |_, given| {
+        constructor_arguments: Some((0, 2)),
+        methods: LOCK_METHODS,
+        call_static: no_static_method,
+        construct: |_, given| {
             let count = given.first().and_then(V::as_long).unwrap_or(0);
             Ok(V::object(Object::Library(Box::new(Lock(Cell::new(count))))))
         },
@@ -29,42 +29,42 @@ const fn lock(class: &'static str) -> Offer {
 }
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
+pub const CLASSES: &[LibraryClass] = &[
     lock("ReentrantLock"),
     lock("ReentrantReadWriteLock"),
     lock("CountDownLatch"),
     lock("Semaphore"),
-    Offer {
+    LibraryClass {
         class: "Runtime",
         statics: "getRuntime",
-        made: None,
+        constructor_arguments: None,
         methods: "availableProcessors totalMemory freeMemory maxMemory gc",
-        call: |_, _, _| Ok(V::object(Object::Library(Box::new(Process)))),
-        make: not_made,
+        call_static: |_, _, _| Ok(V::object(Object::Library(Box::new(JavaRuntime)))),
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "InetAddress",
         statics: "getLocalHost getByName getLoopbackAddress",
-        made: None,
+        constructor_arguments: None,
         methods: "getHostName getHostAddress getCanonicalHostName",
-        call: address,
-        make: not_made,
+        call_static: call_inet_address,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "GroovySystem",
         statics: "getVersion getShortVersion",
-        made: None,
+        constructor_arguments: None,
         methods: "",
-        call: |_, method, _| Ok(V::text(if method == "getVersion" { "3.0.20" } else { "3.0" })),
-        make: not_made,
+        call_static: |_, method, _| Ok(V::text(if method == "getVersion" { "3.0.20" } else { "3.0" })),
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "StringJoiner",
         statics: "",
-        made: Some((1, 3)),
+        constructor_arguments: Some((1, 3)),
         methods: "add length setEmptyValue",
-        call: no_static,
-        make: |machine, given| {
+        call_static: no_static_method,
+        construct: |machine, given| {
             let mut parts = Vec::new();
             for part in given {
                 parts.push(text_of(machine, part)?);
@@ -72,13 +72,13 @@ pub const OFFERS: &[Offer] = &[
             let mut parts = parts.into_iter();
             let mut next = || parts.next().unwrap_or_default();
             let joiner =
-                Joiner { between: next(), before: next(), behind: next(), parts: Default::default() };
+                Joiner { separator: next(), prefix: next(), suffix: next(), parts: Default::default() };
             Ok(V::object(Object::Library(Box::new(joiner))))
         },
     },
 ];
 
-/// A lock, latch or semaphore; with its count.
+/// A lock, latch or semaphore with its count.
 #[derive(Debug)]
 struct Lock(Cell<i64>);
 
@@ -110,12 +110,12 @@ impl Instance for Lock {
 }
 
 #[derive(Debug)]
-struct Process;
+struct JavaRuntime;
 
-/// What Java's machine would have at most, in bytes.
+/// The heap size that `Runtime` reports, in bytes.
 const HEAP_BYTES: i64 = 1 << 30;
 
-impl Instance for Process {
+impl Instance for JavaRuntime {
     fn class(&self) -> Class {
         Class::known("Runtime")
     }
@@ -142,19 +142,19 @@ pub fn host_name() -> String {
     }
 }
 
-fn address(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
-    let made =
+fn call_inet_address(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    let new_address =
         |name: String, address: String| Ok(V::object(Object::Library(Box::new(Address { name, address }))));
     match (method, arguments) {
-        ("getLocalHost", []) => made(host_name(), "127.0.0.1".into()),
-        ("getLoopbackAddress", []) => made("localhost".into(), "127.0.0.1".into()),
+        ("getLocalHost", []) => new_address(host_name(), "127.0.0.1".into()),
+        ("getLoopbackAddress", []) => new_address("localhost".into(), "127.0.0.1".into()),
         ("getByName", [name]) => {
             let name = text_of(machine, name)?;
-            // Other names are looked up in the network, which scripts cannot do.
+            // Other names require a DNS lookup, which scripts cannot do.
             match (name.parse::<std::net::IpAddr>(), name.as_str()) {
-                (Ok(address), _) => made(name, address.to_string()),
-                (_, "localhost") => made(name, "127.0.0.1".into()),
-                _ => Err(unsupported("looking up the address of a name")),
+                (Ok(address), _) => new_address(name, address.to_string()),
+                (_, "localhost") => new_address(name, "127.0.0.1".into()),
+                _ => Err(unsupported("looking up the address of a host name")),
             }
         }
         _ => Err(unsupported(format!("`InetAddress.{method}` with these arguments"))),
@@ -187,9 +187,9 @@ impl Instance for Address {
 
 #[derive(Debug)]
 struct Joiner {
-    between: String,
-    before: String,
-    behind: String,
+    separator: String,
+    prefix: String,
+    suffix: String,
     parts: std::cell::RefCell<Vec<String>>,
 }
 
@@ -212,13 +212,13 @@ impl Instance for Joiner {
     }
 
     fn text(&self, machine: &mut Machine<'_>) -> Result<String, Fault> {
-        let text = format!("{}{}{}", self.before, self.parts.borrow().join(&self.between), self.behind);
+        let text = format!("{}{}{}", self.prefix, self.parts.borrow().join(&self.separator), self.suffix);
         machine.spend_text(text.len())?;
         Ok(text)
     }
 }
 
-/// A property of Java's machine that scripts ask for.
+/// The value of a Java system property; `None` if it is not one of [`SYSTEM_PROPERTIES`] or not set.
 pub fn system_property(scope: &dyn Scope, name: &str) -> Option<String> {
     let variable = |name: &str| scope.environment(name);
     Some(match name {
@@ -237,7 +237,7 @@ pub fn system_property(scope: &dyn Scope, name: &str) -> Option<String> {
     })
 }
 
-/// The names of these properties.
+/// The names of the supported system properties.
 pub const SYSTEM_PROPERTIES: &[&str] = &[
     "line.separator",
     "file.separator",

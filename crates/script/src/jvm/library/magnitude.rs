@@ -1,4 +1,4 @@
-//! Large whole numbers that scripts make of hashes: `new BigInteger(1, digest).toString(16)`.
+//! Large integers that scripts create from hashes: `new BigInteger(1, digest).toString(16)`.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome};
@@ -8,23 +8,23 @@ use super::super::value::V;
 use super::instance::Instance;
 use super::unknown;
 
-/// A number of more than 120 bits that is not negative, by its bytes.
+/// A non-negative integer of more than 15 bytes, most significant byte first.
 #[derive(Debug)]
 struct Magnitude(Vec<u8>);
 
-/// The number of these bytes, the greatest first.
-pub fn of(bytes: Vec<u8>) -> V {
+/// The integer with these bytes, most significant first.
+pub fn from_bytes(bytes: Vec<u8>) -> V {
     V::object(Object::Library(Box::new(Magnitude(bytes))))
 }
 
-/// Its digits in base 16, if the value is such a number.
+/// The hexadecimal digits of a large integer; `None` for other values.
 pub fn hexadecimal_of(value: &V) -> Option<String> {
     let V::Object(object) = value else { return None };
     let instance = object.library().filter(|instance| instance.class().name() == "BigInteger")?;
     Some(digits(&instance.bytes()?, 16))
 }
 
-/// The digits of a number, by long division.
+/// The digits of an integer in a radix, by long division.
 fn digits(bytes: &[u8], radix: u32) -> String {
     let mut number = bytes.to_vec();
     let mut out = Vec::new();

@@ -74,18 +74,18 @@ pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &
         }
         ("load", [source]) => {
             let text = machine.invoke(source, "getText", Vec::new())?;
-            for (key, value) in properties(text.as_text().unwrap_or("")) {
+            for (key, value) in parse_properties(text.as_text().unwrap_or("")) {
                 map.put(V::text(key), V::text(value));
             }
             Ok(V::NULL)
         }
         ("asImmutable" | "asUnmodifiable" | "asSynchronized", []) => Ok(object),
-        _ => sorted(map, &object, method, arguments),
+        _ => call_sorted(map, &object, method, arguments),
     }
 }
 
-/// Methods of a `TreeMap`.
-fn sorted(map: &Rc<Map>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods of a `TreeMap`.
+fn call_sorted(map: &Rc<Map>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     if map.order != Order::Sorted {
         return Err(unknown(object, method));
     }
@@ -137,8 +137,8 @@ fn sorted(map: &Rc<Map>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     })
 }
 
-/// The lines of a file of properties.
-fn properties(text: &str) -> Vec<(String, String)> {
+/// Parses the entries of a properties file.
+fn parse_properties(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for line in text.lines() {
         let line = line.trim_start();

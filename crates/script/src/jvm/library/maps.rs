@@ -61,12 +61,12 @@ pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &
         ("values", []) => Ok(V::list(map.ordered().into_iter().map(|(_, value)| value).collect())),
         ("entrySet", []) => Ok(V::list(map.entry_objects())),
         ("clone", []) => Ok(V::map(map.ordered())),
-        _ => transformed(machine, map, method, arguments),
+        _ => call_with_closures(machine, map, method, arguments),
     }
 }
 
-/// Methods with closures and other maps.
-fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that take closures or other maps, and those of `map_methods`.
+fn call_with_closures(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &[V]) -> Outcome {
     let object = V::Map(map.clone());
     match (method, arguments) {
         ("sort", rest) => {
@@ -85,7 +85,7 @@ fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments
             let mut kept = Vec::new();
             for (key, value) in map.ordered() {
                 let entry = V::object(Object::Entry(key.clone(), value.clone()));
-                if lists::holds(machine, closure, entry)? {
+                if lists::is_true_for(machine, closure, entry)? {
                     kept.push((key, value));
                 }
             }
@@ -136,7 +136,7 @@ fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments
             let before = map.entry_objects();
             let mut kept = Vec::new();
             for entry in &before {
-                if lists::holds(machine, closure, entry.clone())? == (method == "retainAll") {
+                if lists::is_true_for(machine, closure, entry.clone())? == (method == "retainAll") {
                     kept.push(entry.clone());
                 }
             }
@@ -150,7 +150,7 @@ fn transformed(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments
             _,
         ) => {
             let entries = map.entry_objects();
-            lists::reading(machine, &object, &entries, method, arguments)
+            lists::call_reading(machine, &object, &entries, method, arguments)
         }
         _ => super::map_methods::call(machine, map, method, arguments),
     }

@@ -10,34 +10,36 @@ use super::super::value::{Order, V, hash};
 use super::{comparators, lists, print, text_of, time};
 use crate::Value;
 
-/// A static method; `None`: it is none of these.
+/// Calls a static method; `None` if it is not one of these.
 pub fn call(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
     match class {
-        "Objects" => objects(machine, method, arguments),
-        "Collections" => collections(machine, method, arguments),
-        "Arrays" => arrays(method, arguments),
-        "Math" => math(method, arguments),
-        "Integer" | "Long" => numbers(class, method, arguments),
-        "DateUtils" | "DateFormatUtils" => dates(machine, method, arguments),
+        "Objects" => call_objects(machine, method, arguments),
+        "Collections" => call_collections(machine, method, arguments),
+        "Arrays" => call_arrays(method, arguments),
+        "Math" => call_math(method, arguments),
+        "Integer" | "Long" => call_numbers(class, method, arguments),
+        "DateUtils" | "DateFormatUtils" => call_dates(machine, method, arguments),
         "Date" if method == "from" => {
             let [V::Object(instant)] = arguments else { return None };
             Some(Ok(V::object(Object::Date(instant.instant()?.into()))))
         }
-        "NumberFormat" => number_format(method),
+        "NumberFormat" => call_number_format(method),
         _ => None,
     }
 }
 
-fn objects(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+fn call_objects(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     Some(match (method, arguments) {
         ("hash", items) => {
             let items = match items {
                 [V::Array(array)] => array.items.borrow().clone(),
                 items => items.to_vec(),
             };
-            hash(&V::list(items)).map(|code| V::int(i64::from(code))).ok_or_else(|| unsupported("this hash"))
+            hash(&V::list(items))
+                .map(|code| V::int(i64::from(code)))
+                .ok_or_else(|| unsupported("this hash code"))
         }
-        ("hashCode", [value]) => machine_hash(value),
+        ("hashCode", [value]) => hash_code(value),
         ("requireNonNull", [value, message @ ..]) if value.is_null() => match message {
             [] => Err(thrown_without_message("NullPointerException")),
             [message, ..] => match print::groovy(machine, message) {
@@ -55,11 +57,11 @@ fn objects(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<O
     })
 }
 
-fn machine_hash(value: &V) -> Outcome {
-    hash(value).map(|code| V::int(i64::from(code))).ok_or_else(|| unsupported("this hash"))
+fn hash_code(value: &V) -> Outcome {
+    hash(value).map(|code| V::int(i64::from(code))).ok_or_else(|| unsupported("this hash code"))
 }
 
-fn collections(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+fn call_collections(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     Some(match (method, arguments) {
         ("reverseOrder", rest @ ([] | [_])) => Ok(comparators::reverse_order(rest.first())),
         ("emptySet", []) => Ok(V::set(Vec::new(), Order::Added)),
@@ -80,7 +82,7 @@ fn collections(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Opti
         }
         ("swap", [V::List(list), a, b]) => {
             let mut items = list.items.borrow_mut();
-            let (a, b) = (lists::place(a), lists::place(b));
+            let (a, b) = (lists::index_of(a), lists::index_of(b));
             if a >= items.len() || b >= items.len() {
                 let message = format!("Index {} out of bounds for length {}", a.max(b), items.len());
                 return Some(Err(thrown("IndexOutOfBoundsException", message)));
@@ -117,7 +119,7 @@ fn collections(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Opti
     })
 }
 
-fn arrays(method: &str, arguments: &[V]) -> Option<Outcome> {
+fn call_arrays(method: &str, arguments: &[V]) -> Option<Outcome> {
     Some(match (method, arguments) {
         ("copyOf", [V::Array(array), len]) => {
             let mut items = array.items.borrow().clone();
@@ -127,12 +129,12 @@ fn arrays(method: &str, arguments: &[V]) -> Option<Outcome> {
             items.resize(len, default);
             Ok(V::array(items, array.of))
         }
-        ("hashCode", [V::Array(array)]) => machine_hash(&V::list(array.items.borrow().clone())),
+        ("hashCode", [V::Array(array)]) => hash_code(&V::list(array.items.borrow().clone())),
         _ => return None,
     })
 }
 
-fn math(method: &str, arguments: &[V]) -> Option<Outcome> {
+fn call_math(method: &str, arguments: &[V]) -> Option<Outcome> {
     let both = || Some((arguments.first()?.as_long()?, arguments.get(1)?.as_long()?));
     let is_int = arguments.iter().all(|value| matches!(value, V::Plain(Value::Integer(_))));
     let overflow = |what: &str| thrown("ArithmeticException", format!("{what} overflow"));
@@ -166,7 +168,7 @@ fn math(method: &str, arguments: &[V]) -> Option<Outcome> {
     })
 }
 
-fn numbers(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
+fn call_numbers(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
     let [first, ..] = arguments else { return None };
     let value = first.as_long()?;
     let is_int = class == "Integer";
@@ -185,13 +187,13 @@ fn numbers(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
             let sum = value.wrapping_add(other);
             if is_int { V::int(sum) } else { V::long(sum) }
         }
-        ("hashCode", None) => return Some(machine_hash(first)),
+        ("hashCode", None) => return Some(hash_code(first)),
         _ => return None,
     }))
 }
 
-/// `DateUtils.addDays(date, 3)`, `DateFormatUtils.format(date, pattern, zone)`
-fn dates(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+/// Static methods such as `DateUtils.addDays(date, 3)` and `DateFormatUtils.format(date, pattern, zone)`.
+fn call_dates(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     let ms = match arguments.first()? {
         V::Object(date) => date.instant()?,
         other => other.as_long()?,
@@ -234,15 +236,15 @@ fn dates(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Out
     };
     let amount = arguments.get(1)?.as_long()?;
     if field == 0 {
-        return Some(truncated(ms, amount));
+        return Some(truncate_date(ms, amount));
     }
     let (act, amount) = (if method.starts_with("add") { "add" } else { "set" }, V::int(amount));
     let changed = machine.invoke(&calendar, act, vec![V::int(field), amount]);
     Some(changed.and_then(|_| machine.invoke(&calendar, "getTime", Vec::new())))
 }
 
-/// The date with everything below a field of a calendar at its least value.
-fn truncated(ms: i64, field: i64) -> Outcome {
+/// Truncates a date: all calendar fields smaller than `field` are set to their minimum.
+fn truncate_date(ms: i64, field: i64) -> Outcome {
     let unit = match field {
         5 => jiff::Unit::Day,
         10 | 11 => jiff::Unit::Hour,
@@ -266,8 +268,8 @@ fn truncated(ms: i64, field: i64) -> Outcome {
     Ok(V::object(Object::Date(made.into())))
 }
 
-/// `NumberFormat.getInstance(Locale.US)` and its like, in English.
-fn number_format(method: &str) -> Option<Outcome> {
+/// Factory methods of `NumberFormat`, such as `getInstance(Locale.US)`; the format is always the English one.
+fn call_number_format(method: &str) -> Option<Outcome> {
     let pattern = match method {
         "getInstance" | "getNumberInstance" => "#,##0.###",
         "getIntegerInstance" => "#,##0",

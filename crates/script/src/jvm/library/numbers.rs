@@ -65,13 +65,13 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             let step = V::int(if method == "next" { 1 } else { -1 });
             operators::binary(machine, Operator::Plain(Binary::Add), object, &step)
         }
-        _ => repeated(machine, object, method, arguments),
+        _ => call_other(machine, object, method, arguments),
     }
 }
 
-/// Methods that repeat, round and convert.
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
-fn repeated(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that repeat closures, round or convert, and all others.
+#[allow(clippy::too_many_lines, reason = "one arm for each method")]
+fn call_other(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     let V::Plain(plain) = object else { return Err(unknown(object, method)) };
     match (method, arguments) {
         ("times", [closure]) => {
@@ -183,7 +183,7 @@ fn repeated(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             match plain {
                 Value::Character(unit) => {
                     let c = char::from_u32(u32::from(*unit)).unwrap_or('\u{fffd}');
-                    Ok(V::truth(character_is(c, method)))
+                    Ok(V::truth(is_of_character_class(c, method)))
                 }
                 _ => Err(unknown(object, method)),
             }
@@ -208,7 +208,7 @@ fn repeated(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
     }
 }
 
-pub fn character_is(c: char, what: &str) -> bool {
+pub fn is_of_character_class(c: char, what: &str) -> bool {
     match what {
         "isDigit" => c.is_numeric(),
         "isLetter" => c.is_alphabetic(),
@@ -219,7 +219,7 @@ pub fn character_is(c: char, what: &str) -> bool {
     }
 }
 
-/// The digits of a number in a base.
+/// The digits of a number in a radix.
 fn digits(number: i128, radix: u32) -> String {
     let radix = if (2..=36).contains(&radix) { radix } else { 10 };
     let (mut rest, mut digits) = (number.unsigned_abs(), Vec::new());

@@ -1,4 +1,4 @@
-//! Texts of objects: the `toString` of each class.
+//! The `toString` of the library's objects.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, unsupported};
@@ -8,11 +8,11 @@ use super::super::value::V;
 use super::print::{groovy, java};
 use super::{json, time, zones};
 
-/// What `toString` of an object returns.
+/// The result of an object's `toString`.
 pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Result<String, Fault> {
     Ok(match object {
         Object::Builder(text, _) => text.borrow().clone(),
-        Object::LazyText(parts) => lazy(machine, parts)?,
+        Object::LazyText(parts) => evaluate_parts(machine, parts)?,
         Object::Library(instance) => instance.text(machine)?,
         Object::Own(_) => match machine.call_own(value, "toString", &[]) {
             Some(text) => match text? {
@@ -26,7 +26,7 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
             format!("Assertion failed: \n\n{message}\n")
         }
         Object::Exception(class, message, _) => match message {
-            // Java has the line and the column between the two, which are not known here.
+            // Java inserts the line and the column between the two, which are not known here.
             Some(message) if class.name() == "SAXParseException" => {
                 format!("{}; {message}", class.qualified_name())
             }
@@ -48,7 +48,7 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
         Object::File(path) => path.display().to_string(),
         Object::Plain => "java.lang.Object@6ccccc3c".to_owned(),
         Object::Entry(key, value) => format!("{}={}", java(machine, key)?, java(machine, value)?),
-        // A StringWriter and what writes to it.
+        // A `StringWriter`, or a writer around it.
         Object::Writer(_, sink) if sink.path.is_none() => {
             String::from_utf8_lossy(&sink.written.borrow()).into_owned()
         }
@@ -61,27 +61,27 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
         Object::Zone(zone, name) => zones::name_of(zone, name),
         Object::Temporal(kind, at, zone) => match kind {
             Temporal::Date => at.date().to_string(),
-            Temporal::Time => time_text(&at.time()),
-            Temporal::DateTime => format!("{}T{}", at.date(), time_text(&at.time())),
+            Temporal::Time => format_time(&at.time()),
+            Temporal::DateTime => format!("{}T{}", at.date(), format_time(&at.time())),
             Temporal::Instant => {
                 let time = if at.time().subsec_nanosecond() == 0 {
                     at.time().strftime("%H:%M:%S").to_string()
                 } else {
-                    time_text(&at.time())
+                    format_time(&at.time())
                 };
                 format!("{}T{time}Z", at.date())
             }
             Temporal::Zoned => {
-                let zone = zones::text_of_zone(*at, zone)?;
-                format!("{}T{}{zone}", at.date(), time_text(&at.time()))
+                let zone = zones::zone_suffix(*at, zone)?;
+                format!("{}T{}{zone}", at.date(), format_time(&at.time()))
             }
         },
         _ => return Err(unsupported(format!("the text of {}", value.kind()))),
     })
 }
 
-/// The parts of a text; a closure with a parameter writes to it.
-fn lazy(machine: &mut Machine<'_>, parts: &[V]) -> Result<String, Fault> {
+/// Evaluates the parts of a lazy string. A closure with a parameter receives a writer.
+fn evaluate_parts(machine: &mut Machine<'_>, parts: &[V]) -> Result<String, Fault> {
     let mut out = String::new();
     for part in parts {
         match part {
@@ -102,8 +102,8 @@ fn lazy(machine: &mut Machine<'_>, parts: &[V]) -> Result<String, Fault> {
     Ok(out)
 }
 
-/// Java leaves out seconds that are zero, and writes fractions in groups of three digits.
-fn time_text(time: &jiff::civil::Time) -> String {
+/// Formats a time as Java does: seconds of zero are omitted, and a fraction has three, six or nine digits.
+fn format_time(time: &jiff::civil::Time) -> String {
     let nanos = time.subsec_nanosecond();
     let mut text = format!("{:02}:{:02}", time.hour(), time.minute());
     if time.second() != 0 || nanos != 0 {

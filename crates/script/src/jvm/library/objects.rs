@@ -1,4 +1,4 @@
-//! Methods of objects, by what they are.
+//! Methods of the library's objects, by kind of object.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::Value;
 
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
+#[allow(clippy::too_many_lines, reason = "one arm for each kind or method")]
 pub fn call(
     machine: &mut Machine<'_>,
     inner: &Rc<Object>,
@@ -26,24 +26,24 @@ pub fn call(
     arguments: &[V],
 ) -> Outcome {
     match &**inner {
-        Object::Builder(text, _) => builder(machine, text, object, method, arguments),
-        Object::Random(random) => random_number(machine, &mut random.borrow_mut(), object, method, arguments),
-        Object::Date(ms) => time::date(machine, ms, object, method, arguments),
-        Object::Calendar(ms, zone) => time::calendar(machine, ms, zone, object, method, arguments),
+        Object::Builder(text, _) => call_builder(machine, text, object, method, arguments),
+        Object::Random(random) => call_random(machine, &mut random.borrow_mut(), object, method, arguments),
+        Object::Date(ms) => time::call_date(machine, ms, object, method, arguments),
+        Object::Calendar(ms, zone) => time::call_calendar(machine, ms, zone, object, method, arguments),
         Object::DateFormat(pattern, zone) => {
-            time::date_format(machine, pattern, zone, object, method, arguments)
+            time::call_date_format(machine, pattern, zone, object, method, arguments)
         }
         Object::NumberFormat(pattern) => match (method, arguments) {
-            ("format", [number]) => Ok(V::text(format::decimal(pattern, number)?)),
+            ("format", [number]) => Ok(V::text(format::format_decimal(pattern, number)?)),
             _ => Err(unknown(object, method)),
         },
-        // A call goes to the text that it is.
+        // `dispatch` evaluates a lazy string before it calls a method.
         Object::LazyText(_) => Err(unknown(object, method)),
         Object::Own(_) => Err(super::super::missing::exception(machine, object, method, arguments)),
         Object::Temporal(..) => temporal::call(machine, object, method, arguments),
         Object::Formatter(pattern) => match (method, arguments) {
-            ("format", [V::Object(temporal)]) if temporal::formatted(temporal, inner).is_some() => {
-                temporal::formatted(temporal, inner).unwrap_or(Ok(V::NULL))
+            ("format", [V::Object(temporal)]) if temporal::format_predefined(temporal, inner).is_some() => {
+                temporal::format_predefined(temporal, inner).unwrap_or(Ok(V::NULL))
             }
             ("format", [V::Object(temporal)]) => {
                 let Object::Temporal(_, _, zone) = &**temporal else { return Err(unknown(object, method)) };
@@ -68,27 +68,27 @@ pub fn call(
             _ => Err(unknown(object, method)),
         },
         Object::Matcher(matcher) => regex::call(machine, matcher, object, method, arguments),
-        Object::Slurper => slurper(machine, object, method, arguments),
+        Object::Slurper => call_slurper(machine, object, method, arguments),
         Object::Json(content) => super::json_builder::call(machine, content, object, method, arguments),
-        Object::File(path) => files::file(machine, path, object, method, arguments),
-        Object::Writer(..) => files::writer(machine, inner, object, method, arguments),
-        Object::Reader(_, lines) => files::reader(machine, lines, object, method, arguments),
-        Object::Digest(algorithm, data) => message_digest(algorithm, data, object, method, arguments),
-        Object::Mac(algorithm, key, data) => mac(algorithm, (key, data), object, method, arguments),
-        Object::Encoder(url, padded) => encoder((*url, *padded), object, method, arguments),
+        Object::File(path) => files::call_file(machine, path, object, method, arguments),
+        Object::Writer(..) => files::call_writer(machine, inner, object, method, arguments),
+        Object::Reader(_, lines) => files::call_reader(machine, lines, object, method, arguments),
+        Object::Digest(algorithm, data) => call_message_digest(algorithm, data, object, method, arguments),
+        Object::Mac(algorithm, key, data) => call_mac(algorithm, (key, data), object, method, arguments),
+        Object::Encoder(url, padded) => call_encoder((*url, *padded), object, method, arguments),
         Object::Decoder(url) => match (method, arguments) {
             ("decode", [given]) => {
                 let text = match given.as_bytes() {
                     Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                     None => text_of(machine, given)?,
                 };
-                Ok(V::bytes(&encode::from_base64(&text, *url)?))
+                Ok(V::bytes(&encode::decode_base64(&text, *url)?))
             }
             _ => Err(unknown(object, method)),
         },
-        Object::Hex => hex(machine, object, method, arguments),
+        Object::Hex => call_hex(machine, object, method, arguments),
         Object::Exception(class, message, cause) => {
-            exception(machine, (*class, message, cause), object, method, arguments)
+            call_exception(machine, (*class, message, cause), object, method, arguments)
         }
         Object::Entry(key, value) => match (method, arguments) {
             ("getKey", []) => Ok(key.clone()),
@@ -99,10 +99,10 @@ pub fn call(
             }
             _ => Err(unknown(object, method)),
         },
-        Object::Iterator(rest) => iterator(rest, object, method, arguments),
-        Object::Atomic(number, class) => atomic(machine, (number, *class), object, method, arguments),
+        Object::Iterator(rest) => call_iterator(rest, object, method, arguments),
+        Object::Atomic(number, class) => call_atomic(machine, (number, *class), object, method, arguments),
         Object::Library(instance) => instance.call(machine, object, method, arguments),
-        Object::SubResult(at) => super::result::sub(machine, *at, object, method),
+        Object::SubResult(at) => super::result::call_sub_result(machine, *at, object, method),
         Object::Uuid(text) => match method {
             "getMostSignificantBits" | "getLeastSignificantBits" | "version" => {
                 let digits = text.replace('-', "");
@@ -131,7 +131,7 @@ pub fn call(
 }
 
 /// Methods of `AtomicInteger` and `AtomicLong`.
-fn atomic(
+fn call_atomic(
     machine: &mut Machine<'_>,
     (number, class): (&Cell<i64>, Class),
     object: &V,
@@ -188,12 +188,12 @@ fn atomic(
 }
 
 /// Methods of `Iterator` and `StringTokenizer`.
-fn iterator(rest: &RefCell<VecDeque<V>>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+fn call_iterator(rest: &RefCell<VecDeque<V>>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("hasNext" | "hasMoreTokens" | "hasMoreElements", []) => Ok(V::truth(!rest.borrow().is_empty())),
         ("next" | "nextToken" | "nextElement", []) => {
             let next = rest.borrow_mut().pop_front();
-            next.ok_or_else(|| thrown("NoSuchElementException", "there is no next"))
+            next.ok_or_else(|| thrown("NoSuchElementException", "there is no next element"))
         }
         ("countTokens", []) => Ok(V::int(rest.borrow().len() as i64)),
         _ => Err(unknown(object, method)),
@@ -201,7 +201,7 @@ fn iterator(rest: &RefCell<VecDeque<V>>, object: &V, method: &str, arguments: &[
 }
 
 /// Methods of `Throwable`.
-fn exception(
+fn call_exception(
     machine: &mut Machine<'_>,
     (class, message, cause): (Class, &Option<String>, &V),
     object: &V,
@@ -213,7 +213,7 @@ fn exception(
         ("getCause", []) => Ok(cause.clone()),
         ("printStackTrace", [V::Object(writer)]) if matches!(&**writer, Object::Writer(..)) => {
             let text = print::java(machine, object)?;
-            files::writer(machine, writer, &arguments[0], "println", &[V::text(text)])
+            files::call_writer(machine, writer, &arguments[0], "println", &[V::text(text)])
         }
         ("printStackTrace", []) => {
             let text = print::java(machine, object)?;
@@ -227,33 +227,33 @@ fn exception(
 }
 
 /// Methods of `Hex` of Commons Codec.
-fn hex(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+fn call_hex(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("decode", [given]) => {
             let text = match given.as_bytes() {
                 Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 None => text_of(machine, given)?,
             };
-            Ok(V::bytes(&encode::from_hexadecimal(&text)?))
+            Ok(V::bytes(&encode::decode_hex(&text)?))
         }
         ("encode", [given]) => {
             let bytes = given.as_bytes().ok_or_else(|| unknown(object, method))?;
-            Ok(V::bytes(encode::hexadecimal(&bytes).as_bytes()))
+            Ok(V::bytes(encode::encode_hex(&bytes).as_bytes()))
         }
         _ => Err(unknown(object, method)),
     }
 }
 
 /// Methods of `Base64.Encoder`.
-fn encoder((url, padded): (bool, bool), object: &V, method: &str, arguments: &[V]) -> Outcome {
+fn call_encoder((url, padded): (bool, bool), object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("encodeToString", [bytes]) => {
             let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
-            Ok(V::text(encode::base64(&bytes, url, padded)))
+            Ok(V::text(encode::encode_base64(&bytes, url, padded)))
         }
         ("encode", [bytes]) => {
             let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
-            Ok(V::bytes(encode::base64(&bytes, url, padded).as_bytes()))
+            Ok(V::bytes(encode::encode_base64(&bytes, url, padded).as_bytes()))
         }
         ("withoutPadding", []) => Ok(V::object(Object::Encoder(url, false))),
         _ => Err(unknown(object, method)),
@@ -261,7 +261,7 @@ fn encoder((url, padded): (bool, bool), object: &V, method: &str, arguments: &[V
 }
 
 /// Methods of `Mac`.
-fn mac(
+fn call_mac(
     algorithm: &str,
     (key, data): (&RefCell<Vec<u8>>, &RefCell<Vec<u8>>),
     object: &V,
@@ -286,14 +286,14 @@ fn mac(
                 all.extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
             }
             let key = key.borrow().clone();
-            Ok(V::bytes(&digest::code(algorithm, &key, &all)?))
+            Ok(V::bytes(&digest::hmac(algorithm, &key, &all)?))
         }
         _ => Err(unknown(object, method)),
     }
 }
 
 /// Methods of `MessageDigest`.
-fn message_digest(
+fn call_message_digest(
     algorithm: &str,
     data: &RefCell<Vec<u8>>,
     object: &V,
@@ -322,7 +322,7 @@ fn message_digest(
 }
 
 /// Methods of `JsonSlurper`.
-fn slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+fn call_slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("parseText", [text]) => {
             let text = match text {
@@ -331,7 +331,7 @@ fn slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V])
                 }
                 text => text_of(machine, text)?,
             };
-            json::read(machine, &text)
+            json::parse(machine, &text)
         }
         ("parse", [source]) => {
             let text = match (source, source.as_bytes()) {
@@ -346,15 +346,15 @@ fn slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V])
                 },
                 _ => return Err(unknown(object, method)),
             };
-            json::read(machine, &text)
+            json::parse(machine, &text)
         }
         ("setType", [_]) => Ok(object.clone()),
         _ => Err(unknown(object, method)),
     }
 }
 
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
-fn builder(
+#[allow(clippy::too_many_lines, reason = "one arm for each kind or method")]
+fn call_builder(
     machine: &mut Machine<'_>,
     text: &std::cell::RefCell<String>,
     object: &V,
@@ -464,7 +464,7 @@ fn builder(
     }
 }
 
-fn random_number(
+fn call_random(
     machine: &mut Machine<'_>,
     random: &mut super::super::random::JavaRandom,
     object: &V,

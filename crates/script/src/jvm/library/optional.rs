@@ -1,4 +1,4 @@
-//! `Optional`, and holders of one value: `AtomicReference`, `AtomicBoolean`.
+//! `Optional`, and mutable holders of a value: `AtomicReference`, `AtomicBoolean`.
 
 use std::cell::RefCell;
 
@@ -8,17 +8,17 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::truth::truth;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{print, unknown};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "Optional",
         statics: "of ofNullable empty",
-        made: None,
+        constructor_arguments: None,
         methods: "get orElse orElseGet orElseThrow isPresent isEmpty ifPresent ifPresentOrElse map flatMap filter or stream",
-        call: |_, method, arguments| match (method, arguments) {
+        call_static: |_, method, arguments| match (method, arguments) {
             ("empty", []) => Ok(optional(None)),
             ("of", [value]) if value.is_null() => {
                 Err(super::super::fault::thrown_without_message("NullPointerException"))
@@ -28,27 +28,27 @@ pub const OFFERS: &[Offer] = &[
             }
             _ => Err(super::super::fault::unsupported(format!("`Optional.{method}` with these arguments"))),
         },
-        make: not_made,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "AtomicReference",
         statics: "",
-        made: Some((0, 1)),
+        constructor_arguments: Some((0, 1)),
         methods: "get set getAndSet compareAndSet updateAndGet getAndUpdate lazySet getPlain",
-        call: no_static,
-        make: |_, given| Ok(holder("AtomicReference", given.first().cloned().unwrap_or(V::NULL))),
+        call_static: no_static_method,
+        construct: |_, given| Ok(holder("AtomicReference", given.first().cloned().unwrap_or(V::NULL))),
     },
-    Offer {
+    LibraryClass {
         class: "AtomicBoolean",
         statics: "",
-        made: Some((0, 1)),
+        constructor_arguments: Some((0, 1)),
         methods: "get set getAndSet compareAndSet lazySet getPlain",
-        call: no_static,
-        make: |_, given| Ok(holder("AtomicBoolean", given.first().cloned().unwrap_or(V::truth(false)))),
+        call_static: no_static_method,
+        construct: |_, given| Ok(holder("AtomicBoolean", given.first().cloned().unwrap_or(V::truth(false)))),
     },
 ];
 
-/// An `Optional` of that value.
+/// An `Optional` with the value, or an empty one.
 pub fn optional(value: Option<V>) -> V {
     V::object(Object::Library(Box::new(Optional(value))))
 }
@@ -147,7 +147,7 @@ impl Instance for Optional {
     }
 }
 
-/// An object whose value changes.
+/// A mutable holder of a value.
 #[derive(Debug)]
 struct Holder {
     class: &'static str,

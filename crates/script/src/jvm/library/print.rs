@@ -1,4 +1,4 @@
-//! Texts of values.
+//! Conversion of values to text.
 
 use super::super::fault::{Fault, unsupported};
 use super::super::machine::{Machine, TEXT_BYTES_MAX};
@@ -6,14 +6,14 @@ use super::super::objects::Object;
 use super::super::value::V;
 use crate::Value;
 
-/// What Java's `toString` gives, `null` for null.
+/// The text of a value as Java's `toString` returns it; `null` for null.
 pub fn java(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     let mut out = String::new();
     write(machine, value, false, &mut out, 0)?;
     Ok(out)
 }
 
-/// What Groovy makes of a value in a text: maps and arrays in its own notation.
+/// The text of a value as the script's language prints it: Groovy has its own notation of maps and arrays.
 pub fn groovy(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     let own = machine.groovy();
     let mut out = String::new();
@@ -29,7 +29,7 @@ fn write(
     depth: u32,
 ) -> Result<(), Fault> {
     if depth > 40 || out.len() > TEXT_BYTES_MAX {
-        return Err(super::super::fault::limit("the text of what holds itself"));
+        return Err(super::super::fault::limit("the text of a value that contains itself"));
     }
     machine.check_stack()?;
     match value {
@@ -40,7 +40,9 @@ fn write(
         V::Plain(value) => out.push_str(&value.to_java_string()),
         V::Void => out.push_str("void"),
         V::List(list) if list.range.is_some() => out.push_str(list.range.as_deref().unwrap_or("")),
-        V::List(list) if list.is_json && !groovy => out.push_str(&super::json_value::text(machine, value)?),
+        V::List(list) if list.is_json && !groovy => {
+            out.push_str(&super::json_value::to_text(machine, value)?)
+        }
         V::List(list) => items(machine, &list.ordered(), groovy, out, depth)?,
         V::Array(_) if groovy => {
             let all = value.items().unwrap_or_default();
@@ -95,7 +97,7 @@ fn items(
     Ok(())
 }
 
-/// A text with closures as the text that it is now; other values as they are.
+/// Evaluates a lazy string; returns other values unchanged.
 pub fn evaluated(machine: &mut Machine<'_>, value: &V) -> Result<V, Fault> {
     match value {
         V::Object(object) if matches!(**object, Object::LazyText(_)) => Ok(V::text(groovy(machine, value)?)),
@@ -103,12 +105,12 @@ pub fn evaluated(machine: &mut Machine<'_>, value: &V) -> Result<V, Fault> {
     }
 }
 
-/// Whether it is a text with closures.
+/// Whether a value is a lazy string, which contains closures.
 pub fn is_lazy(value: &V) -> bool {
     matches!(value, V::Object(object) if matches!(**object, Object::LazyText(_)))
 }
 
-/// Groovy's `inspect()`: texts in quotes, all else as in a text.
+/// Groovy's `inspect()`: strings are quoted, and other values are printed as by [`groovy`].
 pub fn inspect(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     let mut out = String::new();
     write_inspected(machine, value, &mut out, 0)?;
@@ -117,7 +119,7 @@ pub fn inspect(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
 
 fn write_inspected(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> Result<(), Fault> {
     if depth > 40 || out.len() > TEXT_BYTES_MAX {
-        return Err(super::super::fault::limit("the text of what holds itself"));
+        return Err(super::super::fault::limit("the text of a value that contains itself"));
     }
     machine.spend(1)?;
     machine.check_stack()?;
@@ -180,7 +182,7 @@ fn inspected_items(
     Ok(())
 }
 
-/// The text of a value that is no object, for places that hold plain values only.
+/// The text of a plain value.
 pub fn plain(value: &Value) -> String {
     value.to_java_string()
 }

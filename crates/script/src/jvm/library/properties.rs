@@ -1,49 +1,61 @@
-//! JMeter's properties of test elements, and texts with `${…}` that scripts evaluate.
+//! Properties of JMeter's test elements, and `CompoundVariable`, which evaluates text with `${…}`.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{print, text_of, unknown};
 use crate::Value;
 
-const VALUES: &str = "getName getStringValue getIntValue getLongValue getDoubleValue getBooleanValue getObjectValue \
+const PROPERTY_METHODS: &str = "getName getStringValue getIntValue getLongValue getDoubleValue getBooleanValue getObjectValue \
                       setObjectValue getElement";
 
-const fn property(class: &'static str, make: fn(&mut Machine<'_>, &[V]) -> Outcome) -> Offer {
-    Offer { class, statics: "", made: Some((2, 2)), methods: VALUES, call: no_static, make }
+const fn property_class(
+    class: &'static str,
+    construct: fn(&mut Machine<'_>, &[V]) -> Outcome,
+) -> LibraryClass {
+    LibraryClass {
+        class,
+        statics: "",
+        constructor_arguments: Some((2, 2)),
+        methods: PROPERTY_METHODS,
+        call_static: no_static_method,
+        construct,
+    }
 }
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "CompoundVariable",
         statics: "",
-        made: Some((0, 1)),
+        constructor_arguments: Some((0, 1)),
         methods: "execute setParameters getRawParameters hasFunction",
-        call: no_static,
-        make: |machine, arguments| {
+        call_static: no_static_method,
+        construct: |machine, arguments| {
             let text = match arguments {
                 [] => String::new(),
                 [text, ..] => text_of(machine, text)?,
             };
-            Ok(library(Compound(text.into())))
+            Ok(new_object(CompoundVariable(text.into())))
         },
     },
-    property("StringProperty", |machine, given| single(machine, "StringProperty", given)),
-    property("IntegerProperty", |machine, given| single(machine, "IntegerProperty", given)),
-    property("LongProperty", |machine, given| single(machine, "LongProperty", given)),
-    property("BooleanProperty", |machine, given| single(machine, "BooleanProperty", given)),
-    property("TestElementProperty", |machine, given| single(machine, "TestElementProperty", given)),
-    Offer {
+    property_class("StringProperty", |machine, given| new_property(machine, "StringProperty", given)),
+    property_class("IntegerProperty", |machine, given| new_property(machine, "IntegerProperty", given)),
+    property_class("LongProperty", |machine, given| new_property(machine, "LongProperty", given)),
+    property_class("BooleanProperty", |machine, given| new_property(machine, "BooleanProperty", given)),
+    property_class("TestElementProperty", |machine, given| {
+        new_property(machine, "TestElementProperty", given)
+    }),
+    LibraryClass {
         class: "CollectionProperty",
         statics: "",
-        made: Some((0, 2)),
+        constructor_arguments: Some((0, 2)),
         methods: "size get iterator getName getObjectValue getStringValue addItem clear isEmpty",
-        call: no_static,
-        make: |machine, arguments| {
+        call_static: no_static_method,
+        construct: |machine, arguments| {
             let (name, items) = match arguments {
                 [] => (String::new(), Vec::new()),
                 [name, items, ..] => (text_of(machine, name)?, items.items().unwrap_or_default()),
@@ -52,22 +64,22 @@ pub const OFFERS: &[Offer] = &[
             Ok(collection(&name, items))
         },
     },
-    Offer {
+    LibraryClass {
         class: "PropertyIterator",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: "hasNext next",
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
 ];
 
-fn library(instance: impl Instance + 'static) -> V {
+fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
-/// A property with a value, as JMeter's collections hold them.
-pub fn of_value(name: &str, value: V) -> V {
+/// A property of the class that JMeter uses for the value.
+pub fn property_for(name: &str, value: V) -> V {
     let class = match &value {
         V::Plain(Value::Integer(_)) => "IntegerProperty",
         V::Plain(Value::Long(_)) => "LongProperty",
@@ -75,32 +87,32 @@ pub fn of_value(name: &str, value: V) -> V {
         V::Object(_) => "TestElementProperty",
         _ => "StringProperty",
     };
-    library(Property { class, name: name.to_owned(), value: std::cell::RefCell::new(value) })
+    new_object(Property { class, name: name.to_owned(), value: std::cell::RefCell::new(value) })
 }
 
-/// A collection of such properties.
+/// A collection of properties with these values.
 pub fn collection(name: &str, items: Vec<V>) -> V {
-    let items = items.into_iter().map(|item| of_value("", item)).collect();
-    library(Collection { name: name.to_owned(), items: std::cell::RefCell::new(items) })
+    let items = items.into_iter().map(|item| property_for("", item)).collect();
+    new_object(Collection { name: name.to_owned(), items: std::cell::RefCell::new(items) })
 }
 
-fn single(machine: &mut Machine<'_>, class: &'static str, arguments: &[V]) -> Outcome {
+fn new_property(machine: &mut Machine<'_>, class: &'static str, arguments: &[V]) -> Outcome {
     let [name, value] = arguments else { return Err(unknown(&V::NULL, class)) };
     let name = text_of(machine, name)?;
-    Ok(library(Property { class, name, value: std::cell::RefCell::new(value.clone()) }))
+    Ok(new_object(Property { class, name, value: std::cell::RefCell::new(value.clone()) }))
 }
 
-/// A text with `${…}`.
+/// A `CompoundVariable`, whose text may contain `${…}`.
 #[derive(Debug)]
-struct Compound(std::cell::RefCell<String>);
+struct CompoundVariable(std::cell::RefCell<String>);
 
-impl From<String> for Compound {
-    fn from(text: String) -> Compound {
-        Compound(text.into())
+impl From<String> for CompoundVariable {
+    fn from(text: String) -> CompoundVariable {
+        CompoundVariable(text.into())
     }
 }
 
-impl Instance for Compound {
+impl Instance for CompoundVariable {
     fn class(&self) -> Class {
         Class::known("CompoundVariable")
     }
@@ -128,7 +140,7 @@ impl Instance for Compound {
     }
 }
 
-/// One property.
+/// A property with a single value.
 #[derive(Debug)]
 struct Property {
     class: &'static str,
@@ -171,7 +183,7 @@ impl Instance for Property {
     }
 }
 
-/// A property that holds others.
+/// A property that contains properties.
 #[derive(Debug)]
 struct Collection {
     name: String,
@@ -205,14 +217,14 @@ impl Instance for Collection {
                 Ok(V::object(Object::Iterator(std::cell::RefCell::new(self.items.borrow().clone().into()))))
             }
             ("addItem", [value]) => {
-                self.items.borrow_mut().push(of_value("", value.clone()));
+                self.items.borrow_mut().push(property_for("", value.clone()));
                 Ok(V::NULL)
             }
             ("clear", []) => {
                 self.items.borrow_mut().clear();
                 Ok(V::NULL)
             }
-            _ => super::lists::reading(machine, object, &self.items.borrow().clone(), method, arguments),
+            _ => super::lists::call_reading(machine, object, &self.items.borrow().clone(), method, arguments),
         }
     }
 

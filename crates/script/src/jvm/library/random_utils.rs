@@ -5,19 +5,19 @@ use super::super::machine::Machine;
 use super::super::random::JavaRandom;
 use super::super::types;
 use super::super::value::V;
-use super::instance::{Offer, not_made};
+use super::instance::{LibraryClass, no_constructor};
 
 /// The class of this file.
-pub const OFFERS: &[Offer] = &[Offer {
+pub const CLASSES: &[LibraryClass] = &[LibraryClass {
     class: "RandomUtils",
     statics: "nextInt nextLong nextDouble nextFloat nextBoolean nextBytes",
-    made: None,
+    constructor_arguments: None,
     methods: "",
-    call,
-    make: not_made,
+    call_static: call,
+    construct: no_constructor,
 }];
 
-fn check(from: f64, to: f64) -> Result<(), Fault> {
+fn check_range(from: f64, to: f64) -> Result<(), Fault> {
     if to < from {
         let message = "Start value must be smaller or equal to end value.";
         return Err(thrown("IllegalArgumentException", message));
@@ -46,7 +46,7 @@ fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                 [from, to] => (from.as_long().ok_or_else(wrong)?, to.as_long().ok_or_else(wrong)?),
                 _ => (0, bound),
             };
-            check(from as f64, to as f64)?;
+            check_range(from as f64, to as f64)?;
             let width = (to - from).max(1) as u64;
             let value = from + (machine.scope.random_bits() % width) as i64;
             Ok(if method == "nextInt" { V::int(value) } else { V::long(value) })
@@ -57,7 +57,7 @@ fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                 _ if method == "nextFloat" => (0.0, f64::from(f32::MAX)),
                 _ => (0.0, f64::MAX),
             };
-            check(from, to)?;
+            check_range(from, to)?;
             let value = from + random.double() * (to - from);
             if method == "nextDouble" {
                 return Ok(V::double(value));

@@ -1,4 +1,4 @@
-//! Matchers, and Groovy's methods of texts that take patterns.
+//! Methods of `Matcher`, and Groovy's string methods that take patterns.
 
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -15,15 +15,15 @@ fn group(text: &str, groups: &Groups, at: usize) -> V {
     }
 }
 
-/// A match as Groovy gives it: a text, or a list when there are groups.
-pub fn item(text: &str, groups: &Groups) -> V {
+/// A match as Groovy represents it: a string, or a list if the pattern has groups.
+pub fn match_value(text: &str, groups: &Groups) -> V {
     if groups.len() == 1 {
         return group(text, groups, 0);
     }
     V::list((0..groups.len()).map(|at| group(text, groups, at)).collect())
 }
 
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
+#[allow(clippy::too_many_lines, reason = "one arm for each method")]
 pub fn call(
     machine: &mut Machine<'_>,
     matcher: &Matcher,
@@ -126,9 +126,9 @@ pub fn call(
         ("hasGroup", []) => Ok(V::truth(patterns::compiled(&matcher.pattern)?.groups() > 1)),
         ("getAt", [at]) => machine.item(object, at),
         _ => {
-            // What works on the matches as a list.
+            // All other methods apply to the list of matches.
             let all = matcher.all()?;
-            let V::List(list) = V::list(all.iter().map(|groups| item(&text, groups)).collect()) else {
+            let V::List(list) = V::list(all.iter().map(|groups| match_value(&text, groups)).collect()) else {
                 return Err(unsupported(format!("`{method}` of a Matcher")));
             };
             let value = super::lists::call(machine, &list, method, arguments)?;
@@ -145,7 +145,7 @@ pub fn replace_with(machine: &mut Machine<'_>, text: &str, pattern: &V, closure:
     for groups in patterns::find_all(&pattern, text)? {
         let Some(Some((start, end))) = groups.first().copied() else { continue };
         out.push_str(&text[copied..start]);
-        let value = machine.call_value(closure, arguments(text, &groups, closure))?;
+        let value = machine.call_value(closure, closure_arguments(text, &groups, closure))?;
         out.push_str(&print::groovy(machine, &value)?);
         machine.spend_text(out.len())?;
         copied = end;
@@ -157,24 +157,26 @@ pub fn replace_with(machine: &mut Machine<'_>, text: &str, pattern: &V, closure:
     Ok(V::text(out))
 }
 
-/// The match and its groups, one by one or as a list.
-fn arguments(text: &str, groups: &Groups, closure: &V) -> Vec<V> {
+/// The arguments of a closure for a match: the match and its groups, separately or as a list.
+fn closure_arguments(text: &str, groups: &Groups, closure: &V) -> Vec<V> {
     let several = matches!(closure, V::Closure(closure) if closure.function.parameters.len() > 1);
     if several && groups.len() > 1 {
         return (0..groups.len()).map(|at| group(text, groups, at)).collect();
     }
-    vec![item(text, groups)]
+    vec![match_value(text, groups)]
 }
 
-/// `find`, `findAll`, `eachMatch` of a text with a pattern.
-pub fn in_text(machine: &mut Machine<'_>, text: &str, method: &str, given: &[V]) -> Outcome {
+/// Calls `find`, `findAll` or `eachMatch` of a string with a pattern.
+pub fn call_on_text(machine: &mut Machine<'_>, text: &str, method: &str, given: &[V]) -> Outcome {
     let pattern = pattern_of(machine, &given[0])?;
     let closure = given.get(1);
     if method == "find" {
         let found = patterns::find(&pattern, text, 0)?;
         return match (&found, closure) {
             (None, _) => Ok(V::NULL),
-            (Some(groups), Some(closure)) => machine.call_value(closure, arguments(text, groups, closure)),
+            (Some(groups), Some(closure)) => {
+                machine.call_value(closure, closure_arguments(text, groups, closure))
+            }
             (Some(groups), None) => Ok(group(text, groups, 0)),
         };
     }
@@ -184,7 +186,7 @@ pub fn in_text(machine: &mut Machine<'_>, text: &str, method: &str, given: &[V])
             let mut made = Vec::new();
             for groups in &all {
                 made.push(match closure {
-                    Some(closure) => machine.call_value(closure, arguments(text, groups, closure))?,
+                    Some(closure) => machine.call_value(closure, closure_arguments(text, groups, closure))?,
                     None => group(text, groups, 0),
                 });
             }
@@ -193,7 +195,7 @@ pub fn in_text(machine: &mut Machine<'_>, text: &str, method: &str, given: &[V])
         _ => {
             let Some(closure) = closure else { return Err(unsupported("`eachMatch` without a closure")) };
             for groups in &all {
-                let value = machine.call_value(closure, arguments(text, groups, closure))?;
+                let value = machine.call_value(closure, closure_arguments(text, groups, closure))?;
                 let _ = truth(machine, &value)?;
             }
             Ok(V::text(text))

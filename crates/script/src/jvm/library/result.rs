@@ -1,4 +1,4 @@
-//! Methods of sample results.
+//! Methods of JMeter's sample results.
 
 use super::super::fault::{Outcome, thrown};
 use super::super::machine::Machine;
@@ -17,7 +17,7 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
         ));
     };
     if arguments.is_empty() {
-        if let Some(value) = getter(facts, method) {
+        if let Some(value) = call_getter(facts, method) {
             return Ok(value);
         }
         if method == "getThreadName" {
@@ -28,7 +28,7 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
         ("getResponseDataAsString", [charset]) => {
             let bytes = facts.response_data();
             let charset = text_of(machine, charset)?;
-            Ok(V::text(encode::text_in(&bytes, &charset)?))
+            Ok(V::text(encode::decode_text(&bytes, &charset)?))
         }
         ("getSubResults", []) => {
             let count = facts.sub_results();
@@ -43,11 +43,11 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
             if super::threads::action(&name).is_none() {
                 return Err(super::super::missing::exception(machine, &object, method, arguments));
             }
-            set_next(machine, previous, &name)
+            set_next_action(machine, previous, &name)
         }
         ("setStartNextThreadLoop", [V::Plain(Value::Boolean(starts))]) => {
             let name = if *starts { "START_NEXT_ITERATION_OF_THREAD" } else { "CONTINUE" };
-            set_next(machine, previous, name)
+            set_next_action(machine, previous, name)
         }
         ("getTestLogicalAction", []) => {
             let name = facts.fact("TestLogicalAction").map(|name| name.to_java_string());
@@ -64,15 +64,15 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
         ("addSubResult" | "addRawSubResult" | "storeSubResult", _) => {
             sample_result::add_to_host(machine, previous, method, arguments)
         }
-        _ => match setter(machine, previous, method, arguments) {
+        _ => match call_setter(machine, previous, method, arguments) {
             Some(outcome) => outcome,
             None => Err(unknown(&object, method)),
         },
     }
 }
 
-/// What the user does after the sample.
-fn set_next(machine: &mut Machine<'_>, previous: bool, name: &str) -> Outcome {
+/// Sets what the user does after the sample.
+fn set_next_action(machine: &mut Machine<'_>, previous: bool, name: &str) -> Outcome {
     let facts = if previous { machine.scope.previous_mut() } else { machine.scope.sample_mut() };
     if let Some(facts) = facts {
         facts.change("TestLogicalAction", Value::text(name));
@@ -80,7 +80,7 @@ fn set_next(machine: &mut Machine<'_>, previous: bool, name: &str) -> Outcome {
     Ok(V::NULL)
 }
 
-fn getter(facts: &dyn SampleFacts, method: &str) -> Option<V> {
+fn call_getter(facts: &dyn SampleFacts, method: &str) -> Option<V> {
     Some(match method {
         "getSampleLabel" => V::text(facts.label()),
         "getResponseCode" => V::text(facts.response_code()),
@@ -103,7 +103,7 @@ fn getter(facts: &dyn SampleFacts, method: &str) -> Option<V> {
     })
 }
 
-fn setter(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: &[V]) -> Option<Outcome> {
+fn call_setter(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: &[V]) -> Option<Outcome> {
     let text = match arguments {
         [] => None,
         [value, ..] if value.as_bytes().is_some() => None,
@@ -146,7 +146,7 @@ fn setter(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: &[
                 (Some(bytes), _) => facts.set_response_data(&bytes, None),
                 (None, Some(text)) => {
                     let charset = arguments.get(1).and_then(V::as_text).map(str::to_owned);
-                    let bytes = match encode::bytes_in(&text, charset.as_deref().unwrap_or("UTF-8")) {
+                    let bytes = match encode::encode_text(&text, charset.as_deref().unwrap_or("UTF-8")) {
                         Ok(bytes) => bytes,
                         Err(fault) => return Some(Err(fault)),
                     };
@@ -184,8 +184,8 @@ fn setter(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: &[
     }
 }
 
-/// A method of a result inside another.
-pub fn sub(machine: &mut Machine<'_>, at: usize, object: &V, method: &str) -> Outcome {
+/// Calls a getter of a sub-result.
+pub fn call_sub_result(machine: &mut Machine<'_>, at: usize, object: &V, method: &str) -> Outcome {
     let facts = machine.scope.sample().and_then(|facts| facts.sub_result(at, method));
     facts.map(V::from).ok_or_else(|| unknown(object, method))
 }

@@ -1,4 +1,4 @@
-//! `SampleResult` objects that scripts make, and adding them to other results.
+//! `SampleResult` objects that scripts create, and adding them to other results.
 
 use std::rc::Rc;
 
@@ -10,16 +10,16 @@ use super::super::model::Made;
 use super::super::objects::Object;
 use super::super::tree::Base;
 use super::super::value::{Host, V};
-use super::instance::{Instance, Offer};
+use super::instance::{Instance, LibraryClass};
 use super::{encode, print, text_of, unknown, url};
 use crate::made_result::{MadeResult, numbered_label};
 use crate::{Level, Value};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[Offer {
+pub const CLASSES: &[LibraryClass] = &[LibraryClass {
     class: "SampleResult",
     statics: "createTestSample isRenameSampleLabel isBinaryType",
-    made: Some((0, 2)),
+    constructor_arguments: Some((0, 2)),
     methods: "addSubResult addRawSubResult connectEnd getBodySize getBodySizeAsLong getBytes getBytesAsLong \
               getConnectTime getContentType getDataEncodingNoDefault getDataEncodingWithDefault getDataType getEndTime \
               getErrorCount getHeadersSize getIdleTime getLatency getMediaType getParent getRequestHeaders \
@@ -31,8 +31,8 @@ pub const OFFERS: &[Offer] = &[Offer {
               setIgnore setLatency setRequestHeaders setResponseCode setResponseCodeOK setResponseData \
               setResponseHeaders setResponseMessage setResponseMessageOK setResponseOK setSampleLabel setSamplerData \
               setSentBytes setStampAndTime setStartTime setSuccessful setThreadName setURL storeSubResult",
-    call: call_static,
-    make,
+    call_static: call_static,
+    construct: new_result,
 }];
 
 const TEXT_SETTERS: [&str; 10] = [
@@ -48,17 +48,14 @@ const TEXT_SETTERS: [&str; 10] = [
     "setThreadName",
 ];
 
-/// How deep results can be inside one another.
+/// Maximum nesting of results.
 const DEPTH_MAX: usize = 32;
 
 impl Made {
-    /// Its values with those of all results inside.
+    /// A copy of its values, including those of all sub-results.
     fn snapshot(&self, depth: usize) -> Result<MadeResult, Fault> {
         if depth > DEPTH_MAX {
-            return Err(thrown(
-                "StackOverflowError",
-                format!("results inside one another deeper than {DEPTH_MAX}"),
-            ));
+            return Err(thrown("StackOverflowError", format!("sub-results nested deeper than {DEPTH_MAX}")));
         }
         let subs: Result<_, Fault> = self.subs.borrow().iter().map(|sub| sub.snapshot(depth + 1)).collect();
         Ok(MadeResult { sub_results: subs?, ..self.values.borrow().clone() })
@@ -87,23 +84,25 @@ impl Made {
     }
 }
 
-/// The object that scripts hold.
+/// The script's object for a result.
 #[derive(Debug)]
-struct MadeObject(Rc<Made>);
+struct SampleResultObject(Rc<Made>);
 
-fn object(made: &Rc<Made>) -> V {
-    V::object(Object::Library(Box::new(MadeObject(Rc::clone(made)))))
+fn object_of(made: &Rc<Made>) -> V {
+    V::object(Object::Library(Box::new(SampleResultObject(Rc::clone(made)))))
 }
 
-/// The value that `result.name = value` passes to the setter: for a text it is made one, which a call does not do.
+/// The value that `result.name = value` passes to the setter. For `String` properties Groovy converts the assigned value to
+/// a `String`; a direct call of the setter does not.
 pub(in crate::jvm) fn assigned(machine: &mut Machine<'_>, object: &V, setter: &str, value: &V) -> Outcome {
-    let is_result = matches!(object, V::Host(Host::Sample | Host::Previous)) || made_of(object).is_some();
+    let is_result =
+        matches!(object, V::Host(Host::Sample | Host::Previous)) || script_result(object).is_some();
     let is_made_text =
         is_result && TEXT_SETTERS.contains(&setter) && matches!(value, V::Plain(_)) && !value.is_null();
     if is_made_text { Ok(V::text(print::groovy(machine, value)?)) } else { Ok(value.clone()) }
 }
 
-fn made_of(value: &V) -> Option<Rc<Made>> {
+fn script_result(value: &V) -> Option<Rc<Made>> {
     let V::Object(object) = value else { return None };
     object.library()?.made_result()
 }
@@ -112,26 +111,26 @@ fn long(value: &V) -> Result<i64, Fault> {
     value.as_long().ok_or_else(|| unsupported(format!("a time of {}", value.kind())))
 }
 
-fn make(_: &mut Machine<'_>, arguments: &[V]) -> Outcome {
+fn new_result(_: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let made = Rc::new(Made::default());
     match arguments {
         [] => {}
-        // JMeter takes the first for the start, unless the property `sampleresult.timestamp.start` is false.
+        // The first argument is the start time, unless JMeter's property `sampleresult.timestamp.start` is false.
         [stamp, elapsed] => made.set_stamps(long(stamp)?, long(elapsed)?)?,
         _ => return Err(unsupported("`new SampleResult` with these arguments")),
     }
-    Ok(object(&made))
+    Ok(object_of(&made))
 }
 
 fn call_static(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("createTestSample", [start, end]) => {
             let (start, end) = (long(start)?, long(end)?);
-            make(machine, &[V::long(start), V::long(end.saturating_sub(start))])
+            new_result(machine, &[V::long(start), V::long(end.saturating_sub(start))])
         }
         ("createTestSample", [elapsed]) => {
             let (elapsed, now) = (long(elapsed)?, machine.scope.wall_clock_ms());
-            make(machine, &[V::long(now.saturating_sub(elapsed)), V::long(elapsed)])
+            new_result(machine, &[V::long(now.saturating_sub(elapsed)), V::long(elapsed)])
         }
         ("isRenameSampleLabel", []) => Ok(V::truth(renames(machine))),
         ("isBinaryType", [content_type]) => Ok(V::truth(is_binary(&text_of(machine, content_type)?))),
@@ -139,13 +138,13 @@ fn call_static(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outc
     }
 }
 
-/// Whether results get the label of the result that they are added to, with a number.
+/// Whether a sub-result is renamed to the label of the result that it is added to, with a number.
 fn renames(machine: &Machine<'_>) -> bool {
     let disabled = machine.scope.property("subresults.disable_renaming");
     !disabled.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }
 
-/// Whether JMeter takes content of that type for binary.
+/// Whether JMeter treats the content type as binary.
 fn is_binary(content_type: &str) -> bool {
     const BINARY: [&str; 4] = ["image/", "audio/", "video/", "application/"];
     const TEXT: [&str; 10] = [
@@ -164,8 +163,9 @@ fn is_binary(content_type: &str) -> bool {
     starts(&BINARY) && !starts(&TEXT)
 }
 
-/// The arguments of a method that adds a result to `to`: the result, and whether it is renamed.
-fn addition(
+/// Reads the arguments of a method that adds a sub-result to `to`: the result, and whether it is renamed. `None` if nothing
+/// is added.
+fn added_result(
     machine: &mut Machine<'_>,
     to: &V,
     method: &str,
@@ -179,17 +179,17 @@ fn addition(
     if result.is_null() && method == "addSubResult" {
         return Ok(None);
     }
-    match made_of(result) {
+    match script_result(result) {
         Some(made) => Ok(Some((made, renamed))),
-        // A result of JMeter itself, which would be the same object in two places.
+        // JMeter's own result would be the same object in two places.
         None if matches!(result, V::Host(Host::Sample | Host::Previous)) => {
-            Err(unsupported(format!("`{method}` of a result that the script did not make")))
+            Err(unsupported(format!("`{method}` of a result that the script did not create")))
         }
         None => Err(missing::exception(machine, to, method, arguments)),
     }
 }
 
-/// `prev.addSubResult(result)` and its relatives.
+/// Adds a sub-result to one of JMeter's results, as in `prev.addSubResult(result)`.
 pub(in crate::jvm) fn add_to_host(
     machine: &mut Machine<'_>,
     previous: bool,
@@ -197,7 +197,7 @@ pub(in crate::jvm) fn add_to_host(
     arguments: &[V],
 ) -> Outcome {
     let to = V::Host(if previous { Host::Previous } else { Host::Sample });
-    let Some((made, renamed)) = addition(machine, &to, method, arguments)? else { return Ok(V::NULL) };
+    let Some((made, renamed)) = added_result(machine, &to, method, arguments)? else { return Ok(V::NULL) };
     let thread = machine.scope.thread_name();
     let extends = method == "addSubResult";
     if extends && made.values.borrow().thread_name.is_empty() {
@@ -224,8 +224,8 @@ pub(in crate::jvm) fn add_to_host(
     Ok(V::NULL)
 }
 
-/// Brings what was added to a result of JMeter up to date after a change of `made`.
-fn update(machine: &mut Machine<'_>, made: &Rc<Made>) -> Result<(), Fault> {
+/// Updates the copies of `made` in JMeter's results after a change.
+fn update_copies(machine: &mut Machine<'_>, made: &Rc<Made>) -> Result<(), Fault> {
     let mut top = Rc::clone(made);
     for _ in 0..DEPTH_MAX {
         let parent = top.parent.borrow().upgrade();
@@ -251,9 +251,9 @@ fn update(machine: &mut Machine<'_>, made: &Rc<Made>) -> Result<(), Fault> {
     Ok(())
 }
 
-impl MadeObject {
+impl SampleResultObject {
     fn add(&self, machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
-        let Some((sub, renamed)) = addition(machine, &object(&self.0), method, arguments)? else {
+        let Some((sub, renamed)) = added_result(machine, &object_of(&self.0), method, arguments)? else {
             return Ok(V::NULL);
         };
         if method == "addSubResult" {
@@ -286,7 +286,7 @@ impl MadeObject {
             "getResponseHeaders" => V::text(&values.response_headers),
             "getRequestHeaders" => V::text(&values.request_headers),
             "getResponseData" => V::bytes(&values.data),
-            "getResponseDataAsString" => V::text(encode::text_in(&values.data, encoding).ok()?),
+            "getResponseDataAsString" => V::text(encode::decode_text(&values.data, encoding).ok()?),
             "getSamplerData" => or_null(&values.sampler_data),
             "getDataEncodingNoDefault" => or_null(&values.encoding),
             "getDataEncodingWithDefault" => V::text(encoding),
@@ -296,7 +296,7 @@ impl MadeObject {
             "getThreadName" => V::text(&values.thread_name),
             "getUrlAsString" => V::text(values.url.as_deref().unwrap_or("")),
             "getURL" => match &values.url {
-                Some(text) => return url::of(text).ok(),
+                Some(text) => return url::parse(text).ok(),
                 None => V::NULL,
             },
             "isSuccessful" => V::truth(values.successful),
@@ -317,13 +317,13 @@ impl MadeObject {
             "getSentBytes" => V::long(values.sent_bytes),
             "getSampleCount" => V::int(1),
             "getErrorCount" => V::int(i64::from(!values.successful)),
-            "getSubResults" => V::array(self.0.subs.borrow().iter().map(object).collect(), Base::Any),
-            "getParent" => self.0.parent.borrow().upgrade().as_ref().map_or(V::NULL, object),
+            "getSubResults" => V::array(self.0.subs.borrow().iter().map(object_of).collect(), Base::Any),
+            "getParent" => self.0.parent.borrow().upgrade().as_ref().map_or(V::NULL, object_of),
             _ => return None,
         })
     }
 
-    /// Setters of texts.
+    /// Calls a setter of a string; returns false for other methods.
     fn set_text(&self, method: &str, text: &str) -> bool {
         let mut values = self.0.values.borrow_mut();
         let values = &mut *values;
@@ -352,7 +352,7 @@ impl MadeObject {
         true
     }
 
-    /// Setters of numbers.
+    /// Calls a setter of a number; returns false for other methods.
     fn set_number(&self, machine: &mut Machine<'_>, method: &str, number: i64) -> bool {
         if method == "setEndTime" {
             self.0.set_end(machine, number);
@@ -417,7 +417,7 @@ impl MadeObject {
                     Some(charset) if !charset.is_null() => text_of(machine, charset)?,
                     _ => own.unwrap_or_else(|| "UTF-8".into()),
                 };
-                let bytes = encode::bytes_in(data.as_text().unwrap_or_default(), &charset)?;
+                let bytes = encode::encode_text(data.as_text().unwrap_or_default(), &charset)?;
                 if arguments.len() == 2 {
                     self.0.values.borrow_mut().encoding = Some(charset);
                 }
@@ -463,7 +463,7 @@ impl MadeObject {
                 self.0.subs.borrow_mut().clear();
                 true
             }
-            // A script cannot change how many samples a result counts for.
+            // Ignored: a script cannot change how many samples a result counts as.
             ("setErrorCount", [_]) => true,
             ("setURL", [url]) => {
                 self.0.values.borrow_mut().url =
@@ -481,7 +481,7 @@ impl MadeObject {
     }
 }
 
-impl Instance for MadeObject {
+impl Instance for SampleResultObject {
     fn class(&self) -> Class {
         Class::known("SampleResult")
     }
@@ -493,7 +493,7 @@ impl Instance for MadeObject {
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         if let ("getResponseDataAsString", [charset]) = (method, arguments) {
             let charset = text_of(machine, charset)?;
-            return Ok(V::text(encode::text_in(&self.0.values.borrow().data, &charset)?));
+            return Ok(V::text(encode::decode_text(&self.0.values.borrow().data, &charset)?));
         }
         if arguments.is_empty()
             && let Some(value) = self.read(method)
@@ -506,13 +506,13 @@ impl Instance for MadeObject {
             _ => Err(unknown(object, method)),
         };
         if outcome.is_ok() {
-            update(machine, &self.0)?;
+            update_copies(machine, &self.0)?;
         }
         outcome
     }
 
     fn is_equal(&self, other: &V) -> bool {
-        made_of(other).is_some_and(|other| Rc::ptr_eq(&self.0, &other))
+        script_result(other).is_some_and(|other| Rc::ptr_eq(&self.0, &other))
     }
 
     fn text(&self, _: &mut Machine<'_>) -> Result<String, Fault> {

@@ -1,4 +1,4 @@
-//! The sampler at hand, its arguments and files.
+//! The current sampler, its arguments and files.
 
 use std::cell::{Cell, RefCell};
 
@@ -7,16 +7,16 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{Host, V};
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{cookies, encode, headers, print, unknown};
 use crate::{RequestArgument, RequestFile, RequestFlag, RequestText, Value};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "HTTPSamplerProxy",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: "getMethod setMethod getProtocol setProtocol getDomain setDomain getPort setPort getPath setPath \
                   getContentEncoding setContentEncoding getConnectTimeout setConnectTimeout getResponseTimeout \
                   setResponseTimeout setName getPostBodyRaw setPostBodyRaw getUseKeepAlive setUseKeepAlive \
@@ -25,50 +25,50 @@ pub const OFFERS: &[Offer] = &[
                   getHeaderManager setHeaderManager \
                   getHTTPFileCount setHTTPFiles getDoMultipart setDoMultipart getUrl getQueryString getProperty \
                   getPropertyAsString getPropertyAsBoolean getPropertyAsInt getPropertyAsLong setProperty",
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "Arguments",
         statics: "",
-        made: Some((0, 0)),
+        constructor_arguments: Some((0, 0)),
         methods: "addArgument getArgument getArgumentCount getArgumentsAsMap removeAllArguments removeArgument \
                   clear iterator getArguments",
-        call: no_static,
-        make: |_, _| Ok(library(Arguments(Some(RefCell::default())))),
+        call_static: no_static_method,
+        construct: |_, _| Ok(new_object(Arguments(Some(RefCell::default())))),
     },
-    Offer {
+    LibraryClass {
         class: "HTTPArgument",
         statics: "",
-        made: Some((0, 5)),
+        constructor_arguments: Some((0, 5)),
         methods: "getName setName getValue setValue isAlwaysEncoded setAlwaysEncoded getMetaData setMetaData \
                   isUseEquals setUseEquals getContentType setContentType getEncodedName getEncodedValue",
-        call: no_static,
-        make: make_argument,
+        call_static: no_static_method,
+        construct: new_argument,
     },
-    Offer {
+    LibraryClass {
         class: "Argument",
         statics: "",
-        made: Some((0, 3)),
+        constructor_arguments: Some((0, 3)),
         methods: "getName",
-        call: no_static,
-        make: make_argument,
+        call_static: no_static_method,
+        construct: new_argument,
     },
-    Offer {
+    LibraryClass {
         class: "HTTPFileArg",
         statics: "",
-        made: Some((0, 3)),
+        constructor_arguments: Some((0, 3)),
         methods: "getPath setPath getParamName setParamName getMimeType setMimeType",
-        call: no_static,
-        make: make_file,
+        call_static: no_static_method,
+        construct: new_file,
     },
 ];
 
-/// Members of `sampler` that any sampler has.
+/// Members of `sampler` that every sampler has, not only HTTP samplers.
 pub const MEMBERS_OF_ANY_SAMPLER: &[&str] =
     &["getName", "name", "getThreadName", "threadName", "getClass", "class"];
 
-fn library(instance: impl Instance + 'static) -> V {
+fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
@@ -101,7 +101,7 @@ fn flag_field(name: &str) -> Option<RequestFlag> {
     })
 }
 
-/// Methods of `sampler`.
+/// Calls a method of `sampler`.
 pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     if method == "getThreadName" && arguments.is_empty() {
         return Ok(V::text(machine.scope.thread_name()));
@@ -115,7 +115,7 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
             )),
         };
     }
-    if let Some(outcome) = property(machine, method, arguments) {
+    if let Some(outcome) = call_accessor(machine, method, arguments) {
         return outcome;
     }
     match (method, arguments) {
@@ -123,7 +123,7 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         ("getHeaderManager", []) => Ok(headers::manager(machine)),
         ("setHeaderManager", [manager]) => match headers::set_manager(machine, manager) {
             true => Ok(V::NULL),
-            false => Err(wrong(method)),
+            false => Err(unknown_method(method)),
         },
         ("getProperty", [name]) if name.as_text() == Some("HTTPSampler.cookie_manager") => {
             Ok(cookies::manager_property(machine))
@@ -138,25 +138,25 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         ("getProperty", [name]) => {
             let name = text(machine, name)?;
             let value = super::sampler_properties::read(machine, "getPropertyAsString", &name, None)?;
-            Ok(super::properties::of_value(&name, value))
+            Ok(super::properties::property_for(&name, value))
         }
         ("setProperty", [name, value]) => {
             let (name, value) = (text(machine, name)?, text(machine, value)?);
             super::sampler_properties::write(machine, &name, &value)
         }
-        ("getUrl", []) => super::url::of(&url(machine)),
+        ("getUrl", []) => super::url::parse(&url(machine)),
         ("getQueryString", []) => Ok(V::text(query(machine))),
         ("getPort", []) => Ok(V::int(port(machine))),
         ("setPort", [port]) => {
-            let port = port.as_long().ok_or_else(|| wrong(method))?;
+            let port = port.as_long().ok_or_else(|| unknown_method(method))?;
             if let Some(request) = machine.scope.request() {
                 request.set_text(RequestText::Port, &port.to_string());
             }
             Ok(V::NULL)
         }
-        ("getArguments", []) => Ok(library(Arguments(None))),
+        ("getArguments", []) => Ok(new_object(Arguments(None))),
         ("setArguments", [V::Object(given)]) => {
-            let Object::Library(instance) = &**given else { return Err(wrong(method)) };
+            let Object::Library(instance) = &**given else { return Err(unknown_method(method)) };
             if let (Some(arguments), Some(request)) = (instance.arguments(), machine.scope.request()) {
                 request.set_arguments(arguments);
             }
@@ -164,7 +164,7 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         }
         ("addArgument" | "addNonEncodedArgument" | "addEncodedArgument", [name, value, rest @ ..]) => {
             let (name, value) = (text(machine, name)?, text(machine, value)?);
-            let added = added(machine, method, name, value, rest)?;
+            let added = new_request_argument(machine, method, name, value, rest)?;
             if let Some(request) = machine.scope.request() {
                 let mut all = request.arguments();
                 all.push(added);
@@ -172,16 +172,16 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
             }
             Ok(V::NULL)
         }
-        _ => files(machine, method, arguments),
+        _ => call_files(machine, method, arguments),
     }
 }
 
-fn wrong(method: &str) -> Fault {
+fn unknown_method(method: &str) -> Fault {
     unknown(&V::Host(Host::Sampler), method)
 }
 
-/// A getter or setter of a text or a switch.
-fn property(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+/// Calls a getter or setter of a text field or a flag; `None` for other methods.
+fn call_accessor(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     let (name, sets) = match (method.strip_prefix("get"), method.strip_prefix("set")) {
         (Some(name), _) => (name, false),
         (_, Some(name)) => (name, true),
@@ -213,20 +213,20 @@ fn property(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<
     }
 }
 
-/// Methods of the sampler's files.
-fn files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that read or set the sampler's files.
+fn call_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let files = machine.scope.request().map(|request| request.files()).unwrap_or_default();
     match (method, arguments) {
         ("getHTTPFileCount", []) => Ok(V::int(files.len() as i64)),
         ("getHTTPFiles", []) => {
-            let files = files.into_iter().map(|file| library(File(RefCell::new(file))));
+            let files = files.into_iter().map(|file| new_object(File(RefCell::new(file))));
             Ok(V::array(files.collect(), super::super::tree::Base::Any))
         }
         ("setHTTPFiles", [given]) => {
             let mut all = Vec::new();
             for file in given.items().unwrap_or_default() {
-                let V::Object(object) = &file else { return Err(wrong(method)) };
-                let Object::Library(instance) = &**object else { return Err(wrong(method)) };
+                let V::Object(object) = &file else { return Err(unknown_method(method)) };
+                let Object::Library(instance) = &**object else { return Err(unknown_method(method)) };
                 all.extend(instance.file());
             }
             if let Some(request) = machine.scope.request() {
@@ -234,7 +234,7 @@ fn files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
             }
             Ok(V::NULL)
         }
-        _ => Err(wrong(method)),
+        _ => Err(unknown_method(method)),
     }
 }
 
@@ -245,13 +245,13 @@ fn port(machine: &mut Machine<'_>) -> i64 {
     port.trim().parse().ok().filter(|port| *port != 0).unwrap_or(otherwise)
 }
 
-/// The arguments as a query.
+/// The arguments as a query string.
 fn query(machine: &mut Machine<'_>) -> String {
     let arguments = machine.scope.request().map(|request| request.arguments()).unwrap_or_default();
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| !argument.name.trim().is_empty()) {
         let encoded = |text: &str| {
-            if argument.encode { encode::url(text.as_bytes()) } else { text.to_owned() }
+            if argument.encode { encode::encode_url(text.as_bytes()) } else { text.to_owned() }
         };
         if !out.is_empty() {
             out.push('&');
@@ -265,7 +265,7 @@ fn query(machine: &mut Machine<'_>) -> String {
     out
 }
 
-/// The URL of the request; only methods without a body have their arguments in it.
+/// The URL of the request. It contains the arguments only if the HTTP method has no body.
 fn url(machine: &mut Machine<'_>) -> String {
     let port = port(machine);
     let query = query(machine);
@@ -292,7 +292,7 @@ fn url(machine: &mut Machine<'_>) -> String {
     }
 }
 
-fn added(
+fn new_request_argument(
     machine: &mut Machine<'_>,
     method: &str,
     name: String,
@@ -303,7 +303,7 @@ fn added(
         Some(metadata) => text(machine, metadata)?,
         None => "=".to_owned(),
     };
-    let decoded = |text: String| encode::from_url(&text, "UTF-8").unwrap_or(text);
+    let decoded = |text: String| encode::decode_url(&text, "UTF-8").unwrap_or(text);
     let is_encoded = method == "addEncodedArgument";
     Ok(RequestArgument {
         name: if is_encoded { decoded(name) } else { name },
@@ -314,19 +314,19 @@ fn added(
     })
 }
 
-/// The arguments of the sampler at hand, or those of an object that the script made.
+/// The arguments of the current sampler, or those of an `Arguments` object that the script created.
 #[derive(Debug)]
 struct Arguments(Option<RefCell<Vec<RequestArgument>>>);
 
 impl Arguments {
-    fn all(&self, machine: &mut Machine<'_>) -> Vec<RequestArgument> {
+    fn current_arguments(&self, machine: &mut Machine<'_>) -> Vec<RequestArgument> {
         match &self.0 {
             Some(own) => own.borrow().clone(),
             None => machine.scope.request().map(|request| request.arguments()).unwrap_or_default(),
         }
     }
 
-    fn keep(&self, machine: &mut Machine<'_>, arguments: Vec<RequestArgument>) {
+    fn store(&self, machine: &mut Machine<'_>, arguments: Vec<RequestArgument>) {
         match &self.0 {
             Some(own) => {
                 own.replace(arguments);
@@ -353,10 +353,10 @@ impl Arguments {
         }
     }
 
-    /// An argument as an object, whose changes go to the sampler if it is one of the sampler's.
+    /// An argument as an object; if it is one of the sampler's, changes are applied to the sampler.
     fn item(&self, at: usize, argument: RequestArgument) -> V {
         let place = if self.0.is_none() { Some(at) } else { None };
-        library(Argument { argument: RefCell::new(argument), place: Cell::new(place) })
+        new_object(Argument { argument: RefCell::new(argument), place: Cell::new(place) })
     }
 }
 
@@ -370,7 +370,7 @@ impl Instance for Arguments {
     }
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
-        let mut all = self.all(machine);
+        let mut all = self.current_arguments(machine);
         match (method, arguments) {
             ("getArgumentCount", []) => Ok(V::int(all.len() as i64)),
             ("getArgument", [V::Plain(Value::Integer(at))]) => {
@@ -380,11 +380,11 @@ impl Instance for Arguments {
                     None => V::NULL,
                 })
             }
-            ("getArgumentsAsMap", []) => {
-                Ok(V::map(all.into_iter().map(|one| (V::text(one.name), V::text(one.value))).collect()))
-            }
+            ("getArgumentsAsMap", []) => Ok(V::map(
+                all.into_iter().map(|argument| (V::text(argument.name), V::text(argument.value))).collect(),
+            )),
             ("iterator" | "getArguments", []) => {
-                let items = all.into_iter().enumerate().map(|(at, one)| self.item(at, one));
+                let items = all.into_iter().enumerate().map(|(at, argument)| self.item(at, argument));
                 let items: Vec<V> = items.collect();
                 let all = super::properties::collection("Arguments.arguments", items);
                 if method == "iterator" { machine.invoke(&all, "iterator", Vec::new()) } else { Ok(all) }
@@ -397,7 +397,7 @@ impl Instance for Arguments {
                 let places: Vec<usize> = match which {
                     V::Plain(Value::Integer(at)) => usize::try_from(*at).ok().into_iter().collect(),
                     V::Plain(Value::Text(name)) => {
-                        let named = all.iter().enumerate().filter(|(_, one)| one.name == **name);
+                        let named = all.iter().enumerate().filter(|(_, argument)| argument.name == **name);
                         named.map(|(at, _)| at).collect()
                     }
                     _ => return Err(unknown(object, method)),
@@ -409,13 +409,13 @@ impl Instance for Arguments {
                 let Object::Library(instance) = &**given else { return Err(unknown(object, method)) };
                 let Some(argument) = instance.argument() else { return Err(unknown(object, method)) };
                 all.push(argument);
-                self.keep(machine, all);
+                self.store(machine, all);
                 Ok(V::NULL)
             }
             ("addArgument", [name, value, rest @ ..]) => {
                 let (name, value) = (text(machine, name)?, text(machine, value)?);
-                all.push(added(machine, method, name, value, rest)?);
-                self.keep(machine, all);
+                all.push(new_request_argument(machine, method, name, value, rest)?);
+                self.store(machine, all);
                 Ok(V::NULL)
             }
             _ => Err(unknown(object, method)),
@@ -423,15 +423,15 @@ impl Instance for Arguments {
     }
 }
 
-/// An argument; with its place if it is one of the sampler's.
 #[derive(Debug)]
 struct Argument {
     argument: RefCell<RequestArgument>,
+    /// Its index among the sampler's arguments; `None` if it is not one of them.
     place: Cell<Option<usize>>,
 }
 
 /// `new HTTPArgument(name, value, metaData, alreadyEncoded)`
-fn make_argument(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
+fn new_argument(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let mut argument = RequestArgument { encode: true, use_equals: true, ..RequestArgument::default() };
     let mut is_encoded = false;
     if let [name, value, rest @ ..] = arguments {
@@ -449,10 +449,10 @@ fn make_argument(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
         return Err(unsupported("`new HTTPArgument` with these arguments"));
     }
     if is_encoded {
-        argument.name = encode::from_url(&argument.name, "UTF-8")?;
-        argument.value = encode::from_url(&argument.value, "UTF-8")?;
+        argument.name = encode::decode_url(&argument.name, "UTF-8")?;
+        argument.value = encode::decode_url(&argument.value, "UTF-8")?;
     }
-    Ok(library(Argument { argument: RefCell::new(argument), place: Cell::new(None) }))
+    Ok(new_object(Argument { argument: RefCell::new(argument), place: Cell::new(None) }))
 }
 
 impl Instance for Argument {
@@ -466,7 +466,7 @@ impl Instance for Argument {
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         let mut argument = self.argument.borrow().clone();
-        let encoded = |text: &str| V::text(encode::url(text.as_bytes()));
+        let encoded = |text: &str| V::text(encode::encode_url(text.as_bytes()));
         match (method, arguments) {
             ("getName", []) => return Ok(V::text(argument.name)),
             ("getValue", []) => return Ok(V::text(argument.value)),
@@ -505,14 +505,14 @@ impl Instance for Argument {
 #[derive(Debug)]
 struct File(RefCell<RequestFile>);
 
-fn make_file(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
+fn new_file(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let mut texts = Vec::new();
     for argument in arguments {
         texts.push(text(machine, argument)?);
     }
     let mut texts = texts.into_iter();
     let mut next = || texts.next().unwrap_or_default();
-    Ok(library(File(RefCell::new(RequestFile { path: next(), parameter: next(), mime: next() }))))
+    Ok(new_object(File(RefCell::new(RequestFile { path: next(), parameter: next(), mime: next() }))))
 }
 
 impl Instance for File {

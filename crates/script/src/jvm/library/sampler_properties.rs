@@ -1,4 +1,4 @@
-//! The properties of the current sampler by JMeter's names, `sampler.getPropertyAsString(name)`.
+//! The properties of the current sampler by JMeter's names: `sampler.getPropertyAsString(name)`.
 
 use super::super::fault::{Outcome, unsupported};
 use super::super::machine::Machine;
@@ -30,7 +30,7 @@ pub fn is_known(name: &str) -> bool {
     TEXTS.iter().any(|(known, _)| *known == name) || FLAGS.iter().any(|(known, _)| *known == name)
 }
 
-/// What a getter gives; JMeter gives the default for a property that is not set.
+/// The result of a getter. As in JMeter, the default is returned for a property that is not set.
 pub fn read(machine: &mut Machine<'_>, method: &str, name: &str, default: Option<&V>) -> Outcome {
     let Some(request) = machine.scope.request() else {
         return Err(unsupported("a property of a sampler that makes no HTTP requests"));

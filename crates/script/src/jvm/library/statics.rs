@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use jiff::tz::TimeZone;
 
-use self::common::{math, of_class, wrong};
+use self::common::{call_class_method, math, wrong};
 use super::super::classes::Class;
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -20,7 +20,7 @@ use super::super::types;
 use super::super::value::{Host, V};
 use super::{
     collections, create, digest, encode, file_methods, files, format, json, machine_facts, more_statics,
-    offers, print, temporal, text_of, time, time_category, zones,
+    print, registry, temporal, text_of, time, time_category, zones,
 };
 use crate::Value;
 
@@ -40,17 +40,17 @@ pub fn constant(class: Class, name: &str) -> Outcome {
 
 pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
-    if offers::has_static(name, method)
-        && let Some(offer) = offers::offer(name)
+    if registry::has_static(name, method)
+        && let Some(declared) = registry::find(name)
     {
-        return (offer.call)(machine, method, arguments);
+        return (declared.call_static)(machine, method, arguments);
     }
     if let Some(outcome) = more_statics::call(machine, name, method, arguments) {
         return outcome;
     }
     match (name, method, arguments) {
         ("File", "createTempFile" | "createTempDir", _) => {
-            file_methods::temporary(machine, method, arguments)
+            file_methods::create_temporary(machine, method, arguments)
         }
         ("System", "currentTimeMillis", []) => Ok(V::long(machine.scope.wall_clock_ms())),
         ("System", "nanoTime", []) => Ok(V::long(machine.scope.wall_clock_ms().wrapping_mul(1_000_000))),
@@ -108,7 +108,7 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         }
         ("Thread", "currentThread", []) => Ok(V::Host(Host::Thread)),
         ("Math", _, _) => math(machine, method, arguments),
-        ("UUID", "randomUUID", []) => Ok(V::object(Object::Uuid(uuid(machine)))),
+        ("UUID", "randomUUID", []) => Ok(V::object(Object::Uuid(random_uuid(machine)))),
         ("UUID", "nameUUIDFromBytes", [bytes]) => {
             let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
             let hash = digest::hash("MD5", &bytes)?;
@@ -117,12 +117,12 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         }
         ("UUID", "fromString", [text]) => Ok(V::object(Object::Uuid(text_of(machine, text)?))),
         ("ThreadLocalRandom", "current", []) => create::new(machine, Class::known("Random"), &[]),
-        _ => of_values(machine, class, method, arguments),
+        _ => call_value_class(machine, class, method, arguments),
     }
 }
 
-/// Methods of numbers, collections and times.
-fn of_values(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods of classes of numbers, collections and times.
+fn call_value_class(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
     match (name, method, arguments) {
         (
@@ -145,11 +145,11 @@ fn of_values(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &
             Ok(V::object(Object::Calendar(Cell::new(machine.scope.wall_clock_ms()), RefCell::new(zone))))
         }
         ("ZoneOffset" | "TimeZone", "ofHours" | "ofHoursMinutes" | "ofTotalSeconds" | "setDefault", _) => {
-            zones::static_call(name, method, arguments).unwrap_or_else(|| Err(wrong(name, method)))
+            zones::call_static(name, method, arguments).unwrap_or_else(|| Err(wrong(name, method)))
         }
         ("TimeZone", "getTimeZone", [zone]) | ("ZoneId" | "ZoneOffset", "of", [zone]) => {
             let zone = text_of(machine, zone)?;
-            Ok(V::object(Object::Zone(time::zone_of(&zone), zones::normal_name(&zone))))
+            Ok(V::object(Object::Zone(time::zone_of(&zone), zones::normalized_name(&zone))))
         }
         ("TimeZone", "getDefault", []) | ("ZoneId", "systemDefault", []) => {
             Ok(V::object(Object::Zone(TimeZone::system(), "system".into())))
@@ -169,12 +169,12 @@ fn of_values(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &
             let ms = time::parse(machine, &pattern, &text, None)?;
             Ok(V::object(Object::Date(ms.into())))
         }
-        _ => encoded(machine, class, method, arguments),
+        _ => call_encoding_class(machine, class, method, arguments),
     }
 }
 
-/// Methods of encodings and hashes.
-fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods of classes of encodings and hashes.
+fn call_encoding_class(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
     match (name, method, arguments) {
         ("Base64", "getEncoder" | "getMimeEncoder", []) => Ok(V::object(Object::Encoder(false, true))),
@@ -183,18 +183,18 @@ fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V
         ("Base64", "getUrlDecoder", []) => Ok(V::object(Object::Decoder(true))),
         ("Base64", "encodeBase64String", [bytes]) => {
             let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
-            Ok(V::text(encode::base64(&bytes, false, true)))
+            Ok(V::text(encode::encode_base64(&bytes, false, true)))
         }
         ("Base64", "encodeBase64", [bytes]) => {
             let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
-            Ok(V::bytes(encode::base64(&bytes, false, true).as_bytes()))
+            Ok(V::bytes(encode::encode_base64(&bytes, false, true).as_bytes()))
         }
         ("Base64", "decodeBase64", [given]) => {
             let text = match given.as_bytes() {
                 Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 None => text_of(machine, given)?,
             };
-            Ok(V::bytes(&encode::from_base64(&text, text.contains(['-', '_']))?))
+            Ok(V::bytes(&encode::decode_base64(&text, text.contains(['-', '_']))?))
         }
         ("URLEncoder", "encode", [text, rest @ ..]) => {
             let text = text_of(machine, text)?;
@@ -202,7 +202,7 @@ fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V
                 Some(charset) => text_of(machine, charset)?,
                 None => "UTF-8".into(),
             };
-            Ok(V::text(encode::url(&encode::bytes_in(&text, &charset)?)))
+            Ok(V::text(encode::encode_url(&encode::encode_text(&text, &charset)?)))
         }
         ("URLDecoder", "decode", [text, rest @ ..]) => {
             let text = text_of(machine, text)?;
@@ -210,7 +210,7 @@ fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V
                 Some(charset) => text_of(machine, charset)?,
                 None => "UTF-8".into(),
             };
-            Ok(V::text(encode::from_url(&text, &charset)?))
+            Ok(V::text(encode::decode_url(&text, &charset)?))
         }
         ("TimeUnit" | "ChronoUnit", "valueOf", [unit]) => {
             let unit = text_of(machine, unit)?;
@@ -228,16 +228,16 @@ fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V
         }
         ("Mac", "getInstance", [algorithm]) => {
             let algorithm = text_of(machine, algorithm)?;
-            digest::code(&algorithm, b"", b"")?;
+            digest::hmac(&algorithm, b"", b"")?;
             Ok(V::object(Object::Mac(algorithm, RefCell::default(), RefCell::default())))
         }
         ("Base64", "encodeBase64URLSafeString", [bytes]) => {
             let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
-            Ok(V::text(encode::base64(&bytes, true, false)))
+            Ok(V::text(encode::encode_base64(&bytes, true, false)))
         }
         ("DigestUtils", "md5" | "sha1" | "sha256" | "sha384" | "sha512", [data]) => {
             let hexadecimal = call(machine, class, &format!("{method}Hex"), std::slice::from_ref(data))?;
-            Ok(V::bytes(&encode::from_hexadecimal(hexadecimal.as_text().unwrap_or(""))?))
+            Ok(V::bytes(&encode::decode_hex(hexadecimal.as_text().unwrap_or(""))?))
         }
         ("DigestUtils", _, [data]) => {
             let data = match data.as_bytes() {
@@ -252,22 +252,27 @@ fn encoded(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V
                 "sha512Hex" => "SHA-512",
                 _ => return Err(wrong(name, method)),
             };
-            Ok(V::text(digest::hexadecimal(algorithm, &data)?))
+            Ok(V::text(digest::hash_as_hex(algorithm, &data)?))
         }
         ("Hex", "encodeHexString" | "encodeHex", [bytes]) => {
             let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
-            Ok(V::text(encode::hexadecimal(&bytes)))
+            Ok(V::text(encode::encode_hex(&bytes)))
         }
         ("Hex", "decodeHex", [text]) => {
             let text = text_of(machine, text)?;
-            Ok(V::bytes(&encode::from_hexadecimal(&text)?))
+            Ok(V::bytes(&encode::decode_hex(&text)?))
         }
-        _ => of_patterns(machine, class, method, arguments),
+        _ => call_pattern_or_file_class(machine, class, method, arguments),
     }
 }
 
-/// Methods of patterns, JSON and files.
-fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods of classes of patterns, JSON and files.
+fn call_pattern_or_file_class(
+    machine: &mut Machine<'_>,
+    class: Class,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     let name = class.name();
     match (name, method, arguments) {
         ("Pattern", "compile", [pattern, rest @ ..]) => {
@@ -297,7 +302,7 @@ fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments:
         ("JsonOutput", "toJson", [value]) => Ok(V::text(json::write(machine, value)?)),
         ("JsonOutput", "prettyPrint", [text]) => {
             let text = text_of(machine, text)?;
-            Ok(V::text(json::pretty(&text)))
+            Ok(V::text(json::pretty_print(&text)))
         }
         ("Files", "readAllBytes", [V::Object(path)]) => match &**path {
             Object::File(path) => Ok(V::bytes(&files::bytes(path)?)),
@@ -312,7 +317,7 @@ fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments:
             machine.invoke(path, method, Vec::new())
         }
         ("Files", _, _) => {
-            file_methods::of_files(machine, method, arguments).unwrap_or_else(|| Err(wrong(name, method)))
+            file_methods::call_files(machine, method, arguments).unwrap_or_else(|| Err(wrong(name, method)))
         }
         ("Paths", "get", parts) | ("Path", "of", parts) => {
             let mut path = std::path::PathBuf::new();
@@ -331,7 +336,7 @@ fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments:
             | "forceMkdir"
             | "getFile",
             _,
-        ) => file_methods::of_file_utils(machine, method, arguments)
+        ) => file_methods::call_file_utils(machine, method, arguments)
             .unwrap_or_else(|| Err(wrong(name, method))),
         ("FileUtils", "readFileToString", [file, ..]) => machine.invoke(file, "getText", Vec::new()),
         ("FileUtils", "readLines", [file, ..]) => machine.invoke(file, "readLines", Vec::new()),
@@ -340,12 +345,12 @@ fn of_patterns(machine: &mut Machine<'_>, class: Class, method: &str, arguments:
             let method = if appends { "append" } else { "write" };
             machine.invoke(file, method, vec![text.clone()])
         }
-        _ => of_jmeter(machine, class, method, arguments),
+        _ => call_jmeter_class(machine, class, method, arguments),
     }
 }
 
-/// Methods of JMeter and Commons Lang, and those of any class.
-fn of_jmeter(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods of JMeter's and Commons Lang's classes, and those of any class.
+fn call_jmeter_class(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
     match (name, method, arguments) {
         ("JMeterUtils", "getPropDefault", [key, default]) => {
@@ -419,7 +424,7 @@ fn of_jmeter(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &
             }
             Ok(V::text(text))
         }
-        (_, _, []) => of_class(class, method),
+        (_, _, []) => call_class_method(class, method),
         (_, "isInstance", [value]) => {
             let target = super::super::tree::Type {
                 base: super::super::tree::Base::Class(class),
@@ -432,7 +437,7 @@ fn of_jmeter(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &
     }
 }
 
-fn uuid(machine: &mut Machine<'_>) -> String {
+fn random_uuid(machine: &mut Machine<'_>) -> String {
     let bits = (u128::from(machine.scope.random_bits()) << 64) | u128::from(machine.scope.random_bits());
     uuid_text(bits, 4)
 }
@@ -444,10 +449,10 @@ fn uuid_text(bits: u128, version: u128) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// `println(…)` and its like.
-pub fn function(machine: &mut Machine<'_>, name: &str, arguments: Vec<V>) -> Outcome {
+/// Calls a function such as `println(…)`.
+pub fn call_function(machine: &mut Machine<'_>, name: &str, arguments: Vec<V>) -> Outcome {
     match (name, arguments.as_slice()) {
-        // BeanShell's `print` ends the line.
+        // BeanShell's `print` also ends the line.
         ("println" | "print", rest @ ([] | [_])) => {
             let mut text = match rest.first() {
                 Some(value) => print::groovy(machine, value)?,

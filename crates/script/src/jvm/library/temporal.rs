@@ -1,4 +1,4 @@
-//! `java.time`.
+//! Dates and times of `java.time`.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -10,12 +10,12 @@ use super::super::objects::{Object, Temporal};
 use super::super::value::V;
 use super::{java_duration, print, time, unknown, zones};
 
-fn failed(error: jiff::Error) -> Fault {
+fn runtime_exception(error: jiff::Error) -> Fault {
     thrown("RuntimeException", error.to_string())
 }
 
-/// `LocalDate.now()`, `LocalDate.parse(…)`, `LocalDate.of(…)` and their like.
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
+/// Calls static methods such as `LocalDate.now()`, `LocalDate.parse(…)` and `LocalDate.of(…)`.
+#[allow(clippy::too_many_lines, reason = "one arm for each method")]
 pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &[V]) -> Outcome {
     let kind = match class {
         "LocalDate" => Temporal::Date,
@@ -38,15 +38,16 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
                 },
                 _ => return Err(unsupported(format!("`{class}.now` with this argument"))),
             };
-            let now = Timestamp::from_millisecond(machine.scope.wall_clock_ms()).map_err(failed)?;
-            let zone = if class == "OffsetDateTime" { zones::fixed_at(now, &zone) } else { zone };
+            let now =
+                Timestamp::from_millisecond(machine.scope.wall_clock_ms()).map_err(runtime_exception)?;
+            let zone = if class == "OffsetDateTime" { zones::fixed_zone_at(now, &zone) } else { zone };
             Ok(V::object(Object::Temporal(kind, now.to_zoned(zone.clone()).datetime(), zone)))
         }
         ("ofEpochMilli" | "ofEpochSecond", [number]) if kind == Temporal::Instant => {
             let number = long(number)?;
             Ok(time::of_instant(if method == "ofEpochMilli" { number } else { number.saturating_mul(1000) }))
         }
-        ("of" | "ofInstant", parts) if kind == Temporal::Zoned => zones::of_parts(class, parts),
+        ("of" | "ofInstant", parts) if kind == Temporal::Zoned => zones::zoned_of(class, parts),
         ("of", parts) if kind == Temporal::Time && (2..=4).contains(&parts.len()) => {
             let mut numbers = [0_i64; 4];
             for (number, part) in numbers.iter_mut().zip(parts) {
@@ -74,24 +75,34 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
         }
         ("ofEpochDay", [days]) => {
             let start = jiff::civil::date(1970, 1, 1);
-            let span = jiff::Span::new().try_days(long(days)?).map_err(failed)?;
-            let at = start.checked_add(span).map_err(failed)?.to_datetime(jiff::civil::Time::midnight());
+            let span = jiff::Span::new().try_days(long(days)?).map_err(runtime_exception)?;
+            let at = start
+                .checked_add(span)
+                .map_err(runtime_exception)?
+                .to_datetime(jiff::civil::Time::midnight());
             Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
         }
         ("ofYearDay", [year, day]) => {
-            let start = jiff::civil::Date::new(long(year)? as i16, 1, 1).map_err(failed)?;
-            let span = jiff::Span::new().try_days(long(day)?.saturating_sub(1)).map_err(failed)?;
-            let at = start.checked_add(span).map_err(failed)?.to_datetime(jiff::civil::Time::midnight());
+            let start = jiff::civil::Date::new(long(year)? as i16, 1, 1).map_err(runtime_exception)?;
+            let span = jiff::Span::new().try_days(long(day)?.saturating_sub(1)).map_err(runtime_exception)?;
+            let at = start
+                .checked_add(span)
+                .map_err(runtime_exception)?
+                .to_datetime(jiff::civil::Time::midnight());
             Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
         }
         ("ofEpochSecond", [second, nanos, V::Object(zone)]) if kind == Temporal::DateTime => {
             let Object::Zone(zone, _) = &**zone else { return Err(unsupported("this zone")) };
-            let at = Timestamp::new(long(second)?, long(nanos)? as i32).map_err(failed)?;
+            let at = Timestamp::new(long(second)?, long(nanos)? as i32).map_err(runtime_exception)?;
             Ok(V::object(Object::Temporal(kind, at.to_zoned(zone.clone()).datetime(), TimeZone::system())))
         }
         ("ofInstant", [V::Object(instant), V::Object(zone)]) => match (&**instant, &**zone) {
             (Object::Temporal(_, at, _), Object::Zone(zone, _)) => {
-                let at = at.to_zoned(TimeZone::UTC).map_err(failed)?.with_time_zone(zone.clone()).datetime();
+                let at = at
+                    .to_zoned(TimeZone::UTC)
+                    .map_err(runtime_exception)?
+                    .with_time_zone(zone.clone())
+                    .datetime();
                 Ok(V::object(Object::Temporal(kind, at, zone.clone())))
             }
             _ => Err(unsupported(format!("`{class}.ofInstant` with these arguments"))),
@@ -111,12 +122,12 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
                 second as i8,
                 nanos as i32,
             )
-            .map_err(failed)?;
+            .map_err(runtime_exception)?;
             Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
         }
         ("parse", [text]) if kind == Temporal::Zoned => {
             let text = super::text_of(machine, text)?;
-            zones::parsed(machine, &text)
+            zones::parse_zoned(machine, &text)
         }
         ("parse", [text]) => {
             let text = super::text_of(machine, text)?;
@@ -134,29 +145,32 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
                 Temporal::Zoned => return Err(unsupported(format!("`{class}.parse`"))),
             };
             let zone = if kind == Temporal::Instant { TimeZone::UTC } else { TimeZone::system() };
-            let at = at.map_err(|_| unparsed(&text, kind))?;
+            let at = at.map_err(|_| parse_exception(&text, kind))?;
             Ok(V::object(Object::Temporal(kind, at, zone)))
         }
         ("parse", [text, V::Object(formatter)]) => {
             let Object::Formatter(pattern) = &**formatter else { return Err(unsupported("this formatter")) };
             let text = super::text_of(machine, text)?;
             let ms = time::parse(machine, pattern, &text, Some(&TimeZone::UTC))?;
-            let at = Timestamp::from_millisecond(ms).map_err(failed)?.to_zoned(TimeZone::UTC).datetime();
+            let at = Timestamp::from_millisecond(ms)
+                .map_err(runtime_exception)?
+                .to_zoned(TimeZone::UTC)
+                .datetime();
             Ok(V::object(Object::Temporal(kind, at, TimeZone::system())))
         }
         _ => Err(unsupported(format!("`{class}.{method}` with these arguments"))),
     }
 }
 
-/// A time of the day.
+/// A `LocalTime`.
 pub fn time_of_day(hour: i64, minute: i64, second: i64, nanos: i64) -> V {
     let time = jiff::civil::Time::new(hour as i8, minute as i8, second as i8, nanos as i32);
     let at = jiff::civil::date(1970, 1, 1).to_datetime(time.unwrap_or(jiff::civil::Time::midnight()));
     V::object(Object::Temporal(Temporal::Time, at, TimeZone::system()))
 }
 
-/// Java's exception for a text that is no date or time.
-fn unparsed(text: &str, kind: Temporal) -> Fault {
+/// Java's exception for a text that is not a date or time.
+fn parse_exception(text: &str, kind: Temporal) -> Fault {
     let shape: &[u8] = match kind {
         Temporal::Date => b"0000-00-00",
         Temporal::Time => b"00:00",
@@ -169,7 +183,7 @@ fn unparsed(text: &str, kind: Temporal) -> Fault {
     };
     let number = |from: usize| text.get(from..from + 2).and_then(|digits| digits.parse::<u32>().ok());
     let message = match shape.iter().enumerate().position(|pair| !fits(pair)) {
-        // Java names the start of the field that does not fit.
+        // Java reports the start of the field that does not match.
         Some(at) if at < 4 => format!("Text '{text}' could not be parsed at index 0"),
         Some(at) => format!("Text '{text}' could not be parsed at index {at}"),
         None => match (kind, number(5), number(8)) {
@@ -189,7 +203,7 @@ fn unparsed(text: &str, kind: Temporal) -> Fault {
     thrown("DateTimeParseException", message)
 }
 
-/// A span of so many units; an error if it is longer than any two dates are apart.
+/// A span of `amount` units; an error if it exceeds the range of dates.
 fn unit_span(unit: &str, amount: i64) -> Option<Result<jiff::Span, jiff::Error>> {
     let zero = jiff::Span::new();
     Some(match unit {
@@ -207,7 +221,7 @@ fn unit_span(unit: &str, amount: i64) -> Option<Result<jiff::Span, jiff::Error>>
     })
 }
 
-#[allow(clippy::too_many_lines, reason = "one arm for each form")]
+#[allow(clippy::too_many_lines, reason = "one arm for each method")]
 pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     let V::Object(inner) = object else { return Err(unknown(object, method)) };
     let Object::Temporal(kind, at, zone) = &**inner else { return Err(unknown(object, method)) };
@@ -228,8 +242,8 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             _ => return Err(unknown(object, method)),
         };
         let span = unit_span(&name, amount.saturating_mul(sign)).ok_or_else(|| unknown(object, method))?;
-        let span = span.map_err(failed)?;
-        return Ok(make(*kind, at.checked_add(span).map_err(failed)?, zone.clone()));
+        let span = span.map_err(runtime_exception)?;
+        return Ok(make(*kind, at.checked_add(span).map_err(runtime_exception)?, zone.clone()));
     }
     if let (Some((_, sign)), [amount]) = (moves.filter(|(unit, _)| unit.is_empty()), arguments) {
         if let Some([years, months, days]) = java_duration::period_of(amount) {
@@ -237,18 +251,18 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
                 .try_years(years * sign)
                 .and_then(|span| span.try_months(months * sign))
                 .and_then(|span| span.try_days(days * sign))
-                .map_err(failed)?;
-            return Ok(make(*kind, at.checked_add(span).map_err(failed)?, zone.clone()));
+                .map_err(runtime_exception)?;
+            return Ok(make(*kind, at.checked_add(span).map_err(runtime_exception)?, zone.clone()));
         }
         if let Some(nanos) = java_duration::nanos_of(amount) {
             let nanos = i64::try_from(nanos).map_err(|_| unknown(object, method))?;
-            let span = jiff::Span::new().try_nanoseconds(nanos * sign).map_err(failed)?;
-            return Ok(make(*kind, at.checked_add(span).map_err(failed)?, zone.clone()));
+            let span = jiff::Span::new().try_nanoseconds(nanos * sign).map_err(runtime_exception)?;
+            return Ok(make(*kind, at.checked_add(span).map_err(runtime_exception)?, zone.clone()));
         }
     }
     match (method, arguments) {
-        ("format", [V::Object(formatter)]) if formatted(inner, formatter).is_some() => {
-            formatted(inner, formatter).unwrap_or(Ok(V::NULL))
+        ("format", [V::Object(formatter)]) if format_predefined(inner, formatter).is_some() => {
+            format_predefined(inner, formatter).unwrap_or(Ok(V::NULL))
         }
         ("format", [V::Object(formatter)]) => {
             let Object::Formatter(pattern) = &**formatter else { return Err(unknown(object, method)) };
@@ -265,18 +279,22 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             inner.instant().map(|ms| V::long(ms.div_euclid(1000))).ok_or_else(|| unknown(object, method))
         }
         ("toEpochSecond", [_]) => {
-            Ok(V::long(at.to_zoned(TimeZone::UTC).map_err(failed)?.timestamp().as_second()))
+            Ok(V::long(at.to_zoned(TimeZone::UTC).map_err(runtime_exception)?.timestamp().as_second()))
         }
         ("toInstant", []) => inner.instant().map(time::of_instant).ok_or_else(|| unknown(object, method)),
         ("toInstant", [V::Object(zone)]) => match &**zone {
-            Object::Zone(zone, _) => {
-                Ok(time::of_instant(at.to_zoned(zone.clone()).map_err(failed)?.timestamp().as_millisecond()))
-            }
+            Object::Zone(zone, _) => Ok(time::of_instant(
+                at.to_zoned(zone.clone()).map_err(runtime_exception)?.timestamp().as_millisecond(),
+            )),
             _ => Err(unknown(object, method)),
         },
         ("atZone", [V::Object(to)]) => match &**to {
             Object::Zone(to, _) if *kind == Temporal::Instant => {
-                let here = at.to_zoned(TimeZone::UTC).map_err(failed)?.with_time_zone(to.clone()).datetime();
+                let here = at
+                    .to_zoned(TimeZone::UTC)
+                    .map_err(runtime_exception)?
+                    .with_time_zone(to.clone())
+                    .datetime();
                 Ok(make(Temporal::Zoned, here, to.clone()))
             }
             Object::Zone(to, _) => Ok(make(Temporal::Zoned, *at, to.clone())),
@@ -291,7 +309,11 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         },
         ("atOffset", [V::Object(to)]) => match &**to {
             Object::Zone(to, _) if *kind == Temporal::Instant => {
-                let here = at.to_zoned(TimeZone::UTC).map_err(failed)?.with_time_zone(to.clone()).datetime();
+                let here = at
+                    .to_zoned(TimeZone::UTC)
+                    .map_err(runtime_exception)?
+                    .with_time_zone(to.clone())
+                    .datetime();
                 Ok(make(Temporal::Zoned, here, to.clone()))
             }
             Object::Zone(to, _) => Ok(make(Temporal::Zoned, *at, to.clone())),
@@ -313,7 +335,7 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         }
         ("toEpochDay", []) => {
             let start = jiff::civil::date(1970, 1, 1);
-            let days = start.until((jiff::Unit::Day, at.date())).map_err(failed)?.get_days();
+            let days = start.until((jiff::Unit::Day, at.date())).map_err(runtime_exception)?.get_days();
             Ok(V::long(i64::from(days)))
         }
         ("getDayOfWeek", []) => {
@@ -322,16 +344,16 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
         ("getMonth", []) => Ok(java_duration::constant("Month", i64::from(at.month()))),
         ("isLeapYear", []) => Ok(V::truth(at.date().in_leap_year())),
         ("getZone" | "getOffset", []) if *kind == Temporal::Zoned => {
-            let offset = at.to_zoned(zone.clone()).map_err(failed)?.offset();
+            let offset = at.to_zoned(zone.clone()).map_err(runtime_exception)?.offset();
             let name = zones::offset_text(offset);
             Ok(if method == "getOffset" {
-                zones::zone(TimeZone::fixed(offset), &name)
+                zones::zone_value(TimeZone::fixed(offset), &name)
             } else {
-                zones::zone(zone.clone(), &name)
+                zones::zone_value(zone.clone(), &name)
             })
         }
         ("toOffsetDateTime" | "toZonedDateTime", []) if *kind == Temporal::Zoned => {
-            let offset = at.to_zoned(zone.clone()).map_err(failed)?.offset();
+            let offset = at.to_zoned(zone.clone()).map_err(runtime_exception)?.offset();
             Ok(make(Temporal::Zoned, *at, TimeZone::fixed(offset)))
         }
         ("toLocalDate", []) => {
@@ -346,12 +368,12 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             };
             Ok(make(Temporal::DateTime, at, zone.clone()))
         }
-        _ => fields(object, method, arguments),
+        _ => call_field_method(object, method, arguments),
     }
 }
 
-/// What a formatter without a pattern gives; `None` for one with a pattern.
-pub fn formatted(temporal: &Object, formatter: &Object) -> Option<Outcome> {
+/// Formats with a predefined formatter; `None` if the formatter has a pattern.
+pub fn format_predefined(temporal: &Object, formatter: &Object) -> Option<Outcome> {
     let (Object::Temporal(kind, at, zone), Object::Formatter(name)) = (temporal, formatter) else {
         return None;
     };
@@ -366,7 +388,7 @@ pub fn formatted(temporal: &Object, formatter: &Object) -> Option<Outcome> {
         text
     };
     let zone_text = || match kind {
-        Temporal::Zoned => zones::text_of_zone(*at, zone).unwrap_or_default(),
+        Temporal::Zoned => zones::zone_suffix(*at, zone).unwrap_or_default(),
         _ => String::new(),
     };
     Some(Ok(V::text(match name.as_str() {
@@ -379,7 +401,7 @@ pub fn formatted(temporal: &Object, formatter: &Object) -> Option<Outcome> {
         "ISO_INSTANT" => {
             let utc = if *kind == Temporal::Zoned { zone.clone() } else { TimeZone::UTC };
             let instant = at.to_zoned(utc).ok()?.timestamp();
-            // Three digits of a fraction, or as many as there are.
+            // A fraction has three, six or nine digits.
             let text = instant.to_string();
             match text.split_once('.') {
                 Some((start, fraction)) => {
@@ -394,8 +416,8 @@ pub fn formatted(temporal: &Object, formatter: &Object) -> Option<Outcome> {
     })))
 }
 
-/// Fields and comparisons.
-fn fields(object: &V, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that read, change or compare fields.
+fn call_field_method(object: &V, method: &str, arguments: &[V]) -> Outcome {
     let V::Object(inner) = object else { return Err(unknown(object, method)) };
     let Object::Temporal(kind, at, zone) = &**inner else { return Err(unknown(object, method)) };
     let make = |kind: Temporal, at: DateTime, zone: TimeZone| V::object(Object::Temporal(kind, at, zone));
@@ -433,7 +455,7 @@ fn fields(object: &V, method: &str, arguments: &[V]) -> Outcome {
                 "withMonth" => with.month(to as i8),
                 _ => with.year(to as i16),
             };
-            Ok(make(*kind, made.build().map_err(failed)?, zone.clone()))
+            Ok(make(*kind, made.build().map_err(runtime_exception)?, zone.clone()))
         }
         ("truncatedTo", [V::Object(unit)]) => {
             let Object::Unit(unit) = &**unit else { return Err(unknown(object, method)) };
@@ -453,11 +475,15 @@ fn fields(object: &V, method: &str, arguments: &[V]) -> Outcome {
                 }
             };
             let rounding = jiff::civil::DateTimeRound::new().smallest(unit).mode(jiff::RoundMode::Trunc);
-            Ok(make(*kind, at.round(rounding).map_err(failed)?, zone.clone()))
+            Ok(make(*kind, at.round(rounding).map_err(runtime_exception)?, zone.clone()))
         }
         ("withZoneSameInstant", [V::Object(to)]) if *kind == Temporal::Zoned => match &**to {
             Object::Zone(to, _) => {
-                let here = at.to_zoned(zone.clone()).map_err(failed)?.with_time_zone(to.clone()).datetime();
+                let here = at
+                    .to_zoned(zone.clone())
+                    .map_err(runtime_exception)?
+                    .with_time_zone(to.clone())
+                    .datetime();
                 Ok(make(Temporal::Zoned, here, to.clone()))
             }
             _ => Err(unknown(object, method)),

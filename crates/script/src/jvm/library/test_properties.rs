@@ -1,4 +1,4 @@
-//! JMeter's properties, `props`. All users share them; elements and functions see those that are texts.
+//! JMeter's properties, `props`. All users share them; elements and functions can read only those that are strings.
 
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -7,8 +7,8 @@ use super::super::value::{Host, Order, V};
 use super::{lists, text_of, unknown};
 use crate::Value;
 
-/// The value of a property, a text or not.
-fn value(machine: &Machine<'_>, name: &str) -> Option<V> {
+/// The value of a property, which may be a string or another plain value.
+fn property_value(machine: &Machine<'_>, name: &str) -> Option<V> {
     match machine.scope.property_value(name) {
         Some(value) => Some(V::Plain(value)),
         None => machine.scope.property(name).map(V::text),
@@ -18,35 +18,35 @@ fn value(machine: &Machine<'_>, name: &str) -> Option<V> {
 fn entries(machine: &Machine<'_>) -> Vec<V> {
     let names = machine.scope.property_names();
     let entry = |name: String| {
-        let value = value(machine, &name).unwrap_or(V::NULL);
+        let value = property_value(machine, &name).unwrap_or(V::NULL);
         V::object(Object::Entry(V::text(name), value))
     };
     names.into_iter().map(entry).collect()
 }
 
-/// Methods of `props`.
+/// Calls a method of `props`.
 pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("get" | "getAt", [name]) => {
             let name = text_of(machine, name)?;
-            Ok(value(machine, &name).unwrap_or(V::NULL))
+            Ok(property_value(machine, &name).unwrap_or(V::NULL))
         }
         ("getProperty", [name]) => {
             let name = text_of(machine, name)?;
-            Ok(value(machine, &name).filter(|value| value.as_text().is_some()).unwrap_or(V::NULL))
+            Ok(property_value(machine, &name).filter(|value| value.as_text().is_some()).unwrap_or(V::NULL))
         }
         ("getProperty", [name, default]) => {
             let name = text_of(machine, name)?;
-            let found = value(machine, &name).filter(|value| value.as_text().is_some());
+            let found = property_value(machine, &name).filter(|value| value.as_text().is_some());
             Ok(found.unwrap_or_else(|| default.clone()))
         }
         ("getOrDefault", [name, default]) => {
             let name = text_of(machine, name)?;
-            Ok(value(machine, &name).unwrap_or_else(|| default.clone()))
+            Ok(property_value(machine, &name).unwrap_or_else(|| default.clone()))
         }
         ("put" | "setProperty" | "putAt", [name, given]) => {
             let name = text_of(machine, name)?;
-            let old = value(machine, &name);
+            let old = property_value(machine, &name);
             match given {
                 V::Plain(Value::Text(text)) => machine.scope.set_property(&name, text),
                 V::Plain(Value::Null) => return Err(thrown("NullPointerException", "the value is null")),
@@ -59,27 +59,27 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         }
         ("putIfAbsent", [name, given]) => {
             let text = text_of(machine, name)?;
-            match value(machine, &text) {
+            match property_value(machine, &text) {
                 Some(known) => Ok(known),
                 None => call(machine, "put", &[name.clone(), given.clone()]),
             }
         }
         ("remove", [name]) => {
             let name = text_of(machine, name)?;
-            let old = value(machine, &name);
+            let old = property_value(machine, &name);
             machine.scope.remove_property(&name);
             Ok(old.unwrap_or(V::NULL))
         }
         ("containsKey", [name]) => {
             let name = text_of(machine, name)?;
-            Ok(V::truth(value(machine, &name).is_some()))
+            Ok(V::truth(property_value(machine, &name).is_some()))
         }
-        _ => all(machine, method, arguments),
+        _ => call_on_all(machine, method, arguments),
     }
 }
 
-/// Methods of all properties.
-fn all(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that apply to all properties.
+fn call_on_all(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let names = |machine: &Machine<'_>| machine.scope.property_names().into_iter().map(V::text).collect();
     match (method, arguments) {
         ("size", []) => Ok(V::int(machine.scope.property_names().len() as i64)),
@@ -91,7 +91,7 @@ fn all(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
         ("entrySet", []) => Ok(V::list(entries(machine))),
         ("values", []) => {
             let names = machine.scope.property_names();
-            Ok(V::list(names.iter().filter_map(|name| value(machine, name)).collect()))
+            Ok(V::list(names.iter().filter_map(|name| property_value(machine, name)).collect()))
         }
         ("each" | "forEach", [closure @ V::Closure(_)]) => {
             for entry in entries(machine) {
@@ -103,7 +103,7 @@ fn all(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
             let map = V::map(Vec::new());
             if let V::Map(map) = &map {
                 for name in machine.scope.property_names() {
-                    let value = value(machine, &name).unwrap_or(V::NULL);
+                    let value = property_value(machine, &name).unwrap_or(V::NULL);
                     map.put(V::text(name), value);
                 }
             }

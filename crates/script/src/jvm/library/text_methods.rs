@@ -1,4 +1,4 @@
-//! Rarer methods of `String`, and those of any object in Groovy.
+//! Less common methods of `String`, and Groovy's methods of any object.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::super::value::V;
 use super::text_of;
 use crate::Value;
 
-/// The characters of a set of Groovy's `tr`, with its ranges.
-fn set_of(text: &str) -> Vec<char> {
+/// The characters of a set of Groovy's `tr`, which may contain ranges such as `a-z`.
+fn expand_set(text: &str) -> Vec<char> {
     let chars: Vec<char> = text.chars().collect();
     let mut set = Vec::new();
     let mut at = 0;
@@ -28,7 +28,7 @@ fn set_of(text: &str) -> Vec<char> {
     set
 }
 
-/// A method; `None`: it is none of these.
+/// Calls a method; `None` if it is not one of these.
 pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Option<Outcome> {
     let groovy = machine.groovy();
     Some(match (method, arguments) {
@@ -46,14 +46,14 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         }
         ("tr", [from, to]) if groovy => {
             let (from, to) = match (text_of(machine, from), text_of(machine, to)) {
-                (Ok(from), Ok(to)) => (set_of(&from), set_of(&to)),
+                (Ok(from), Ok(to)) => (expand_set(&from), expand_set(&to)),
                 (Err(fault), _) | (_, Err(fault)) => return Some(Err(fault)),
             };
-            let turned = |c: char| match from.iter().position(|known| *known == c) {
+            let replaced = |c: char| match from.iter().position(|known| *known == c) {
                 Some(at) => to.get(at).or(to.last()).copied().unwrap_or(c),
                 None => c,
             };
-            Ok(V::text(text.chars().map(turned).collect::<String>()))
+            Ok(V::text(text.chars().map(replaced).collect::<String>()))
         }
         ("next" | "previous", []) if groovy => {
             let mut units: Vec<u16> = text.encode_utf16().collect();
@@ -88,8 +88,8 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
                 "<java.lang.String@{hash:x} value={text} coder=0 hash={hash} hashIsZero=false>"
             )))
         }
-        ("toURI", []) => super::uri::of(text),
-        ("toURL", []) => super::url::of(text),
+        ("toURI", []) => super::uri::parse(text),
+        ("toURL", []) => super::url::parse(text),
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! Places in texts. Java counts units of UTF-16; a text of ASCII has as many as it has bytes, and needs no search for a place.
+//! Positions in strings. Java counts UTF-16 code units. In an ASCII string these are the bytes, so no search is needed.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use super::super::machine::Machine;
 use super::super::value::V;
 use crate::Value;
 
-/// Texts of fewer bytes are counted each time.
+/// The length of strings with fewer bytes is not cached.
 const SHORT_BYTES: usize = 64;
 
-/// How many units of UTF-16 the text has.
+/// The number of UTF-16 code units of a string.
 pub fn count(machine: &mut Machine<'_>, text: &Arc<str>) -> usize {
     if text.len() < SHORT_BYTES {
-        return count_of(text);
+        return count_uncached(text);
     }
     if let Some((known, units)) = &machine.measured
         && Arc::ptr_eq(known, text)
@@ -21,12 +21,12 @@ pub fn count(machine: &mut Machine<'_>, text: &Arc<str>) -> usize {
         return *units;
     }
     super::super::stack::spend(text.len() / 64);
-    let units = count_of(text);
+    let units = count_uncached(text);
     machine.measured = Some((Arc::clone(text), units));
     units
 }
 
-fn count_of(text: &str) -> usize {
+fn count_uncached(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
@@ -34,9 +34,14 @@ fn is_ascii(machine: &mut Machine<'_>, text: &Arc<str>) -> bool {
     count(machine, text) == text.len()
 }
 
-/// Methods of a text that take the same time for any length of it; `None` for others, for arguments that need care, and for texts
-/// with other characters than those of ASCII.
-pub fn quick(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Option<V> {
+/// Calls methods that take constant time. `None` for other methods, for arguments that are out of range, and for strings
+/// that are not ASCII.
+pub fn call_in_constant_time(
+    machine: &mut Machine<'_>,
+    text: &Arc<str>,
+    method: &str,
+    arguments: &[V],
+) -> Option<V> {
     match (method, arguments) {
         ("length", []) => Some(V::int(count(machine, text) as i64)),
         ("isEmpty", []) => Some(V::truth(text.is_empty())),
@@ -58,8 +63,8 @@ pub fn quick(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments
     }
 }
 
-/// Groovy's `text[index]`, as far as [`quick`] goes.
-pub fn item(machine: &mut Machine<'_>, text: &Arc<str>, index: &Value) -> Option<V> {
+/// Groovy's `text[index]`; `None` in the same cases as for [`call_in_constant_time`].
+pub fn character_at(machine: &mut Machine<'_>, text: &Arc<str>, index: &Value) -> Option<V> {
     let Value::Integer(index) = index else { return None };
     if !is_ascii(machine, text) {
         return None;
@@ -69,7 +74,7 @@ pub fn item(machine: &mut Machine<'_>, text: &Arc<str>, index: &Value) -> Option
     text.get(at..at.checked_add(1)?).map(V::text)
 }
 
-/// The characters as texts.
+/// The characters as strings.
 pub fn characters(machine: &mut Machine<'_>, text: &str) -> Result<Vec<V>, Fault> {
     machine.room_for(text.len())?;
     let mut all = Vec::with_capacity(text.len());
@@ -81,12 +86,16 @@ pub fn characters(machine: &mut Machine<'_>, text: &str) -> Result<Vec<V>, Fault
 }
 
 /// `indexOf` and `lastIndexOf`.
-pub fn position(text: &str, of: &str, from: Option<i64>, last: bool) -> V {
-    let place = if last { last_before(text, of, from) } else { first_behind(text, of, from.unwrap_or(0)) };
-    V::int(place.map_or(-1, |byte| count_of(&text[..byte]) as i64))
+pub fn position(text: &str, pattern: &str, from: Option<i64>, last: bool) -> V {
+    let place = if last {
+        find_last_before(text, pattern, from)
+    } else {
+        find_from(text, pattern, from.unwrap_or(0))
+    };
+    V::int(place.map_or(-1, |byte| count_uncached(&text[..byte]) as i64))
 }
 
-/// The byte where the unit of that number begins, or the next character if it is the second half of one.
+/// The byte offset of a code unit; if it is the second half of a surrogate pair, the offset of the next character.
 fn byte_of(text: &str, unit: usize) -> usize {
     if text.is_ascii() {
         return unit.min(text.len());
@@ -101,16 +110,16 @@ fn byte_of(text: &str, unit: usize) -> usize {
     text.len()
 }
 
-fn first_behind(text: &str, of: &str, from: i64) -> Option<usize> {
+fn find_from(text: &str, pattern: &str, from: i64) -> Option<usize> {
     let start = byte_of(text, usize::try_from(from).unwrap_or(0));
-    text[start..].find(of).map(|found| start + found)
+    text[start..].find(pattern).map(|found| start + found)
 }
 
-fn last_before(text: &str, of: &str, from: Option<i64>) -> Option<usize> {
-    let Some(from) = from else { return text.rfind(of) };
-    let mut end = byte_of(text, usize::try_from(from).ok()?).saturating_add(of.len()).min(text.len());
+fn find_last_before(text: &str, pattern: &str, from: Option<i64>) -> Option<usize> {
+    let Some(from) = from else { return text.rfind(pattern) };
+    let mut end = byte_of(text, usize::try_from(from).ok()?).saturating_add(pattern.len()).min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text[..end].rfind(of)
+    text[..end].rfind(pattern)
 }

@@ -13,7 +13,7 @@ use super::{encode, format, lists, regex, text_of, text_units, unknown};
 use crate::Value;
 
 pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
-    if let Some(value) = text_units::quick(machine, text, method, arguments) {
+    if let Some(value) = text_units::call_in_constant_time(machine, text, method, arguments) {
         return Ok(value);
     }
     machine.spend_text(text.len())?;
@@ -46,7 +46,7 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
         ("getBytes", []) => Ok(V::bytes(text.as_bytes())),
         ("getBytes", [charset]) => {
             let charset = text_of(machine, charset)?;
-            Ok(V::bytes(&encode::bytes_in(text, &charset)?))
+            Ok(V::bytes(&encode::encode_text(text, &charset)?))
         }
         ("bytes", []) => Ok(V::bytes(text.as_bytes())),
         ("codePointAt", [at]) => text
@@ -54,12 +54,12 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             .nth(usize::try_from(count(at)).unwrap_or(usize::MAX))
             .map(|unit| V::int(i64::from(unit)))
             .ok_or_else(|| thrown("StringIndexOutOfBoundsException", "index")),
-        _ => replaced(machine, text, method, arguments),
+        _ => call_replacing(machine, text, method, arguments),
     }
 }
 
-/// Methods that replace, split and format.
-fn replaced(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that replace, split, compare or format.
+fn call_replacing(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
     let count = |value: &V| value.as_long().unwrap_or(0);
     match (method, arguments) {
         ("replaceAll" | "replaceFirst", [_, V::Closure(_)]) => {
@@ -126,12 +126,12 @@ fn replaced(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             machine.spend_text(text.len().saturating_mul(times))?;
             Ok(V::text(text.repeat(times)))
         }
-        _ => joined(machine, text, method, arguments),
+        _ => call_joining(machine, text, method, arguments),
     }
 }
 
-/// Methods that join, pad and cut.
-fn joined(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that join, pad or cut.
+fn call_joining(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
     let object = || V::Plain(Value::Text(text.clone()));
     let count = |value: &V| value.as_long().unwrap_or(0);
     match (method, arguments) {
@@ -180,12 +180,12 @@ fn joined(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &
             let of = text_of(machine, of)?;
             Ok(V::text(text.split_once(&of).map_or("", |(rest, _)| rest)))
         }
-        _ => searched(machine, text, method, arguments),
+        _ => call_searching(machine, text, method, arguments),
     }
 }
 
-/// Methods that search, and those of lines.
-fn searched(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that search or read lines.
+fn call_searching(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
     let count = |value: &V| value.as_long().unwrap_or(0);
     match (method, arguments) {
         ("readLines" | "lines", []) => Ok(V::list(text.lines().map(V::text).collect())),
@@ -228,14 +228,14 @@ fn searched(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             Ok(V::int(if of.is_empty() { 0 } else { text.matches(&of).count() as i64 }))
         }
         ("find" | "findAll" | "eachMatch", [pattern, ..]) if !matches!(pattern, V::Closure(_)) => {
-            regex::in_text(machine, text, method, arguments)
+            regex::call_on_text(machine, text, method, arguments)
         }
-        _ => converted(machine, text, method, arguments),
+        _ => call_converting(machine, text, method, arguments),
     }
 }
 
-/// Conversions to numbers, and encodings.
-fn converted(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that convert to numbers, hash, encode or decode.
+fn call_converting(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("isBigDecimal" | "isDouble" | "isFloat" | "isBigInteger", []) => {
             let found = match method {
@@ -245,7 +245,7 @@ fn converted(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments
             Ok(V::truth(found))
         }
         ("toBigDecimal" | "toBigInteger" | "toFloat", []) => {
-            let fails = || thrown("NumberFormatException", format!("`{text}` is no number"));
+            let fails = || thrown("NumberFormatException", format!("`{text}` is not a number"));
             let trimmed = text.trim();
             match method {
                 "toFloat" => busyhour_java::parse_double(trimmed)
@@ -270,23 +270,23 @@ fn converted(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments
         ("toDouble", []) => busyhour_java::parse_double(text)
             .map(V::double)
             .ok_or_else(|| thrown("NumberFormatException", format!("For input string: \"{text}\""))),
-        ("md5" | "sha256", []) => Ok(V::text(super::digest::hexadecimal(
+        ("md5" | "sha256", []) => Ok(V::text(super::digest::hash_as_hex(
             if method == "md5" { "MD5" } else { "SHA-256" },
             text.as_bytes(),
         )?)),
         ("digest", [algorithm]) => {
             let algorithm = text_of(machine, algorithm)?;
-            Ok(V::text(super::digest::hexadecimal(&algorithm, text.as_bytes())?))
+            Ok(V::text(super::digest::hash_as_hex(&algorithm, text.as_bytes())?))
         }
-        ("encodeBase64", []) => Ok(V::text(encode::base64(text.as_bytes(), false, true))),
-        ("decodeBase64", []) => Ok(V::bytes(&encode::from_base64(text, false)?)),
-        ("decodeHex", []) => Ok(V::bytes(&encode::from_hexadecimal(text)?)),
-        _ => of_characters(machine, text, method, arguments),
+        ("encodeBase64", []) => Ok(V::text(encode::encode_base64(text.as_bytes(), false, true))),
+        ("decodeBase64", []) => Ok(V::bytes(&encode::decode_base64(text, false)?)),
+        ("decodeHex", []) => Ok(V::bytes(&encode::decode_hex(text)?)),
+        _ => call_on_characters(machine, text, method, arguments),
     }
 }
 
-/// Methods of characters, and those shared with other languages.
-fn of_characters(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods of characters, and those that the languages share.
+fn call_on_characters(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
     let object = || V::Plain(Value::Text(text.clone()));
     let count = |value: &V| value.as_long().unwrap_or(0);
     match (method, arguments) {

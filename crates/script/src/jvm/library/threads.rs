@@ -1,37 +1,37 @@
-//! The thread group, JMeter's threads, and what a script asks JMeter to do next.
+//! The thread group, JMeter's thread counts, and the action that a script requests after the sample.
 
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{Host, V};
-use super::instance::{Constant, Offer, no_static, not_made};
+use super::instance::{Constant, LibraryClass, no_constructor, no_static_method};
 use super::unknown;
 use crate::StopRequest;
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "TestLogicalAction",
         statics: "valueOf",
-        made: None,
+        constructor_arguments: None,
         methods: "setTestLogicalAction getTestLogicalAction name",
-        call: |machine, method, arguments| match (method, arguments) {
+        call_static: |machine, method, arguments| match (method, arguments) {
             ("valueOf", [name]) => {
                 let name = super::text_of(machine, name)?;
                 action(&name)
                     .ok_or_else(|| thrown("IllegalArgumentException", format!("No enum constant {name}")))
             }
-            _ => no_static(machine, method, arguments),
+            _ => no_static_method(machine, method, arguments),
         },
-        make: not_made,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "JMeterContextService",
         statics: "getContext getNumberOfThreads getTotalThreads getTestStartTime",
-        made: None,
+        constructor_arguments: None,
         methods: "getNumThreads getNumberOfThreads",
-        call: service,
-        make: not_made,
+        call_static: call_context_service,
+        construct: no_constructor,
     },
 ];
 
@@ -42,7 +42,7 @@ const ACTIONS: &[(&str, Option<StopRequest>)] = &[
     ("BREAK_CURRENT_LOOP", Some(StopRequest::Loop)),
 ];
 
-/// `TestLogicalAction.BREAK_CURRENT_LOOP` and its like.
+/// A constant of `TestLogicalAction`, such as `BREAK_CURRENT_LOOP`.
 pub fn action(name: &str) -> Option<V> {
     let (name, _) = ACTIONS.iter().find(|(known, _)| *known == name)?;
     Some(V::object(Object::Library(Box::new(Constant { class: "TestLogicalAction", name }))))
@@ -61,7 +61,7 @@ pub fn set_action(machine: &mut Machine<'_>, wanted: &V) -> Outcome {
     Ok(V::NULL)
 }
 
-fn service(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+fn call_context_service(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("getContext", []) => Ok(V::Host(Host::Context)),
         ("getNumberOfThreads", []) => Ok(V::int(i64::from(machine.scope.users().active))),
@@ -71,8 +71,8 @@ fn service(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome 
     }
 }
 
-/// Methods of the thread group.
-pub fn group(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+/// Calls a method of the thread group.
+pub fn call_group(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("getName", []) => Ok(V::text(machine.scope.group_name())),
         ("getNumThreads", []) => Ok(V::int(i64::from(machine.scope.users().of_group))),

@@ -38,6 +38,7 @@ pub fn parse(
     }
 }
 
+/// The time zone of a name or an offset; UTC for unknown names.
 pub fn zone_of(name: &str) -> TimeZone {
     let fixed = name.strip_prefix("GMT").or_else(|| name.strip_prefix("UTC")).unwrap_or(name);
     let offset = (|| {
@@ -59,7 +60,7 @@ pub fn zone_of(name: &str) -> TimeZone {
     })();
     match offset {
         Some(offset) => TimeZone::fixed(offset),
-        // Java tells the zone UTC from an offset of 0, which is `TimeZone::UTC` here.
+        // Java distinguishes the zone UTC from an offset of 0, which is represented by `TimeZone::UTC`.
         None if name == "UTC" => TimeZone::get("Etc/UTC").unwrap_or(TimeZone::UTC),
         None => TimeZone::get(name).unwrap_or(TimeZone::UTC),
     }
@@ -75,7 +76,13 @@ fn instant(at: DateTime, zone: &TimeZone) -> Result<i64, Fault> {
         .map_err(|error| thrown("IllegalArgumentException", error.to_string()))
 }
 
-pub fn date(machine: &mut Machine<'_>, ms: &Cell<i64>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+pub fn call_date(
+    machine: &mut Machine<'_>,
+    ms: &Cell<i64>,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     let zone = TimeZone::system();
     let at = local(ms.get(), &zone);
     let other = |value: &V| match value {
@@ -144,7 +151,7 @@ pub fn date(machine: &mut Machine<'_>, ms: &Cell<i64>, object: &V, method: &str,
     }
 }
 
-/// `Calendar.YEAR` and its like.
+/// The value of a constant of `Calendar`, such as `YEAR`.
 pub fn calendar_constant(name: &str) -> Option<i64> {
     Some(match name {
         "ERA" => 0,
@@ -176,7 +183,7 @@ pub fn calendar_constant(name: &str) -> Option<i64> {
     })
 }
 
-/// A span of a calendar's field.
+/// A span of `amount` units of a calendar field.
 fn span(field: i64, amount: i64) -> Option<Result<Span, jiff::Error>> {
     let zero = Span::new();
     Some(match field {
@@ -192,7 +199,7 @@ fn span(field: i64, amount: i64) -> Option<Result<Span, jiff::Error>> {
     })
 }
 
-pub fn calendar(
+pub fn call_calendar(
     machine: &mut Machine<'_>,
     ms: &Cell<i64>,
     zone: &RefCell<TimeZone>,
@@ -226,7 +233,7 @@ pub fn calendar(
             let span = span(field, amount).ok_or_else(|| unsupported("this field of a Calendar"))?;
             let failed = |error: jiff::Error| thrown("IllegalArgumentException", error.to_string());
             let span = span.map_err(failed)?;
-            // Days and longer keep the time of day; shorter ones pass on the clock.
+            // Adding days or longer units preserves the local time; shorter units add elapsed time.
             if field >= 10 {
                 let moved = Timestamp::from_millisecond(ms.get())
                     .and_then(|at| at.checked_add(span))
@@ -287,12 +294,12 @@ pub fn calendar(
             ms.set(instant(lenient(&parts, i64::from(at.subsec_nanosecond()))?, &own)?);
             Ok(V::NULL)
         }
-        _ => calendar_values(machine, ms, zone, object, method, arguments),
+        _ => call_calendar_getter(machine, ms, zone, object, method, arguments),
     }
 }
 
-/// Methods that do not change a calendar.
-fn calendar_values(
+/// Calls methods that read a calendar, and those that reset its time.
+fn call_calendar_getter(
     machine: &mut Machine<'_>,
     ms: &Cell<i64>,
     zone: &RefCell<TimeZone>,
@@ -346,7 +353,7 @@ fn calendar_values(
     }
 }
 
-/// A date and time whose parts may run over, as a lenient calendar takes them.
+/// A date and time whose fields may be out of range, as in a lenient calendar.
 fn lenient(parts: &[i64; 6], nanos: i64) -> Result<DateTime, Fault> {
     let [year, month, day, hour, minute, second] = *parts;
     let failed = |error: jiff::Error| thrown("IllegalArgumentException", error.to_string());
@@ -363,7 +370,7 @@ fn lenient(parts: &[i64; 6], nanos: i64) -> Result<DateTime, Fault> {
         .map_err(failed)
 }
 
-pub fn date_format(
+pub fn call_date_format(
     machine: &mut Machine<'_>,
     pattern: &str,
     zone: &RefCell<Option<TimeZone>>,

@@ -1,4 +1,4 @@
-//! `groovy.time.TimeCategory`: `use(TimeCategory) { new Date() + 5.minutes }`, and the durations that it makes.
+//! `groovy.time.TimeCategory`: `use(TimeCategory) { new Date() + 5.minutes }`, and the durations that it creates.
 
 use jiff::{Timestamp, tz::TimeZone};
 
@@ -8,21 +8,21 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{java_duration, unknown};
 use crate::Value;
 use crate::plain::Binary;
 
 const NAME: &str = "TimeCategory";
 
-/// `new TimeDuration(days, hours, minutes, seconds, millis)`; durations of a date begin with years and months.
-fn make_duration(class: &'static str, arguments: &[V]) -> Outcome {
+/// `new TimeDuration(days, hours, minutes, seconds, millis)`; date-dependent durations also take years and months first.
+fn new_duration(class: &'static str, arguments: &[V]) -> Outcome {
     let depends_on_date = matches!(class, "DatumDependentDuration" | "TimeDatumDependentDuration");
     let has_time = matches!(class, "TimeDuration" | "TimeDatumDependentDuration");
     let wrong = || unsupported(format!("`new {class}` with these arguments"));
     let mut parts = [0_i32; 7];
     let full = if depends_on_date { 7 } else { 5 };
-    // A TimeDuration may also be made without days.
+    // `TimeDuration` also has a constructor without days.
     let is_short = class == "TimeDuration" && arguments.len() == 4;
     if arguments.len() != full && !is_short {
         return Err(wrong());
@@ -35,53 +35,58 @@ fn make_duration(class: &'static str, arguments: &[V]) -> Outcome {
     Ok(object(Duration { years, months, days, hours, minutes, seconds, millis, depends_on_date, has_time }))
 }
 
-const fn duration(class: &'static str, make: fn(&mut Machine<'_>, &[V]) -> Outcome) -> Offer {
-    Offer {
+const fn duration_class(
+    class: &'static str,
+    construct: fn(&mut Machine<'_>, &[V]) -> Outcome,
+) -> LibraryClass {
+    LibraryClass {
         class,
         statics: "",
-        made: Some((4, 7)),
+        constructor_arguments: Some((4, 7)),
         methods: "toMilliseconds getYears getMonths getDays getHours getMinutes getSeconds getMillis getAgo getFrom plus \
                   minus",
-        call: no_static,
-        make,
+        call_static: no_static_method,
+        construct,
     }
 }
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: NAME,
         statics: "minus getYear getYears getMonth getMonths getWeek getWeeks getDay getDays getHour getHours getMinute \
                   getMinutes getSecond getSeconds getMillisecond getMilliseconds",
-        made: None,
+        constructor_arguments: None,
         methods: "",
-        call: call_static,
-        make: not_made,
+        call_static: call_static,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "Duration",
         statics: java_duration::DURATION_STATICS,
-        made: Some((5, 5)),
+        constructor_arguments: Some((5, 5)),
         methods: java_duration::DURATION_METHODS,
-        call: java_duration::call_static,
-        make: |_, arguments| make_duration("Duration", arguments),
+        call_static: java_duration::call_static,
+        construct: |_, arguments| new_duration("Duration", arguments),
     },
-    duration("TimeDuration", |_, arguments| make_duration("TimeDuration", arguments)),
-    duration("DatumDependentDuration", |_, arguments| make_duration("DatumDependentDuration", arguments)),
-    duration("TimeDatumDependentDuration", |_, arguments| {
-        make_duration("TimeDatumDependentDuration", arguments)
+    duration_class("TimeDuration", |_, arguments| new_duration("TimeDuration", arguments)),
+    duration_class("DatumDependentDuration", |_, arguments| {
+        new_duration("DatumDependentDuration", arguments)
     }),
-    Offer {
+    duration_class("TimeDatumDependentDuration", |_, arguments| {
+        new_duration("TimeDatumDependentDuration", arguments)
+    }),
+    LibraryClass {
         class: "From",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: "getNow getToday",
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
 ];
 
-/// Midnight before that time, in the zone of the system.
+/// The last midnight before a time, in the system's time zone.
 fn midnight(ms: i64) -> Result<i64, Fault> {
     let far = |_| thrown("IllegalArgumentException", "a date too far from 1970");
     let start = Timestamp::from_millisecond(ms).and_then(|at| at.to_zoned(TimeZone::system()).start_of_day());
@@ -102,7 +107,7 @@ fn call_static(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     }
 }
 
-/// `use(TimeCategory) { … }`: calls the closure; meanwhile numbers and dates have the methods of the category.
+/// `use(TimeCategory) { … }`: calls the closure. While it runs, numbers and dates have the methods of the category.
 pub(in crate::jvm) fn use_category(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let [V::Class(class), closure @ V::Closure(_)] = arguments else {
         return Err(unsupported("`use` with these arguments"));
@@ -176,7 +181,7 @@ impl Instance for Duration {
     }
 }
 
-/// `2.days.from`, of which scripts take `now` or `today`.
+/// `2.days.from`, which has the properties `now` and `today`.
 #[derive(Debug)]
 struct From(Duration);
 

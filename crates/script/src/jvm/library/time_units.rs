@@ -20,7 +20,7 @@ fn unit_ns(unit: &str) -> Option<i128> {
     })
 }
 
-/// Methods of `TimeUnit` and `ChronoUnit`.
+/// Calls a method of a unit.
 pub fn call(machine: &mut Machine<'_>, unit: &str, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("sleep", [time]) => {

@@ -1,45 +1,45 @@
-//! `URI`, as far as it is a text: its parts.
+//! `URI`: parsing, and access to its parts.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer};
+use super::instance::{Instance, LibraryClass};
 use super::{encode, text_of, unknown};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[Offer {
+pub const CLASSES: &[LibraryClass] = &[LibraryClass {
     class: "URI",
     statics: "create",
-    made: Some((1, 7)),
+    constructor_arguments: Some((1, 7)),
     methods: "getScheme getHost getPort getPath getRawPath getQuery getRawQuery getFragment getRawFragment getAuthority \
               getRawAuthority getUserInfo toASCIIString toURL resolve isAbsolute normalize",
-    call: |machine, _, arguments| match arguments {
+    call_static: |machine, _, arguments| match arguments {
         [text] => {
             let text = text_of(machine, text)?;
-            of(&text)
+            parse(&text)
         }
         _ => Err(unsupported("`URI.create` with these arguments")),
     },
-    make: |machine, arguments| match arguments {
+    construct: |machine, arguments| match arguments {
         [text] => {
             let text = text_of(machine, text)?;
-            of(&text)
+            parse(&text)
         }
-        _ => of_parts(machine, arguments),
+        _ => from_parts(machine, arguments),
     },
 }];
 
-/// Characters that a URI may hold besides letters and digits.
+/// Characters besides letters and digits that a URI may contain.
 const ALLOWED: &str = "-_.!~*'()%;/?:@&=+$,#[]";
 
 fn is_allowed(c: char) -> bool {
     c.is_ascii_alphanumeric() || ALLOWED.contains(c) || !c.is_ascii()
 }
 
-/// The URI of that text.
-pub fn of(text: &str) -> Outcome {
+/// Parses a URI.
+pub fn parse(text: &str) -> Outcome {
     if let Some(at) = text.chars().position(|c| !is_allowed(c)) {
         let part = if text.chars().take(at).any(|c| c == '?') { "query" } else { "path" };
         let message = format!("Illegal character in {part} at index {at}: {text}");
@@ -48,8 +48,8 @@ pub fn of(text: &str) -> Outcome {
     Ok(V::object(Object::Library(Box::new(Uri(text.to_owned())))))
 }
 
-/// Escapes what may not stand in a part of a URI.
-fn quoted(text: &str) -> String {
+/// Escapes the characters that a part of a URI must not contain.
+fn escape_part(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if is_allowed(c) && !matches!(c, '#' | '?' | '[' | ']') {
@@ -64,8 +64,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// `new URI(scheme, host, path, query, fragment)` and its like.
-fn of_parts(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
+/// Constructors that take the parts of a URI, such as `new URI(scheme, host, path, query, fragment)`.
+fn from_parts(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let mut parts = Vec::new();
     for part in arguments {
         parts.push(match part {
@@ -90,14 +90,14 @@ fn of_parts(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
         text.push_str("//");
         text.push_str(&authority);
     }
-    text.push_str(&quoted(&path.unwrap_or_default()));
-    for (sign, part) in [('?', query), ('#', fragment)] {
+    text.push_str(&escape_part(&path.unwrap_or_default()));
+    for (separator, part) in [('?', query), ('#', fragment)] {
         if let Some(part) = part {
-            text.push(sign);
-            text.push_str(&quoted(&part));
+            text.push(separator);
+            text.push_str(&escape_part(&part));
         }
     }
-    of(&text)
+    parse(&text)
 }
 
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl Instance for Uri {
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         let (scheme, authority, path, query, fragment) = self.parts();
         let decoded = |text: &str| {
-            encode::from_url(&text.replace('+', "%2B"), "UTF-8").unwrap_or_else(|_| text.to_owned())
+            encode::decode_url(&text.replace('+', "%2B"), "UTF-8").unwrap_or_else(|_| text.to_owned())
         };
         let owned = |text: Option<&str>| V::text_or_null(text.map(str::to_owned));
         let host = authority.map(|authority| authority.rsplit('@').next().unwrap_or(""));
@@ -176,11 +176,11 @@ impl Instance for Uri {
                 }
                 V::text(out)
             }
-            ("toURL", []) => return super::url::of(&self.0),
+            ("toURL", []) => return super::url::parse(&self.0),
             ("resolve", [other]) => {
                 let other = super::print::java(machine, other)?;
                 if other.contains("://") {
-                    return of(&other);
+                    return parse(&other);
                 }
                 let end = self.0.len() - self.0.find(['?', '#']).map_or(0, |at| self.0.len() - at);
                 let base = &self.0[..end];
@@ -191,7 +191,7 @@ impl Instance for Uri {
                     let folder = path.rfind('/').map_or("", |at| &path[..=at]);
                     format!("{}{folder}{other}", &base[..start])
                 };
-                return of(&made);
+                return parse(&made);
             }
             _ => return Err(unknown(object, method)),
         })

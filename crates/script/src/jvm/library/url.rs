@@ -1,4 +1,4 @@
-//! `URL`: its parts, and what it leads to.
+//! `URL`: its parts and its content.
 
 use std::path::Path;
 
@@ -8,34 +8,34 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::truth::truth;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static};
+use super::instance::{Instance, LibraryClass, no_static_method};
 use super::url_connection::{self, Connection};
 use super::{byte_streams, files, print, text_of, unknown};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[Offer {
+pub const CLASSES: &[LibraryClass] = &[LibraryClass {
     class: "URL",
     statics: "",
-    made: Some((1, 1)),
+    constructor_arguments: Some((1, 1)),
     methods: "getProtocol getHost getPort getDefaultPort getFile getPath getQuery getRef getAuthority \
               getUserInfo toExternalForm openConnection openStream newInputStream getContent getText getBytes \
               newReader withReader withInputStream eachLine readLines",
-    call: no_static,
-    make: |machine, arguments| match arguments {
+    call_static: no_static_method,
+    construct: |machine, arguments| match arguments {
         [text] => {
             if text.is_null() {
                 let message = "Cannot invoke \"String.length()\" because \"spec\" is null";
                 return Err(thrown("MalformedURLException", message));
             }
             let text = text_of(machine, text)?;
-            of(&text)
+            parse(&text)
         }
-        _ => no_static(machine, "URL", arguments),
+        _ => no_static_method(machine, "URL", arguments),
     },
 }];
 
-/// The URL of that text.
-pub fn of(text: &str) -> Outcome {
+/// Parses a URL.
+pub fn parse(text: &str) -> Outcome {
     Ok(V::object(Object::Library(Box::new(Url::parse(text)?))))
 }
 
@@ -71,8 +71,8 @@ impl Url {
             None => ("", rest),
         };
         let host_and_port = authority.rsplit('@').next().unwrap_or("");
-        let behind_brackets = host_and_port.rfind(']').map_or(0, |at| at + 1);
-        let port = match host_and_port[behind_brackets..].split_once(':') {
+        let host_end = host_and_port.rfind(']').map_or(0, |at| at + 1);
+        let port = match host_and_port[host_end..].split_once(':') {
             Some((_, digits)) if !digits.is_empty() => {
                 digits.parse::<i64>().map_err(|_| malformed(format!("Error at index 0 in: \"{digits}\"")))?
             }
@@ -99,9 +99,9 @@ impl Url {
 }
 
 impl Url {
-    /// What the URL leads to; `None`: the method is not about it.
-    fn content(&self, machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
-        // Groovy's methods take settings of the connection as a map in front.
+    /// Calls methods that read the URL's content; `None` for other methods.
+    fn call_content(&self, machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
+        // Groovy's methods accept settings of the connection as a map before the other arguments.
         let (settings, rest) = match arguments {
             [settings @ V::Map(_), rest @ ..] if matches!(method, "getText" | "getBytes" | "newReader") => {
                 (Some(settings), rest)
@@ -109,7 +109,7 @@ impl Url {
             rest => (None, rest),
         };
         Some(match (method, rest) {
-            ("openConnection", []) => self.connection().map(library),
+            ("openConnection", []) => self.connection().map(new_object),
             ("openStream" | "newInputStream" | "getContent", []) => self.stream(machine, None),
             ("getText" | "getBytes" | "readLines", _) => {
                 let stream = match self.stream(machine, settings) {
@@ -133,18 +133,18 @@ impl Url {
 
     fn connection(&self) -> Result<Connection, Fault> {
         match self.protocol.as_str() {
-            "http" | "https" => Ok(url_connection::open(&self.text, of)),
+            "http" | "https" => Ok(url_connection::open(&self.text, parse)),
             other => Err(unsupported(format!("a connection to a URL with the protocol {other}"))),
         }
     }
 
-    /// The content as a stream, of a connection with these settings.
+    /// The content as a stream; `settings` apply to the connection.
     fn stream(&self, machine: &mut Machine<'_>, settings: Option<&V>) -> Outcome {
         if self.protocol == "file" {
-            let path = percent_decoded(&self.path);
+            let path = percent_decode(&self.path);
             let path = Path::new(&path);
             if path.exists() && !path.is_file() {
-                return Err(unsupported("a file: URL of what is no regular file"));
+                return Err(unsupported("a file: URL of something other than a regular file"));
             }
             return Ok(byte_streams::input(files::bytes(path)?, None));
         }
@@ -158,7 +158,7 @@ impl Url {
                     "allowUserInteraction" => {}
                     "requestProperties" => {
                         let V::Map(headers) = &value else {
-                            return Err(unsupported("request properties that are no map"));
+                            return Err(unsupported("request properties that are not a map"));
                         };
                         for (name, value) in headers.ordered() {
                             let (name, value) = (print::java(machine, &name)?, print::java(machine, &value)?);
@@ -173,12 +173,12 @@ impl Url {
     }
 }
 
-fn library(connection: Connection) -> V {
+fn new_object(connection: Connection) -> V {
     V::object(Object::Library(Box::new(connection)))
 }
 
-/// A path with its escapes replaced.
-fn percent_decoded(path: &str) -> String {
+/// Decodes the percent-encoded bytes of a path.
+fn percent_decode(path: &str) -> String {
     let bytes = path.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -198,7 +198,7 @@ impl Instance for Url {
     }
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
-        if let Some(outcome) = self.content(machine, method, arguments) {
+        if let Some(outcome) = self.call_content(machine, method, arguments) {
             return outcome;
         }
         if !arguments.is_empty() {

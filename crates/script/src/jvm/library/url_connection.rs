@@ -1,4 +1,4 @@
-//! `HttpURLConnection`: the requests of scripts, made when the script asks for something of the response.
+//! `HttpURLConnection`: HTTP requests of scripts. A request is sent when the script first reads a part of the response.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,14 +13,14 @@ use super::super::machine::Machine;
 use super::super::objects::{Object, Sink};
 use super::super::truth::truth;
 use super::super::value::{Map, Order, V};
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{byte_streams, print, text_of, unknown};
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[Offer {
+pub const CLASSES: &[LibraryClass] = &[LibraryClass {
     class: "HttpURLConnection",
     statics: "",
-    made: None,
+    constructor_arguments: None,
     methods: "setRequestMethod getRequestMethod setRequestProperty addRequestProperty getRequestProperty \
               getRequestProperties setDoOutput getDoOutput setDoInput getDoInput setUseCaches getUseCaches \
               setConnectTimeout getConnectTimeout setReadTimeout getReadTimeout setInstanceFollowRedirects \
@@ -28,17 +28,17 @@ pub const OFFERS: &[Offer] = &[Offer {
               getOutputStream getInputStream getErrorStream getContent getResponseCode getResponseMessage \
               getHeaderField getHeaderFieldKey getHeaderFieldInt getHeaderFieldLong getHeaderFields \
               getContentType getContentLength getContentLengthLong getContentEncoding getURL usingProxy",
-    call: no_static,
-    make: not_made,
+    call_static: no_static_method,
+    construct: no_constructor,
 }];
 
-/// The methods that Java's class knows.
-const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
+/// The HTTP methods that Java's class accepts.
+const HTTP_METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 
-/// Most headers of a request; setting one takes time in proportion to them.
+/// Maximum number of headers of a request; setting a header takes time in proportion to their number.
 const HEADERS_MAX: usize = 10_000;
 
-/// Opens a connection to an `http:` or `https:` URL; `url_of` makes objects of URLs.
+/// Opens a connection to an `http:` or `https:` URL; `url_of` creates `URL` objects.
 pub fn open(address: &str, url_of: fn(&str) -> Outcome) -> Connection {
     let request = UrlRequest {
         url: address.to_owned(),
@@ -59,7 +59,7 @@ pub fn open(address: &str, url_of: fn(&str) -> Outcome) -> Connection {
     }
 }
 
-type Exchanged = Result<Rc<UrlResponse>, Thrown>;
+type ExchangeResult = Result<Rc<UrlResponse>, Thrown>;
 
 #[derive(Debug)]
 pub struct Connection {
@@ -69,22 +69,22 @@ pub struct Connection {
     does_input: Cell<bool>,
     uses_caches: Cell<bool>,
     is_connected: Cell<bool>,
-    /// What the script writes.
+    /// The request's body, which the script writes.
     body: RefCell<Option<Rc<Sink>>>,
-    outcome: RefCell<Option<Exchanged>>,
-    /// The response's body, as far as the script has not read it.
+    outcome: RefCell<Option<ExchangeResult>>,
+    /// The part of the response's body that the script has not read yet.
     stream: RefCell<Option<V>>,
 }
 
-/// The exception of the interpreter.
+/// Converts an exception of the HTTP client to one of the interpreter.
 fn fault(thrown_by_client: Thrown) -> Fault {
     let class = thrown_by_client.class.rsplit('.').next().unwrap_or(thrown_by_client.class);
     thrown(class, thrown_by_client.message)
 }
 
 impl Connection {
-    /// Sends the request, if that has not happened yet.
-    fn exchange(&self, machine: &mut Machine<'_>) -> Exchanged {
+    /// Sends the request unless it has already been sent.
+    fn exchange(&self, machine: &mut Machine<'_>) -> ExchangeResult {
         if let Some(outcome) = &*self.outcome.borrow() {
             return outcome.clone();
         }
@@ -110,7 +110,7 @@ impl Connection {
         outcome
     }
 
-    /// The response; `None` where there is none.
+    /// The response; `None` if the request failed.
     fn response(&self, machine: &mut Machine<'_>) -> Option<Rc<UrlResponse>> {
         self.exchange(machine).ok()
     }
@@ -121,11 +121,11 @@ impl Connection {
         headers.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone())
     }
 
-    fn number_of(&self, machine: &mut Machine<'_>, name: &str, default: i64) -> i64 {
+    fn numeric_field(&self, machine: &mut Machine<'_>, name: &str, default: i64) -> i64 {
         self.field(machine, name).and_then(|value| value.trim().parse().ok()).unwrap_or(default)
     }
 
-    /// The stream of the body, one for each connection.
+    /// The stream of the response's body; each connection has only one.
     fn stream(&self, response: &UrlResponse) -> V {
         let make = || byte_streams::input(response.body.clone(), response.failure.clone());
         self.stream.borrow_mut().get_or_insert_with(make).clone()
@@ -167,8 +167,8 @@ impl Connection {
         Ok(V::object(Object::Writer(Class::known("OutputStream"), sink)))
     }
 
-    /// Fails once the connection is open.
-    fn check_open(&self) -> Result<(), Fault> {
+    /// Fails if the connection is open.
+    fn check_not_connected(&self) -> Result<(), Fault> {
         if self.is_connected.get() {
             Err(thrown("IllegalStateException", "Already connected"))
         } else {
@@ -183,7 +183,7 @@ impl Connection {
             return Ok(V::NULL);
         }
         match self.exchange(machine) {
-            Err(failure) if is_of_connecting(&failure) => Err(fault(failure)),
+            Err(failure) if is_connect_failure(&failure) => Err(fault(failure)),
             _ => Ok(V::NULL),
         }
     }
@@ -192,7 +192,7 @@ impl Connection {
         if self.is_connected.get() {
             return Err(thrown("IllegalStateException", "connect in progress"));
         }
-        if !METHODS.contains(&method.as_str()) {
+        if !HTTP_METHODS.contains(&method.as_str()) {
             return Err(thrown("ProtocolException", format!("Invalid HTTP method: {method}")));
         }
         self.request.borrow_mut().method = method;
@@ -201,7 +201,7 @@ impl Connection {
 
     /// `setRequestProperty(name, value)` and `addRequestProperty(name, value)`
     pub fn set_header(&self, name: String, value: String, replaces: bool) -> Result<(), Fault> {
-        self.check_open()?;
+        self.check_not_connected()?;
         if name.is_empty() || name.contains(['\r', '\n', ':']) {
             let message = format!("Illegal character(s) in message header field: {name}");
             return Err(thrown("IllegalArgumentException", message));
@@ -223,15 +223,15 @@ impl Connection {
         Ok(())
     }
 
-    /// Milliseconds of a timeout; 0 is none.
-    pub fn set_timeout(&self, of_reading: bool, ms: i64) -> Result<(), Fault> {
+    /// Sets a timeout in milliseconds; 0 means none.
+    pub fn set_timeout(&self, is_read_timeout: bool, ms: i64) -> Result<(), Fault> {
         let Ok(ms) = u64::try_from(ms) else {
-            let what = if of_reading { "timeouts" } else { "timeout" };
+            let what = if is_read_timeout { "timeouts" } else { "timeout" };
             return Err(thrown("IllegalArgumentException", format!("{what} can't be negative")));
         };
         let timeout = (ms > 0).then(|| Duration::from_millis(ms));
         let mut request = self.request.borrow_mut();
-        *(if of_reading { &mut request.read_timeout } else { &mut request.connect_timeout }) = timeout;
+        *(if is_read_timeout { &mut request.read_timeout } else { &mut request.connect_timeout }) = timeout;
         Ok(())
     }
 
@@ -239,11 +239,11 @@ impl Connection {
         self.uses_caches.set(uses);
     }
 
-    /// Changes a setting; `None`: the method is not a setter.
-    fn set(&self, machine: &mut Machine<'_>, method: &str, given: &[V]) -> Option<Outcome> {
+    /// Calls a setter; `None` for other methods.
+    fn call_setter(&self, machine: &mut Machine<'_>, method: &str, given: &[V]) -> Option<Outcome> {
         let done = |result: Result<(), Fault>| Some(result.map(|()| V::NULL));
         let flag = |machine: &mut Machine<'_>, value: &V, flag: &Cell<bool>| {
-            self.check_open()?;
+            self.check_not_connected()?;
             flag.set(truth(machine, value)?);
             Ok(())
         };
@@ -276,8 +276,8 @@ impl Connection {
         }
     }
 
-    /// A setting; `None`: the method is not one of a setting.
-    fn setting(&self, method: &str) -> Option<V> {
+    /// Calls a getter of a setting; `None` for other methods.
+    fn call_getter(&self, method: &str) -> Option<V> {
         let request = self.request.borrow();
         let ms = |timeout: Option<Duration>| {
             V::int(timeout.map_or(0, |timeout| i64::try_from(timeout.as_millis()).unwrap_or(i64::MAX)))
@@ -319,7 +319,7 @@ impl Connection {
         V::text_or_null(header.map(|(name, value)| if is_key { name.clone() } else { value.clone() }))
     }
 
-    /// What the request has under a name, credentials aside.
+    /// The value of a request header; null for credentials.
     fn request_property(&self, name: &str) -> V {
         if ["authorization", "proxy-authorization"].contains(&name.to_ascii_lowercase().as_str()) {
             return V::NULL;
@@ -330,7 +330,7 @@ impl Connection {
     }
 }
 
-fn is_of_connecting(failure: &Thrown) -> bool {
+fn is_connect_failure(failure: &Thrown) -> bool {
     failure.message == "Connect timed out"
         || [
             "ConnectException",
@@ -351,7 +351,7 @@ impl Instance for Connection {
     }
 
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
-        if let Some(outcome) = self.set(machine, method, arguments) {
+        if let Some(outcome) = self.call_setter(machine, method, arguments) {
             return outcome;
         }
         Ok(match (method, arguments) {
@@ -384,27 +384,27 @@ impl Instance for Connection {
             }
             ("getHeaderFieldInt" | "getHeaderFieldLong", [name, default]) => {
                 let name = text_of(machine, name)?;
-                let value = self.number_of(machine, &name, default.as_long().unwrap_or(0));
+                let value = self.numeric_field(machine, &name, default.as_long().unwrap_or(0));
                 if method == "getHeaderFieldInt" { V::int(value) } else { V::long(value) }
             }
             ("getHeaderFields", []) => self.header_fields(machine),
             ("getContentType", []) => V::text_or_null(self.field(machine, "content-type")),
             ("getContentEncoding", []) => V::text_or_null(self.field(machine, "content-encoding")),
-            ("getContentLength", []) => V::int(self.number_of(machine, "content-length", -1)),
-            ("getContentLengthLong", []) => V::long(self.number_of(machine, "content-length", -1)),
+            ("getContentLength", []) => V::int(self.numeric_field(machine, "content-length", -1)),
+            ("getContentLengthLong", []) => V::long(self.numeric_field(machine, "content-length", -1)),
             ("getRequestProperty", [name]) => {
                 let name = text_of(machine, name)?;
                 self.request_property(&name)
             }
             ("getRequestProperties", []) => {
-                self.check_open()?;
+                self.check_not_connected()?;
                 let map = Map::new(Order::Added);
                 for (name, value) in &self.request.borrow().headers {
                     map.put(V::text(name), V::list(vec![V::text(value)]));
                 }
                 V::Map(Rc::new(map))
             }
-            (_, []) => return self.setting(method).ok_or_else(|| unknown(object, method)),
+            (_, []) => return self.call_getter(method).ok_or_else(|| unknown(object, method)),
             _ => return Err(unsupported(format!("`{method}` of a URL connection with these arguments"))),
         })
     }

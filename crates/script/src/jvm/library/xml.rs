@@ -1,6 +1,6 @@
 //! XML documents: `XmlSlurper`, `XmlParser` and `XmlUtil`.
 //!
-//! Both parsers make the same tree; `path` shows it as the results of `XmlSlurper`, `node` as the nodes of `XmlParser`.
+//! Both parsers build the same tree; `path` presents it as the results of `XmlSlurper`, `node` as the nodes of `XmlParser`.
 
 mod document;
 mod node;
@@ -9,64 +9,71 @@ mod write;
 
 use std::cell::Cell;
 
-use self::document::{Parser, library, read};
+use self::document::{Parser, new_object, read};
 use super::super::classes::Class;
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::V;
-use super::instance::{Instance, Offer, no_static, not_made};
+use super::instance::{Instance, LibraryClass, no_constructor, no_static_method};
 use super::{files, text_of, unknown};
 use crate::Value;
 
 /// The classes of this file.
-pub const OFFERS: &[Offer] = &[
-    Offer {
+pub const CLASSES: &[LibraryClass] = &[
+    LibraryClass {
         class: "XmlSlurper",
         statics: "",
-        made: Some((0, 3)),
+        constructor_arguments: Some((0, 3)),
         methods: "parseText parse setFeature setKeepIgnorableWhitespace",
-        call: no_static,
-        make: |_, arguments| Parser::make("XmlSlurper", arguments),
+        call_static: no_static_method,
+        construct: |_, arguments| Parser::construct("XmlSlurper", arguments),
     },
-    Offer {
+    LibraryClass {
         class: "XmlParser",
         statics: "",
-        made: Some((0, 3)),
+        constructor_arguments: Some((0, 3)),
         methods: "parseText parse setFeature setKeepIgnorableWhitespace setTrimWhitespace setNamespaceAware",
-        call: no_static,
-        make: |_, arguments| Parser::make("XmlParser", arguments),
+        call_static: no_static_method,
+        construct: |_, arguments| Parser::construct("XmlParser", arguments),
     },
-    Offer {
+    LibraryClass {
         class: "NodeChildren",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: path::METHODS,
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
-    Offer { class: "Node", statics: "", made: None, methods: node::METHODS, call: no_static, make: not_made },
-    Offer {
+    LibraryClass {
+        class: "Node",
+        statics: "",
+        constructor_arguments: None,
+        methods: node::METHODS,
+        call_static: no_static_method,
+        construct: no_constructor,
+    },
+    LibraryClass {
         class: "QName",
         statics: "",
-        made: None,
+        constructor_arguments: None,
         methods: "getLocalPart getNamespaceURI getPrefix getQualifiedName",
-        call: no_static,
-        make: not_made,
+        call_static: no_static_method,
+        construct: no_constructor,
     },
-    Offer {
+    LibraryClass {
         class: "XmlUtil",
         statics: "serialize escapeXml",
-        made: None,
+        constructor_arguments: None,
         methods: "",
-        call: write::call,
-        make: not_made,
+        call_static: write::call,
+        construct: no_constructor,
     },
 ];
 
 impl Parser {
     /// `new XmlSlurper(validating, namespaceAware, allowDocTypeDeclaration)`
-    fn make(class: &'static str, arguments: &[V]) -> Outcome {
+    fn construct(class: &'static str, arguments: &[V]) -> Outcome {
         let wrong = || unsupported(format!("`new {class}` with these arguments"));
         let mut flags = [false, true, false];
         if arguments.len() == 1 {
@@ -77,20 +84,20 @@ impl Parser {
             *flag = *given;
         }
         if flags[0] {
-            return Err(unsupported(format!("`new {class}` that validates")));
+            return Err(unsupported(format!("a validating `{class}`")));
         }
-        Ok(library(Parser {
+        Ok(new_object(Parser {
             class,
             has_namespaces: flags[1].into(),
             allows_doctype: flags[2].into(),
-            keeps_blank: false.into(),
-            trims: false.into(),
+            keeps_whitespace: false.into(),
+            trims_text: false.into(),
         }))
     }
 
-    fn parsed(&self, machine: &mut Machine<'_>, text: &str) -> Outcome {
+    fn parse(&self, machine: &mut Machine<'_>, text: &str) -> Outcome {
         let document = read(machine, text, self)?;
-        Ok(if self.class == "XmlParser" { node::of(&document, 0) } else { path::root(&document) })
+        Ok(if self.class == "XmlParser" { node::node(&document, 0) } else { path::root(&document) })
     }
 }
 
@@ -110,17 +117,17 @@ impl Instance for Parser {
             }
             ("parseText", [text]) => {
                 let text = text_of(machine, text)?;
-                self.parsed(machine, &text)
+                self.parse(machine, &text)
             }
             ("parse", [V::Object(source)]) => match &**source {
                 Object::File(path) => {
                     let bytes = files::bytes(path)?;
-                    self.parsed(machine, &busyhour_xml::decode(&bytes))
+                    self.parse(machine, &busyhour_xml::decode(&bytes))
                 }
                 Object::Reader(..) => {
                     let text = machine.invoke(&arguments[0], "getText", Vec::new())?;
                     let text = text_of(machine, &text)?;
-                    self.parsed(machine, &text)
+                    self.parse(machine, &text)
                 }
                 _ => Err(unknown(object, method)),
             },
@@ -137,9 +144,11 @@ impl Instance for Parser {
                 }
                 Ok(V::NULL)
             }
-            ("setKeepIgnorableWhitespace", [V::Plain(Value::Boolean(on))]) => flag(&self.keeps_blank, *on),
+            ("setKeepIgnorableWhitespace", [V::Plain(Value::Boolean(on))]) => {
+                flag(&self.keeps_whitespace, *on)
+            }
             ("setTrimWhitespace", [V::Plain(Value::Boolean(on))]) if self.class == "XmlParser" => {
-                flag(&self.trims, *on)
+                flag(&self.trims_text, *on)
             }
             ("setNamespaceAware", [V::Plain(Value::Boolean(on))]) if self.class == "XmlParser" => {
                 flag(&self.has_namespaces, *on)

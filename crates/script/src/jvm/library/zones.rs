@@ -1,4 +1,4 @@
-//! Time zones, and dates and times with them.
+//! Time zones, and dates and times with a zone.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -10,11 +10,11 @@ use super::super::objects::{Object, Temporal};
 use super::super::value::V;
 use super::unknown;
 
-fn failed(error: jiff::Error) -> Fault {
+fn date_time_exception(error: jiff::Error) -> Fault {
     thrown("DateTimeException", error.to_string())
 }
 
-/// The name of a zone: `zone` is told from an offset of 0 by the longer name of the former.
+/// The name of a zone. The zone UTC is represented by `Etc/UTC`, which distinguishes it from an offset of 0.
 pub fn name_of(zone: &TimeZone, otherwise: &str) -> String {
     match zone.iana_name() {
         Some("Etc/UTC") => "UTC".to_owned(),
@@ -23,7 +23,7 @@ pub fn name_of(zone: &TimeZone, otherwise: &str) -> String {
     }
 }
 
-/// `+02:00`, `Z`
+/// The text of an offset, such as `+02:00` or `Z`.
 pub fn offset_text(offset: Offset) -> String {
     let seconds = offset.seconds();
     if seconds == 0 {
@@ -37,9 +37,9 @@ pub fn offset_text(offset: Offset) -> String {
     text
 }
 
-/// The end of the text of a `ZonedDateTime` or `OffsetDateTime`: `+01:00[Europe/Berlin]`.
-pub fn text_of_zone(at: DateTime, zone: &TimeZone) -> Result<String, Fault> {
-    let offset = at.to_zoned(zone.clone()).map_err(failed)?.offset();
+/// The offset and zone at the end of the text of a `ZonedDateTime` or `OffsetDateTime`: `+01:00[Europe/Berlin]`.
+pub fn zone_suffix(at: DateTime, zone: &TimeZone) -> Result<String, Fault> {
+    let offset = at.to_zoned(zone.clone()).map_err(date_time_exception)?.offset();
     let region = match zone.iana_name() {
         Some("Etc/UTC") => "[UTC]".to_owned(),
         Some("UTC") | None => String::new(),
@@ -48,8 +48,8 @@ pub fn text_of_zone(at: DateTime, zone: &TimeZone) -> Result<String, Fault> {
     Ok(offset_text(offset) + &region)
 }
 
-/// The name of a zone that is given by its offset: `GMT+2` is `GMT+02:00`.
-pub fn normal_name(name: &str) -> String {
+/// The normalized name of a zone that is given by its offset: `GMT+2` becomes `GMT+02:00`.
+pub fn normalized_name(name: &str) -> String {
     let digits = name.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let prefix = &name[..name.len() - digits.len()];
     let is_offset = matches!(prefix, "" | "GMT" | "UTC" | "UT") && digits.starts_with(['+', '-']);
@@ -61,31 +61,31 @@ pub fn normal_name(name: &str) -> String {
 }
 
 /// The zone as an object.
-pub fn zone(zone: TimeZone, name: &str) -> V {
+pub fn zone_value(zone: TimeZone, name: &str) -> V {
     V::object(Object::Zone(zone, name.to_owned()))
 }
 
-/// An offset of so many seconds as an object.
-fn fixed(seconds: i64) -> Outcome {
+/// A `ZoneOffset` of that many seconds.
+fn zone_offset(seconds: i64) -> Outcome {
     let offset = i32::try_from(seconds).ok().and_then(|seconds| Offset::from_seconds(seconds).ok());
     let Some(offset) = offset else {
         return Err(thrown("DateTimeException", "Zone offset not in valid range: -18:00 to +18:00"));
     };
-    Ok(zone(TimeZone::fixed(offset), &offset_text(offset)))
+    Ok(zone_value(TimeZone::fixed(offset), &offset_text(offset)))
 }
 
-/// `ZoneOffset.ofHours(2)` and its like; `None`: not one of these.
-pub fn static_call(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
+/// Static methods such as `ZoneOffset.ofHours(2)`; `None` for other methods.
+pub fn call_static(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
     let long = |at: usize| arguments.get(at).and_then(V::as_long);
     Some(match (class, method, arguments.len()) {
-        ("ZoneOffset", "ofHours", 1) => fixed(long(0)? * 3600),
-        ("ZoneOffset", "ofHoursMinutes", 2) => fixed(long(0)? * 3600 + long(1)? * 60),
-        ("ZoneOffset", "ofTotalSeconds", 1) => fixed(long(0)?),
+        ("ZoneOffset", "ofHours", 1) => zone_offset(long(0)? * 3600),
+        ("ZoneOffset", "ofHoursMinutes", 2) => zone_offset(long(0)? * 3600 + long(1)? * 60),
+        ("ZoneOffset", "ofTotalSeconds", 1) => zone_offset(long(0)?),
         ("TimeZone", "setDefault", 1) => match &arguments[0] {
-            // The zone of the process does not change here; setting it to what it is changes nothing.
+            // The time zone of the process cannot be changed; setting it to the same zone has no effect.
             V::Object(object) => match &**object {
                 Object::Zone(zone, _) if has_same_offset(zone) => Ok(V::NULL),
-                _ => Err(unsupported("`TimeZone.setDefault` of another zone than the system's")),
+                _ => Err(unsupported("`TimeZone.setDefault` with a zone other than the system's")),
             },
             _ => return None,
         },
@@ -98,7 +98,7 @@ fn has_same_offset(zone: &TimeZone) -> bool {
     times.into_iter().flatten().all(|at| zone.to_offset(at) == TimeZone::system().to_offset(at))
 }
 
-/// Methods of `TimeZone`, `ZoneId` and `ZoneOffset`.
+/// Calls a method of `TimeZone`, `ZoneId` or `ZoneOffset`.
 pub fn call(zone: &TimeZone, name: &str, object: &V, method: &str, arguments: &[V]) -> Outcome {
     let offset_at = |ms: i64| {
         let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -108,15 +108,15 @@ pub fn call(zone: &TimeZone, name: &str, object: &V, method: &str, arguments: &[
         ("getID" | "getId", []) => V::text(name_of(zone, name)),
         ("getOffset", [ms]) => V::int(offset_at(ms.as_long().ok_or_else(|| unknown(object, method))?) * 1000),
         ("getTotalSeconds", []) => V::int(offset_at(0)),
-        // The offset without daylight saving time, which is in force in one half of this year.
+        // The offset without daylight saving time is the smaller of those in January and July 2024.
         ("getRawOffset", []) => V::int(offset_at(1_704_067_200_000).min(offset_at(1_719_792_000_000)) * 1000),
         ("toZoneId" | "normalized", []) => object.clone(),
         _ => return Err(unknown(object, method)),
     })
 }
 
-/// `ZonedDateTime.of(2024, 1, 2, 3, 4, 5, 0, zone)` and its like.
-pub fn of_parts(class: &str, arguments: &[V]) -> Outcome {
+/// Creates a date and time with a zone, as in `ZonedDateTime.of(2024, 1, 2, 3, 4, 5, 0, zone)`.
+pub fn zoned_of(class: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`{class}.of` with these arguments"));
     let Some((V::Object(zone), parts)) = arguments.split_last() else { return Err(wrong()) };
     let Object::Zone(zone, _) = &**zone else { return Err(wrong()) };
@@ -146,15 +146,15 @@ pub fn of_parts(class: &str, arguments: &[V]) -> Outcome {
                 second as i8,
                 nanos as i32,
             )
-            .map_err(failed)?
+            .map_err(date_time_exception)?
         }
         _ => return Err(wrong()),
     };
     Ok(V::object(Object::Temporal(Temporal::Zoned, at, zone.clone())))
 }
 
-/// `OffsetDateTime.parse(text)`, `ZonedDateTime.parse(text)`
-pub fn parsed(machine: &mut Machine<'_>, text: &str) -> Outcome {
+/// `OffsetDateTime.parse(text)` and `ZonedDateTime.parse(text)`.
+pub fn parse_zoned(machine: &mut Machine<'_>, text: &str) -> Outcome {
     let _ = machine;
     let broken = || thrown("DateTimeParseException", format!("Text '{text}' could not be parsed at index 0"));
     let (local, region) =
@@ -170,7 +170,7 @@ pub fn parsed(machine: &mut Machine<'_>, text: &str) -> Outcome {
     Ok(V::object(Object::Temporal(Temporal::Zoned, at, zone)))
 }
 
-/// The zone of an `OffsetDateTime` at that time.
-pub fn fixed_at(at: Timestamp, zone: &TimeZone) -> TimeZone {
+/// The zone of an `OffsetDateTime`: the offset of `zone` at that time.
+pub fn fixed_zone_at(at: Timestamp, zone: &TimeZone) -> TimeZone {
     TimeZone::fixed(zone.to_offset(at))
 }

@@ -258,9 +258,9 @@ fn candidates(kind: &str) -> Vec<&'static str> {
     if let Some(methods) = known::host_methods(kind) {
         return methods.iter().copied().chain(of_all).collect();
     }
-    match library::offers::offer(class) {
-        Some(offer) => offer.methods.split_ascii_whitespace().chain(of_all).collect(),
-        None => known::methods().chain(library::offers::methods()).chain(of_all).collect(),
+    match library::registry::find(class) {
+        Some(declared) => declared.methods.split_ascii_whitespace().chain(of_all).collect(),
+        None => known::methods().chain(library::registry::methods()).chain(of_all).collect(),
     }
 }
 

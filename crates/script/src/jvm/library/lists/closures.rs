@@ -1,4 +1,4 @@
-//! Groovy's methods of collections.
+//! Methods that Groovy adds to collections.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::super::super::tree::Operator;
 use super::super::super::truth::truth;
 use super::super::super::value::{Map, Order, V, copied, natural};
 use super::super::{print, unknown};
-use super::items::{call_with, holds, index_of, shuffle, sorted, unique};
+use super::items::{call_with, index_of, is_true_for, shuffle, sorted, unique};
 use crate::Value;
 use crate::plain::Binary;
 
@@ -91,7 +91,7 @@ pub(super) fn call(
             | "every" | "count" | "findIndexValues" | "split" | "takeWhile" | "dropWhile" | "anyMatch"
             | "allMatch" | "noneMatch",
             rest @ ([] | [V::Closure(_)]),
-        ) => choosing(machine, object, items, method, rest.first()),
+        ) => call_with_condition(machine, object, items, method, rest.first()),
         ("count", [item]) => {
             let mut found = 0;
             machine.spend(items.len() / 4)?;
@@ -109,12 +109,18 @@ pub(super) fn call(
             }
             Ok(V::list(kept))
         }
-        _ => reduced(machine, object, items, method, arguments),
+        _ => call_reducing(machine, object, items, method, arguments),
     }
 }
 
-/// Methods that reduce a collection to one value, or sort it.
-fn reduced(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that reduce a collection to one value, and all methods below.
+fn call_reducing(
+    machine: &mut Machine<'_>,
+    object: &V,
+    items: &[V],
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     match (method, arguments) {
         ("inject" | "reduce", [closure]) => {
             let mut items = items.iter().cloned();
@@ -165,7 +171,7 @@ fn reduced(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arg
         }
         ("max" | "min", rest) => {
             let made = sorted(machine, items.to_vec(), rest.first())?;
-            // Of equal ones the first.
+            // Of equal items, the first is returned.
             if method == "min" {
                 return Ok(made.into_iter().next().unwrap_or(V::NULL));
             }
@@ -178,12 +184,18 @@ fn reduced(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arg
             }
             Ok(best.unwrap_or(V::NULL))
         }
-        _ => arranged(machine, object, items, method, arguments),
+        _ => call_grouping(machine, object, items, method, arguments),
     }
 }
 
-/// Methods that join, sort and group.
-fn arranged(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that join, sort or group, and all methods that select.
+fn call_grouping(
+    machine: &mut Machine<'_>,
+    object: &V,
+    items: &[V],
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     match (method, arguments) {
         ("join", rest) => {
             let separator = match rest.first() {
@@ -230,11 +242,11 @@ fn arranged(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, ar
             }
             Ok(V::Map(Rc::new(groups)))
         }
-        _ => parts(machine, object, items, method, arguments),
+        _ => call_selecting(machine, object, items, method, arguments),
     }
 }
 
-fn choosing(
+fn call_with_condition(
     machine: &mut Machine<'_>,
     object: &V,
     items: &[V],
@@ -254,7 +266,7 @@ fn choosing(
             continue;
         }
         let fits = match closure {
-            Some(closure) => holds(machine, closure, item.clone())?,
+            Some(closure) => is_true_for(machine, closure, item.clone())?,
             None => truth(machine, item)?,
         };
         match (method, fits) {
@@ -288,7 +300,13 @@ fn choosing(
     })
 }
 
-fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, arguments: &[V]) -> Outcome {
+fn call_selecting(
+    machine: &mut Machine<'_>,
+    object: &V,
+    items: &[V],
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     let empty = |what: &str| {
         thrown("NoSuchElementException", format!("Cannot access {what}() element from an empty List"))
     };
@@ -338,7 +356,7 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
         }
         ("indices" | "getIndices", []) => Ok(V::list((0..items.len()).map(|at| V::int(at as i64)).collect())),
         ("transpose", []) => {
-            // Rows may be the same list many times: their length together is what counts.
+            // The rows may be the same list many times, so the sum of their lengths is checked.
             let mut rows: Vec<Vec<V>> = Vec::with_capacity(items.len());
             let mut count = 0;
             for row in items {
@@ -379,7 +397,7 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
     }
 }
 
-/// The items of lists in lists, in the order in which Groovy visits them.
+/// Appends the items of nested lists in the order in which Groovy visits them.
 fn flatten(machine: &mut Machine<'_>, items: &[V], out: &mut Vec<V>) -> Result<(), Fault> {
     machine.check_stack()?;
     machine.spend(1 + items.len() / 4)?;

@@ -1,4 +1,4 @@
-//! What the methods of lists share: calls of closures with items, sorting, shuffling.
+//! Functions that the methods of lists share: calls of closures with items, sorting, shuffling.
 
 use std::cmp::Ordering;
 
@@ -10,12 +10,13 @@ use super::super::super::patterns;
 use super::super::super::truth::truth;
 use super::super::super::value::V;
 
-pub fn holds(machine: &mut Machine<'_>, closure: &V, item: V) -> Result<bool, Fault> {
+/// Whether a closure returns a true value for an item.
+pub fn is_true_for(machine: &mut Machine<'_>, closure: &V, item: V) -> Result<bool, Fault> {
     let value = call_with(machine, closure, item)?;
     truth(machine, &value)
 }
 
-/// Calls a closure with an item, or an entry's key and value where it takes two.
+/// Calls a closure with an item. If the item is an entry, a closure with two parameters receives its key and value.
 pub fn call_with(machine: &mut Machine<'_>, closure: &V, item: V) -> Outcome {
     if let (V::Object(object), V::Closure(own)) = (&item, closure)
         && let Object::Entry(key, value) = &**object
@@ -26,7 +27,7 @@ pub fn call_with(machine: &mut Machine<'_>, closure: &V, item: V) -> Outcome {
     machine.call_value(closure, vec![item])
 }
 
-/// `eachLine`: a closure of two parameters also takes the number of the line; gives the last value.
+/// Implements `eachLine`. A closure with two parameters also receives the line's number. Returns the closure's last result.
 pub fn each_line<T: AsRef<str>>(
     machine: &mut Machine<'_>,
     lines: impl Iterator<Item = T>,
@@ -45,7 +46,7 @@ pub fn each_line<T: AsRef<str>>(
     Ok(last)
 }
 
-/// `splitEachLine`: the parts of each line as a list.
+/// Implements `splitEachLine`, which passes the parts of each line as a list.
 pub fn split_each_line<T: AsRef<str>>(
     machine: &mut Machine<'_>,
     lines: impl Iterator<Item = T>,
@@ -61,7 +62,7 @@ pub fn split_each_line<T: AsRef<str>>(
     Ok(last)
 }
 
-/// Java's shuffle: from the end, each with one at or before it.
+/// Shuffles as Java does: from the end, swaps each item with a random item that is not after it.
 pub fn shuffle(machine: &mut Machine<'_>, items: &mut [V], random: Option<&V>) -> Result<(), Fault> {
     machine.spend(items.len() / 4)?;
     let mut own = super::super::super::random::JavaRandom::new(machine.scope.random_bits() as i64);
@@ -79,12 +80,13 @@ pub fn shuffle(machine: &mut Machine<'_>, items: &mut [V], random: Option<&V>) -
     Ok(())
 }
 
+/// The index that a value stands for; `usize::MAX` if the value is not a valid index.
 pub fn index_of(value: &V) -> usize {
     value.as_long().and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX)
 }
 
-/// What a closure that compares gives for two items.
-pub fn compared(machine: &mut Machine<'_>, closure: &V, left: &V, right: &V) -> Result<i64, Fault> {
+/// Compares two items with a closure.
+pub fn call_comparison(machine: &mut Machine<'_>, closure: &V, left: &V, right: &V) -> Result<i64, Fault> {
     let order = machine.call_value(closure, vec![left.clone(), right.clone()])?;
     match (order.as_long(), &order) {
         (Some(order), _) => Ok(order),
@@ -99,7 +101,7 @@ pub fn compared(machine: &mut Machine<'_>, closure: &V, left: &V, right: &V) -> 
     }
 }
 
-/// Sorts by a closure of one item (a key) or two (a comparison), or naturally.
+/// Sorts by a comparator, a closure of one item (a key) or two items (a comparison), or by the natural order.
 pub fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Vec<V>, Fault> {
     machine.spend(items.len())?;
     let mut failed = None;
@@ -124,19 +126,19 @@ pub fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Resul
             return Ok(made);
         }
         Some(closure @ V::Closure(own)) if own.function.parameters.len() == 2 => {
-            // Insertion keeps what is equal in its order and calls the closure one pair at a time.
+            // Binary insertion keeps equal items in their order and calls the closure for one pair at a time.
             let mut made: Vec<V> = Vec::with_capacity(items.len());
             for item in items {
                 let (mut low, mut high) = (0, made.len());
                 while low < high {
                     let middle = usize::midpoint(low, high);
-                    if compared(machine, closure, &made[middle], &item)? <= 0 {
+                    if call_comparison(machine, closure, &made[middle], &item)? <= 0 {
                         low = middle + 1;
                     } else {
                         high = middle;
                     }
                 }
-                // A long list moves about two kilobytes in a step.
+                // Inserting into a long list moves about 2 kB per step.
                 machine.spend((made.len() - low) / 64)?;
                 made.insert(low, item);
             }
@@ -169,6 +171,7 @@ pub fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Resul
     }
 }
 
+/// The first of each group of items that are equal, or equal according to a closure.
 pub fn unique(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Vec<V>, Fault> {
     let mut kept: Vec<V> = Vec::new();
     if let Some(closure @ V::Closure(own)) = by
@@ -177,7 +180,7 @@ pub fn unique(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Resul
         for item in items {
             let mut known = false;
             for other in &kept {
-                known = known || compared(machine, closure, other, &item)? == 0;
+                known = known || call_comparison(machine, closure, other, &item)? == 0;
             }
             if !known {
                 kept.push(item);

@@ -1,4 +1,4 @@
-//! Methods of queues, stacks and vectors, and of streams, which are lists here.
+//! Methods of queues, stacks, vectors and streams, which are all represented by lists.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::super::super::value::{List, V};
 use super::super::optional;
 use super::items::{call_with, index_of};
 
-/// Methods that change a list; `None`: it is none of these.
+/// Calls methods that change a list; `None` for other methods.
 pub(super) fn call(
     machine: &mut Machine<'_>,
     list: &Rc<List>,
@@ -73,8 +73,8 @@ pub(super) fn call(
     })
 }
 
-/// Methods that read a list; `None`: it is none of these.
-pub(super) fn reading(
+/// Calls methods that read a list; `None` for other methods.
+pub(super) fn call_reading(
     machine: &mut Machine<'_>,
     items: &[V],
     method: &str,

@@ -1,4 +1,4 @@
-//! Static methods of the classes of numbers and texts.
+//! Static methods of the classes of numbers and strings, and of `StringUtils`.
 
 use busyhour_java::parse_double;
 
@@ -8,19 +8,19 @@ use super::super::super::machine::Machine;
 use super::super::super::types;
 use super::super::super::value::V;
 use super::super::{create, format, numbers, print, text_of};
-use super::common::{math, number_format, of_class, wrong};
+use super::common::{call_class_method, math, number_format_exception, wrong};
 use crate::Value;
 
-/// `Integer.parseInt` and its like.
+/// Calls a static method such as `Integer.parseInt`.
 pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
-    let whole = |text: &str, radix: u32| {
+    let parse_integer = |text: &str, radix: u32| {
         let parsed = i64::from_str_radix(text.strip_prefix('+').unwrap_or(text), radix).ok();
         let parsed = parsed.filter(|number| name == "Long" || i32::try_from(*number).is_ok());
         match parsed {
             Some(number) if name == "Long" => Ok(V::long(number)),
             Some(number) => Ok(V::int(number)),
-            None => Err(number_format(text)),
+            None => Err(number_format_exception(text)),
         }
     };
     match (name, method, arguments) {
@@ -64,12 +64,12 @@ pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, argume
                     .and_then(|radix| u32::try_from(radix).ok())
                     .unwrap_or(10);
                 if !(2..=36).contains(&radix) {
-                    return Err(number_format(text));
+                    return Err(number_format_exception(text));
                 }
                 let text = text.strip_suffix(['\0']).unwrap_or(text);
                 match (method, text.strip_prefix("0x")) {
-                    ("decode", Some(digits)) => whole(digits, 16),
-                    _ => whole(text, radix),
+                    ("decode", Some(digits)) => parse_integer(digits, 16),
+                    _ => parse_integer(text, radix),
                 }
             }
             V::Plain(Value::Null) => Err(thrown("NumberFormatException", "Cannot parse null string: null")),
@@ -82,7 +82,9 @@ pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, argume
         },
         ("Double" | "Float", "parseDouble" | "valueOf" | "parseFloat", [value]) => {
             let number = match value {
-                V::Plain(Value::Text(text)) => parse_double(text).ok_or_else(|| number_format(text))?,
+                V::Plain(Value::Text(text)) => {
+                    parse_double(text).ok_or_else(|| number_format_exception(text))?
+                }
                 V::Plain(Value::Null) => return Err(thrown("NullPointerException", "null")),
                 other => types::number(other)?,
             };
@@ -94,12 +96,17 @@ pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, argume
             V::Plain(Value::Null) => Ok(V::truth(false)),
             _ => Err(wrong(name, method)),
         },
-        _ => of_numbers(machine, class, method, arguments),
+        _ => call_number_or_character(machine, class, method, arguments),
     }
 }
 
-/// Texts and comparisons of numbers and characters.
-fn of_numbers(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+/// Calls methods that print, compare or create numbers and characters.
+fn call_number_or_character(
+    machine: &mut Machine<'_>,
+    class: Class,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
     let name = class.name();
     match (name, method, arguments) {
         ("Integer" | "Long", "toHexString" | "toBinaryString" | "toOctalString", [number]) => {
@@ -143,7 +150,7 @@ fn of_numbers(machine: &mut Machine<'_>, class: Class, method: &str, arguments: 
                 .as_long()
                 .or_else(|| value.as_text().and_then(crate::plain::single_unit).map(i64::from));
             let c = code.and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
-            Ok(V::truth(c.is_some_and(|c| numbers::character_is(c, method))))
+            Ok(V::truth(c.is_some_and(|c| numbers::is_of_character_class(c, method))))
         }
         ("Character", "valueOf", [value]) => Ok(V::text(print::java(machine, value)?)),
         ("Character", "toChars", [value]) => {
@@ -174,7 +181,7 @@ fn of_numbers(machine: &mut Machine<'_>, class: Class, method: &str, arguments: 
             let number = value.as_long().ok_or_else(|| wrong(name, method))?;
             Ok(V::Plain(Value::BigInteger(i128::from(number))))
         }
-        (_, _, []) => of_class(class, method),
+        (_, _, []) => call_class_method(class, method),
         _ => Err(wrong(name, method)),
     }
 }

@@ -1,4 +1,4 @@
-//! What the static methods of several classes share.
+//! Functions shared by the static methods of several classes.
 
 use super::super::super::classes::Class;
 use super::super::super::fault::{Fault, Outcome, thrown, unsupported};
@@ -11,8 +11,8 @@ pub fn wrong(class: &str, method: &str) -> Fault {
     unsupported(format!("`{class}.{method}` with these arguments"))
 }
 
-/// The same as a method: `clazz.getSimpleName()`.
-pub fn of_class(class: Class, method: &str) -> Outcome {
+/// Calls a method of `Class`, such as `clazz.getSimpleName()`.
+pub fn call_class_method(class: Class, method: &str) -> Outcome {
     match method {
         "getSimpleName" => Ok(V::text(class.name())),
         "getName" | "getTypeName" | "getCanonicalName" => Ok(V::text(class.qualified_name())),
@@ -20,7 +20,7 @@ pub fn of_class(class: Class, method: &str) -> Outcome {
     }
 }
 
-pub fn number_format(text: &str) -> Fault {
+pub fn number_format_exception(text: &str) -> Fault {
     thrown("NumberFormatException", format!("For input string: \"{text}\""))
 }
 

@@ -1,4 +1,4 @@
-//! Constants of classes: one table for the check of a script and for its run.
+//! Constants of classes, in one table for both checking and running a script.
 
 use jiff::tz::TimeZone;
 
@@ -9,7 +9,7 @@ use super::super::{comparators, java_duration, temporal, threads, time};
 use crate::Value;
 use crate::java_like::Decimal;
 
-/// A class, names of its constants, and the value of such a name.
+/// A class, names of its constants, and the function that returns the value of a name.
 type Row = (&'static str, &'static str, fn(&'static str) -> V);
 
 const TABLE: &[Row] = &[
@@ -41,7 +41,7 @@ const TABLE: &[Row] = &[
     ("File", "pathSeparator", |_| V::text(":")),
     ("System", "out", |_| V::Host(Host::Out)),
     ("System", "err", |_| V::Host(Host::Err)),
-    // The charsets that texts can be written in.
+    // The charsets that `encode` supports.
     ("StandardCharsets", "UTF_16BE UTF_16LE", |name| V::object(Object::Charset(name.replacen('_', "-", 1)))),
     ("StandardCharsets", "UTF_8 ISO_8859_1 US_ASCII", |name| {
         V::object(Object::Charset(name.replace('_', "-")))
@@ -123,16 +123,16 @@ const TABLE: &[Row] = &[
     ("Pattern", "DOTALL", |_| V::int(32)),
 ];
 
-/// All constants: class, name, and what makes the value.
+/// All constants: class, name, and the function that returns the value.
 fn rows() -> impl Iterator<Item = Row> {
-    TABLE.iter().flat_map(|(class, names, make)| {
-        names.split_ascii_whitespace().map(move |name| (*class, name, *make))
+    TABLE.iter().flat_map(|(class, names, value)| {
+        names.split_ascii_whitespace().map(move |name| (*class, name, *value))
     })
 }
 
-/// The value of a constant; `None`: the class has none of that name here.
+/// The value of a constant; `None` if the library has no such constant.
 pub fn find(class: &str, name: &str) -> Option<V> {
-    rows().find(|(of, known, _)| *of == class && *known == name).map(|(_, known, make)| make(known))
+    rows().find(|(owner, known, _)| *owner == class && *known == name).map(|(_, known, value)| value(known))
 }
 
 /// The classes and names of all constants.

@@ -20,7 +20,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// The name as the document writes it.
+    /// The name as it is written in the document, with its prefix.
     pub fn written(&self) -> String {
         if self.prefix.is_empty() { self.local.clone() } else { format!("{}:{}", self.prefix, self.local) }
     }
@@ -56,15 +56,15 @@ pub struct Element {
 pub struct Document {
     pub elements: RefCell<Vec<Element>>,
     pub has_namespaces: bool,
-    /// Prefixes that `declareNamespace` has made known.
+    /// Prefixes and namespaces that were declared with `declareNamespace`.
     pub prefixes: RefCell<Vec<(String, String)>>,
 }
 
 impl Document {
-    /// The elements inside one, in their order.
-    pub fn child_elements(&self, of: usize) -> Vec<usize> {
+    /// The child elements of an element, in document order.
+    pub fn child_elements(&self, element: usize) -> Vec<usize> {
         let elements = self.elements.borrow();
-        let children = elements[of].children.iter();
+        let children = elements[element].children.iter();
         children
             .filter_map(|child| match child {
                 Child::Element(at) => Some(*at),
@@ -73,8 +73,8 @@ impl Document {
             .collect()
     }
 
-    pub fn write_text(&self, of: usize, out: &mut String) {
-        for child in &self.elements.borrow()[of].children {
+    pub fn write_text(&self, element: usize, out: &mut String) {
+        for child in &self.elements.borrow()[element].children {
             match child {
                 Child::Element(at) => self.write_text(*at, out),
                 Child::Text(text) => out.push_str(text),
@@ -82,24 +82,24 @@ impl Document {
         }
     }
 
-    /// All text of an element and of those inside it.
-    pub fn text(&self, of: usize) -> String {
+    /// The text of an element and its descendants.
+    pub fn text(&self, element: usize) -> String {
         let mut out = String::new();
-        self.write_text(of, &mut out);
+        self.write_text(element, &mut out);
         out
     }
 
-    /// The pieces of text directly inside an element.
-    pub fn own_texts(&self, of: usize) -> Vec<V> {
+    /// The texts among the children of an element.
+    pub fn own_texts(&self, element: usize) -> Vec<V> {
         let elements = self.elements.borrow();
-        let texts = elements[of].children.iter().filter_map(|child| match child {
+        let texts = elements[element].children.iter().filter_map(|child| match child {
             Child::Text(text) => Some(V::text(text)),
             Child::Element(_) => None,
         });
         texts.collect()
     }
 
-    /// An element and those inside it, each before its children.
+    /// An element and its descendants, parents before their children.
     pub fn depth_first(&self, from: usize) -> Vec<usize> {
         let mut all = vec![from];
         for child in self.child_elements(from) {
@@ -108,7 +108,7 @@ impl Document {
         all
     }
 
-    /// The same level by level.
+    /// An element and its descendants, level by level.
     pub fn breadth_first(&self, from: usize) -> Vec<usize> {
         let mut all = vec![from];
         let mut at = 0;
@@ -119,15 +119,15 @@ impl Document {
         all
     }
 
-    /// Replaces what is inside an element by a text.
-    pub fn set_text(&self, of: usize, text: &str) {
-        self.elements.borrow_mut()[of].children = vec![Child::Text(text.to_owned())];
+    /// Replaces the content of an element by a text.
+    pub fn set_text(&self, element: usize, text: &str) {
+        self.elements.borrow_mut()[element].children = vec![Child::Text(text.to_owned())];
     }
 
     /// Sets an attribute without a namespace.
-    pub fn set_attribute(&self, of: usize, name: &str, value: &str) {
+    pub fn set_attribute(&self, element: usize, name: &str, value: &str) {
         let mut elements = self.elements.borrow_mut();
-        let attributes = &mut elements[of].attributes;
+        let attributes = &mut elements[element].attributes;
         match attributes.iter_mut().find(|(known, _)| known.written() == name) {
             Some((_, known)) => value.clone_into(known),
             None => {
@@ -138,7 +138,7 @@ impl Document {
     }
 }
 
-/// Reads a document as the parsers do: texts of white space alone are left out.
+/// Parses a document as Groovy's parsers do: text of white space only is discarded, unless the parser keeps it.
 pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc<Document>, Fault> {
     machine.spend(text.len() / 16)?;
     let reading = Reading {
@@ -149,8 +149,8 @@ pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc
     let parsed = busyhour_xml::read(text, reading).map_err(|message| thrown("SAXParseException", message))?;
     let mut elements = Vec::new();
     if let Some(root) = parsed.tree.document_element() {
-        let mut reader = Reader { parsed: &parsed.tree, parser, elements: &mut elements };
-        reader.element(root, None);
+        let mut builder = TreeBuilder { parsed: &parsed.tree, parser, elements: &mut elements };
+        builder.element(root, None);
     }
     Ok(Rc::new(Document {
         elements: RefCell::new(elements),
@@ -159,39 +159,40 @@ pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc
     }))
 }
 
-pub struct Reader<'d, 'e> {
+/// Builds the elements of a document from the parsed XML.
+pub struct TreeBuilder<'d, 'e> {
     pub parsed: &'d busyhour_xml::Tree<'d>,
     pub parser: &'d Parser,
     pub elements: &'e mut Vec<Element>,
 }
 
-impl Reader<'_, '_> {
+impl TreeBuilder<'_, '_> {
     fn element(&mut self, node: busyhour_xml::NodeId, parent: Option<usize>) -> usize {
         let parser = self.parser;
         let has_namespaces = parser.has_namespaces.get();
-        let place = self.elements.len();
-        let Some(found) = busyhour_xml::parts(self.parsed, node) else { return place };
+        let index = self.elements.len();
+        let Some(found) = busyhour_xml::parts(self.parsed, node) else { return index };
         let name = |name: busyhour_xml::NameParts| match has_namespaces {
             true => Name { prefix: name.prefix, local: name.local, namespace: name.namespace },
             false => {
-                let written = if name.prefix.is_empty() {
+                let qualified = if name.prefix.is_empty() {
                     name.local
                 } else {
                     format!("{}:{}", name.prefix, name.local)
                 };
-                Name { prefix: String::new(), local: written, namespace: String::new() }
+                Name { prefix: String::new(), local: qualified, namespace: String::new() }
             }
         };
         let mut attributes: Vec<(Name, String)> =
             found.attributes.into_iter().map(|(key, value)| (name(key), value)).collect();
         let mut declared = found.declared;
         if !has_namespaces {
-            // Declarations are attributes like others.
-            let of = |(prefix, namespace): (String, String)| {
+            // Without namespaces, their declarations are ordinary attributes.
+            let declaration = |(prefix, namespace): (String, String)| {
                 let local = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
                 (Name { prefix: String::new(), local, namespace: String::new() }, namespace)
             };
-            attributes.splice(0..0, std::mem::take(&mut declared).into_iter().map(of));
+            attributes.splice(0..0, std::mem::take(&mut declared).into_iter().map(declaration));
         }
         self.elements.push(Element {
             name: name(found.name),
@@ -202,25 +203,25 @@ impl Reader<'_, '_> {
         });
         let mut children = Vec::new();
         let mut text = String::new();
-        let take = |children: &mut Vec<Child>, text: &mut String| {
+        let flush_text = |children: &mut Vec<Child>, text: &mut String| {
             let taken = std::mem::take(text);
-            if taken.is_empty() || (!parser.keeps_blank.get() && taken.trim().is_empty()) {
+            if taken.is_empty() || (!parser.keeps_whitespace.get() && taken.trim().is_empty()) {
                 return;
             }
-            let taken = if parser.trims.get() { taken.trim().to_owned() } else { taken };
+            let taken = if parser.trims_text.get() { taken.trim().to_owned() } else { taken };
             children.push(Child::Text(taken));
         };
         for child in self.parsed.children(node) {
             if busyhour_xml::is_element(self.parsed, child) {
-                take(&mut children, &mut text);
-                children.push(Child::Element(self.element(child, Some(place))));
+                flush_text(&mut children, &mut text);
+                children.push(Child::Element(self.element(child, Some(index))));
             } else if let Some(more) = busyhour_xml::characters(self.parsed, child) {
                 text.push_str(more);
             }
         }
-        take(&mut children, &mut text);
-        self.elements[place].children = children;
-        place
+        flush_text(&mut children, &mut text);
+        self.elements[index].children = children;
+        index
     }
 }
 
@@ -230,15 +231,15 @@ pub struct Parser {
     pub class: &'static str,
     pub has_namespaces: Cell<bool>,
     pub allows_doctype: Cell<bool>,
-    pub keeps_blank: Cell<bool>,
-    pub trims: Cell<bool>,
+    pub keeps_whitespace: Cell<bool>,
+    pub trims_text: Cell<bool>,
 }
 
-pub fn library(instance: impl Instance + 'static) -> V {
+pub fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
-/// A number that Groovy reads from the text of an element.
+/// Converts the text of an element to a number, with a method of Groovy's `String`; null for an empty text.
 pub fn number(machine: &mut Machine<'_>, text: &str, method: &str) -> Outcome {
     if text.is_empty() {
         return Ok(V::NULL);
@@ -246,8 +247,8 @@ pub fn number(machine: &mut Machine<'_>, text: &str, method: &str) -> Outcome {
     machine.invoke(&V::text(text), method, Vec::new())
 }
 
-/// `escapeXml` of Groovy.
-pub fn escaped(text: &str) -> String {
+/// Escapes text as Groovy's `XmlUtil.escapeXml` does.
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

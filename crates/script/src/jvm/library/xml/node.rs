@@ -1,4 +1,4 @@
-//! What `XmlParser` gives: nodes and lists of nodes.
+//! The results of `XmlParser`: nodes and lists of nodes.
 
 use std::rc::Rc;
 
@@ -8,8 +8,8 @@ use super::super::super::machine::Machine;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::{print, unknown};
-use super::document::{Child, Document, Element, Name, library, number};
-use super::write::serialized;
+use super::document::{Child, Document, Element, Name, new_object, number};
+use super::write::serialize;
 
 /// Methods of nodes and of lists of nodes.
 pub const METHODS: &str = "text name attributes attribute children value parent localText depthFirst breadthFirst \
@@ -23,17 +23,17 @@ struct Node {
     element: usize,
 }
 
-/// An element as a node.
-pub fn of(document: &Rc<Document>, element: usize) -> V {
-    library(Node { document: document.clone(), element })
+/// The node of an element.
+pub fn node(document: &Rc<Document>, element: usize) -> V {
+    new_object(Node { document: document.clone(), element })
 }
 
-/// A list of nodes and texts, whose members are those of its nodes.
+/// A list of nodes and texts. A property of the list combines the properties of its nodes.
 #[derive(Debug)]
 struct NodeList(Vec<V>);
 
 fn node_list(items: Vec<V>) -> V {
-    library(NodeList(items))
+    new_object(NodeList(items))
 }
 
 /// The name of a node with a namespace.
@@ -41,10 +41,10 @@ fn node_list(items: Vec<V>) -> V {
 struct QName(Name);
 
 fn name_of(name: &Name) -> V {
-    if name.namespace.is_empty() { V::text(name.written()) } else { library(QName(name.clone())) }
+    if name.namespace.is_empty() { V::text(name.written()) } else { new_object(QName(name.clone())) }
 }
 
-/// Whether the member `wanted` of a node selects elements of that name.
+/// Whether the property `wanted` of a node selects elements with that name.
 fn matches(name: &Name, wanted: &str) -> bool {
     if wanted == "*" || name.namespace.is_empty() {
         return wanted == "*" || name.written() == wanted;
@@ -55,7 +55,7 @@ fn matches(name: &Name, wanted: &str) -> bool {
     }
 }
 
-/// The texts and nodes of `children`, of which `NodeList.text` takes the texts.
+/// The text of nodes and texts, as `NodeList.text` returns it.
 fn joined_text(items: &[V]) -> String {
     let mut out = String::new();
     for item in items {
@@ -72,7 +72,7 @@ fn joined_text(items: &[V]) -> String {
 impl Node {
     fn child(&self, child: &Child) -> V {
         match child {
-            Child::Element(at) => of(&self.document, *at),
+            Child::Element(at) => node(&self.document, *at),
             Child::Text(text) => V::text(text),
         }
     }
@@ -82,11 +82,11 @@ impl Node {
         children.iter().map(|child| self.child(child)).collect()
     }
 
-    fn named(&self, name: &str) -> Vec<V> {
+    fn children_named(&self, name: &str) -> Vec<V> {
         let children = self.document.child_elements(self.element).into_iter();
         let elements = self.document.elements.borrow();
         let fits = children.filter(|at| matches(&elements[*at].name, name));
-        fits.map(|at| of(&self.document, at)).collect()
+        fits.map(|at| node(&self.document, at)).collect()
     }
 
     fn attribute(&self, name: &str) -> V {
@@ -99,36 +99,37 @@ impl Node {
     fn member(&self, name: &str) -> V {
         match name {
             ".." => self.parent(),
-            "**" => node_list(self.deep()),
+            "**" => node_list(self.depth_first()),
             _ => match name.strip_prefix('@') {
                 Some(attribute) => self.attribute(attribute),
-                None => node_list(self.named(name)),
+                None => node_list(self.children_named(name)),
             },
         }
     }
 
     fn parent(&self) -> V {
         let parent = self.document.elements.borrow()[self.element].parent;
-        parent.map_or(V::NULL, |parent| of(&self.document, parent))
+        parent.map_or(V::NULL, |parent| node(&self.document, parent))
     }
 
-    /// The node and what is inside it; a text is in it only where it is not the only child of its node.
-    fn deep(&self) -> Vec<V> {
-        let mut all = vec![of(&self.document, self.element)];
-        let below = self.below();
-        if !matches!(below.as_slice(), [V::Plain(_)]) || self.element == 0 {
-            all.extend(below);
+    /// The node and its descendants, parents before their children. Text that is the only child of its node is omitted, except
+    /// in the root.
+    fn depth_first(&self) -> Vec<V> {
+        let mut all = vec![node(&self.document, self.element)];
+        let descendants = self.descendants();
+        if !matches!(descendants.as_slice(), [V::Plain(_)]) || self.element == 0 {
+            all.extend(descendants);
         }
         all
     }
 
-    fn below(&self) -> Vec<V> {
+    fn descendants(&self) -> Vec<V> {
         let children = self.document.elements.borrow()[self.element].children.clone();
         let mut all = Vec::new();
         for child in &children {
             all.push(self.child(child));
             if let Child::Element(at) = child {
-                let below = Node { document: self.document.clone(), element: *at }.below();
+                let below = Node { document: self.document.clone(), element: *at }.descendants();
                 if !matches!(below.as_slice(), [V::Plain(_)]) {
                     all.extend(below);
                 }
@@ -137,9 +138,9 @@ impl Node {
         all
     }
 
-    /// The same level by level.
-    fn by_levels(&self) -> Vec<V> {
-        let mut all = vec![of(&self.document, self.element)];
+    /// The node and its descendants, level by level. Text that is the only child of a descendant is omitted.
+    fn breadth_first(&self) -> Vec<V> {
+        let mut all = vec![node(&self.document, self.element)];
         let mut level = self.document.elements.borrow()[self.element].children.clone();
         while !level.is_empty() {
             let mut next = Vec::new();
@@ -157,7 +158,7 @@ impl Node {
         all
     }
 
-    /// `a[attributes={k=v}; value=[…]]`
+    /// Writes the node as its `toString` does: `a[attributes={k=v}; value=[…]]`.
     fn written(&self, out: &mut String) {
         let elements = self.document.elements.borrow();
         let own = &elements[self.element];
@@ -210,7 +211,7 @@ impl Node {
             parent: Some(self.element),
         });
         elements[self.element].children.push(Child::Element(place));
-        Ok(of(&self.document, place))
+        Ok(node(&self.document, place))
     }
 }
 
@@ -236,8 +237,8 @@ impl Instance for Node {
             ("iterator", []) => machine.dispatch(&V::list(self.all_children()), "iterator", &[]),
             ("parent", []) => Ok(self.parent()),
             ("localText", []) => Ok(V::list(self.document.own_texts(self.element))),
-            ("depthFirst", []) => Ok(node_list(self.deep())),
-            ("breadthFirst", []) => Ok(node_list(self.by_levels())),
+            ("depthFirst", []) => Ok(node_list(self.depth_first())),
+            ("breadthFirst", []) => Ok(node_list(self.breadth_first())),
             ("get" | "getAt", [name]) if name.as_text().is_some() => {
                 Ok(self.member(name.as_text().unwrap_or_default()))
             }
@@ -258,7 +259,7 @@ impl Instance for Node {
                 self.append(machine, name, Some(attributes), Some(value))
             }
             ("remove", [V::Object(child)]) => {
-                let child = child.library().and_then(|one| one.place_in(&self.document_key()));
+                let child = child.library().and_then(|instance| instance.place_in(&self.document_key()));
                 let mut elements = self.document.elements.borrow_mut();
                 let children = &mut elements[self.element].children;
                 let before = children.len();
@@ -292,11 +293,11 @@ impl Instance for Node {
 
     fn is_equal(&self, other: &V) -> bool {
         let V::Object(other) = other else { return false };
-        other.library().and_then(|one| one.place_in(&self.document_key())) == Some(self.element)
+        other.library().and_then(|instance| instance.place_in(&self.document_key())) == Some(self.element)
     }
 
     fn xml(&self) -> Option<String> {
-        Some(serialized(&self.document, self.element))
+        Some(serialize(&self.document, self.element))
     }
 
     fn place_in(&self, document: &usize) -> Option<usize> {
@@ -326,7 +327,7 @@ impl Instance for Node {
 }
 
 impl Node {
-    /// What tells the node's document from others.
+    /// A number that identifies the node's document.
     fn document_key(&self) -> usize {
         Rc::as_ptr(&self.document) as usize
     }
@@ -337,7 +338,9 @@ impl NodeList {
         let mut all = Vec::new();
         for item in &self.0 {
             let V::Object(object) = item else { continue };
-            let Some(found) = object.library().and_then(|one| one.property(machine, name)) else { continue };
+            let Some(found) = object.library().and_then(|instance| instance.property(machine, name)) else {
+                continue;
+            };
             match found? {
                 V::Object(list) if list.class().name() == "NodeList" => {
                     all.extend(list.library().and_then(Instance::items).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What `XmlSlurper` gives: elements and attributes chosen by names.
+//! The results of `XmlSlurper`: elements and attributes that are selected by name.
 
 use super::super::super::truth::truth;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use super::super::super::machine::Machine;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::{print, unknown};
-use super::document::{Document, library, number};
-use super::write::serialized;
+use super::document::{Document, new_object, number};
+use super::write::serialize;
 
-/// Methods of these objects.
+/// Methods of the results.
 pub const METHODS: &str = "text name size isEmpty find findAll children childNodes depthFirst breadthFirst parent \
     parents pop list iterator attributes localText namespaceURI lookupNamespace declareNamespace toInteger toLong \
     toDouble toFloat toBigDecimal toBigInteger replaceBody getAt putAt getProperty setProperty each eachWithIndex \
@@ -20,24 +20,24 @@ pub const METHODS: &str = "text name size isEmpty find findAll children childNod
     drop dropRight dropWhile findIndexOf findIndexValues findLastIndexOf findResult groupBy inject join max min sum \
     sort toList asList toSet toSorted unique toUnique withIndex indexed average grep contains forEach";
 
-/// What a result is, which decides its class and its methods.
+/// The kind of a result, which determines its class and methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// One element (`NodeChild`).
-    One,
-    /// Elements of a name.
-    Several,
-    /// Elements that a closure has chosen.
-    Chosen,
-    /// Attributes of a name.
+    Element,
+    /// The child elements with a name.
+    Children,
+    /// Elements that a closure selected.
+    Filtered,
+    /// The attributes with a name.
     Attributes,
     /// One attribute.
     Attribute,
-    /// Nothing (`NoChildren`), the only result that is false.
-    Nothing,
+    /// No element (`NoChildren`), the only result that is false as a condition.
+    Empty,
 }
 
-/// An element, or an attribute of one by its place there.
+/// An element, or an attribute by its index in the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Found {
     element: usize,
@@ -48,24 +48,24 @@ struct Found {
 struct Path {
     document: Rc<Document>,
     kind: Kind,
-    /// The name that chose the results.
+    /// The name by which the results were selected.
     name: String,
-    /// The elements that the names were looked for in.
+    /// The elements that were searched for the name.
     above: Vec<usize>,
     found: Vec<Found>,
 }
 
 /// The root element.
 pub fn root(document: &Rc<Document>) -> V {
-    one(document, 0)
+    element_result(document, 0)
 }
 
-fn one(document: &Rc<Document>, element: usize) -> V {
+fn element_result(document: &Rc<Document>, element: usize) -> V {
     let name = document.elements.borrow().get(element).map(|found| found.name.local.clone());
     let above = document.elements.borrow().get(element).and_then(|found| found.parent);
-    library(Path {
+    new_object(Path {
         document: document.clone(),
-        kind: Kind::One,
+        kind: Kind::Element,
         name: name.unwrap_or_default(),
         above: above.into_iter().collect(),
         found: vec![Found { element, attribute: None }],
@@ -73,15 +73,15 @@ fn one(document: &Rc<Document>, element: usize) -> V {
 }
 
 impl Path {
-    fn with(&self, kind: Kind, name: &str, above: Vec<usize>, found: Vec<Found>) -> V {
-        library(Path { document: self.document.clone(), kind, name: name.to_owned(), above, found })
+    fn new_result(&self, kind: Kind, name: &str, above: Vec<usize>, found: Vec<Found>) -> V {
+        new_object(Path { document: self.document.clone(), kind, name: name.to_owned(), above, found })
     }
 
-    fn nothing(&self) -> V {
-        self.with(Kind::Nothing, &self.name, Vec::new(), Vec::new())
+    fn empty(&self) -> V {
+        self.new_result(Kind::Empty, &self.name, Vec::new(), Vec::new())
     }
 
-    /// The elements, of attributes those that have them.
+    /// The elements found; for attributes, the elements that have them.
     fn elements(&self) -> Vec<usize> {
         self.found.iter().map(|found| found.element).collect()
     }
@@ -99,8 +99,8 @@ impl Path {
 
     fn item(&self, found: Found) -> V {
         match found.attribute {
-            Some(_) => self.with(Kind::Attribute, &self.name, vec![found.element], vec![found]),
-            None => one(&self.document, found.element),
+            Some(_) => self.new_result(Kind::Attribute, &self.name, vec![found.element], vec![found]),
+            None => element_result(&self.document, found.element),
         }
     }
 
@@ -113,7 +113,7 @@ impl Path {
         known.iter().find(|(name, _)| name == prefix).map(|(_, namespace)| namespace.clone())
     }
 
-    /// The elements of that name inside those found.
+    /// The children of the found elements with that name.
     fn children(&self, name: &str) -> V {
         let parts = name.split_once(':').filter(|_| self.document.has_namespaces);
         let namespace = parts.map(|(prefix, _)| self.namespace(prefix));
@@ -137,10 +137,10 @@ impl Path {
                 }
             }
         }
-        self.with(Kind::Several, local, above, found)
+        self.new_result(Kind::Children, local, above, found)
     }
 
-    /// The attributes of that name of the elements found.
+    /// The attributes of the found elements with that name.
     fn attributes(&self, name: &str) -> V {
         let above = self.elements();
         let mut found = Vec::new();
@@ -151,14 +151,14 @@ impl Path {
             found.extend(place.map(|at| Found { element: *element, attribute: Some(at) }));
         }
         let local = name.rsplit(':').next().unwrap_or(name);
-        self.with(Kind::Attributes, local, above, found)
+        self.new_result(Kind::Attributes, local, above, found)
     }
 
     fn member(&self, name: &str) -> V {
         match name {
             ".." => self.parent(),
             "*" => self.children("*"),
-            "**" => V::list(self.deep(Document::depth_first)),
+            "**" => V::list(self.descendants(Document::depth_first)),
             _ => match name.strip_prefix('@') {
                 Some(attribute) => self.attributes(attribute),
                 None => self.children(name),
@@ -166,20 +166,20 @@ impl Path {
         }
     }
 
-    fn deep(&self, order: fn(&Document, usize) -> Vec<usize>) -> Vec<V> {
+    fn descendants(&self, order: fn(&Document, usize) -> Vec<usize>) -> Vec<V> {
         let elements = self.elements().into_iter().flat_map(|from| order(&self.document, from));
-        elements.map(|element| one(&self.document, element)).collect()
+        elements.map(|element| element_result(&self.document, element)).collect()
     }
 
     fn parent(&self) -> V {
         match self.above.first() {
-            Some(above) => one(&self.document, *above),
+            Some(above) => element_result(&self.document, *above),
             // The root is its own parent.
-            None => one(&self.document, 0),
+            None => element_result(&self.document, 0),
         }
     }
 
-    fn chosen(&self, machine: &mut Machine<'_>, closure: &V, first_only: bool) -> Outcome {
+    fn filter(&self, machine: &mut Machine<'_>, closure: &V, first_only: bool) -> Outcome {
         let mut found = Vec::new();
         for place in &self.found {
             let item = self.item(*place);
@@ -192,9 +192,9 @@ impl Path {
             }
         }
         if first_only {
-            return Ok(self.nothing());
+            return Ok(self.empty());
         }
-        Ok(self.with(Kind::Chosen, &self.name, self.above.clone(), found))
+        Ok(self.new_result(Kind::Filtered, &self.name, self.above.clone(), found))
     }
 
     fn set_text(&self, machine: &mut Machine<'_>, value: &V) -> Outcome {
@@ -210,8 +210,8 @@ impl Path {
         Ok(V::NULL)
     }
 
-    /// Methods of one element.
-    fn of_one(&self, method: &str, arguments: &[V]) -> Option<V> {
+    /// Calls methods of a single element; `None` for other methods.
+    fn call_single_element(&self, method: &str, arguments: &[V]) -> Option<V> {
         let element = self.found.first()?.element;
         let elements = self.document.elements.borrow();
         let own = &elements[element];
@@ -240,12 +240,12 @@ impl Path {
 impl Instance for Path {
     fn class(&self) -> Class {
         Class::known(match self.kind {
-            Kind::One => "NodeChild",
-            Kind::Several => "NodeChildren",
-            Kind::Chosen => "FilteredNodeChildren",
+            Kind::Element => "NodeChild",
+            Kind::Children => "NodeChildren",
+            Kind::Filtered => "FilteredNodeChildren",
             Kind::Attributes => "Attributes",
             Kind::Attribute => "Attribute",
-            Kind::Nothing => "NoChildren",
+            Kind::Empty => "NoChildren",
         })
     }
 
@@ -257,15 +257,16 @@ impl Instance for Path {
             ("isEmpty", []) => Ok(V::truth(self.found.is_empty())),
             ("children", []) => Ok(self.children("*")),
             ("childNodes", []) => {
-                let all = self.elements().into_iter().flat_map(|of| self.document.child_elements(of));
-                Ok(V::list(all.map(|child| one(&self.document, child)).collect()))
+                let all =
+                    self.elements().into_iter().flat_map(|element| self.document.child_elements(element));
+                Ok(V::list(all.map(|child| element_result(&self.document, child)).collect()))
             }
-            ("depthFirst", []) => Ok(V::list(self.deep(Document::depth_first))),
-            ("breadthFirst", []) => Ok(V::list(self.deep(Document::breadth_first))),
+            ("depthFirst", []) => Ok(V::list(self.descendants(Document::depth_first))),
+            ("breadthFirst", []) => Ok(V::list(self.descendants(Document::breadth_first))),
             ("parent" | "pop", []) => Ok(self.parent()),
             ("list" | "toList" | "asList", []) => Ok(V::list(self.all_items())),
-            ("find", [closure @ V::Closure(_)]) => self.chosen(machine, closure, true),
-            ("findAll", [closure @ V::Closure(_)]) => self.chosen(machine, closure, false),
+            ("find", [closure @ V::Closure(_)]) => self.filter(machine, closure, true),
+            ("findAll", [closure @ V::Closure(_)]) => self.filter(machine, closure, false),
             ("getAt" | "getProperty", [name]) if name.as_text().is_some() => {
                 Ok(self.member(name.as_text().unwrap_or_default()))
             }
@@ -296,12 +297,12 @@ impl Instance for Path {
                 Ok(object.clone())
             }
             _ => {
-                if self.kind == Kind::One
-                    && let Some(value) = self.of_one(method, arguments)
+                if self.kind == Kind::Element
+                    && let Some(value) = self.call_single_element(method, arguments)
                 {
                     return Ok(value);
                 }
-                let is_of_any_sequence = super::super::instance::lists(METHODS, method)
+                let is_of_any_sequence = super::super::instance::contains_word(METHODS, method)
                     && !matches!(
                         method,
                         "attributes" | "localText" | "namespaceURI" | "putAt" | "replaceBody"
@@ -323,7 +324,7 @@ impl Instance for Path {
     }
 
     fn is_true(&self) -> bool {
-        self.kind != Kind::Nothing
+        self.kind != Kind::Empty
     }
 
     fn is_equal(&self, other: &V) -> bool {
@@ -343,7 +344,7 @@ impl Instance for Path {
     }
 
     fn xml(&self) -> Option<String> {
-        self.found.first().map(|found| serialized(&self.document, found.element))
+        self.found.first().map(|found| serialize(&self.document, found.element))
     }
 
     fn property(&self, _: &mut Machine<'_>, name: &str) -> Option<Outcome> {
@@ -357,7 +358,9 @@ impl Instance for Path {
         };
         match name.strip_prefix('@') {
             Some(attribute) => {
-                self.elements().into_iter().for_each(|of| self.document.set_attribute(of, attribute, &text));
+                self.elements()
+                    .into_iter()
+                    .for_each(|element| self.document.set_attribute(element, attribute, &text));
             }
             None => {
                 let V::Object(object) = self.children(name) else { return None };
@@ -389,6 +392,6 @@ impl Instance for Path {
         let at = index.as_long()?;
         let at = if at < 0 { at + self.found.len() as i64 } else { at };
         let found = usize::try_from(at).ok().and_then(|at| self.found.get(at));
-        Some(Ok(found.map_or_else(|| self.nothing(), |found| self.item(*found))))
+        Some(Ok(found.map_or_else(|| self.empty(), |found| self.item(*found))))
     }
 }

@@ -1,18 +1,18 @@
-//! `XmlUtil`: documents as text.
+//! `XmlUtil`, which serializes documents.
 
 use super::super::super::fault::{Outcome, unsupported};
 use super::super::super::machine::Machine;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::print;
-use super::document::{Child, Document, Parser, escaped, read};
+use super::document::{Child, Document, Parser, escape, read};
 
 /// `XmlUtil.serialize` and `XmlUtil.escapeXml`.
 pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("escapeXml", [text]) => {
             let text = print::groovy(machine, text)?;
-            Ok(V::text(escaped(&text)))
+            Ok(V::text(escape(&text)))
         }
         ("serialize", [V::Object(object)]) => match object.library().and_then(Instance::xml) {
             Some(text) => Ok(V::text(text)),
@@ -23,18 +23,18 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
                 class: "XmlSlurper",
                 has_namespaces: true.into(),
                 allows_doctype: false.into(),
-                keeps_blank: false.into(),
-                trims: false.into(),
+                keeps_whitespace: false.into(),
+                trims_text: false.into(),
             };
             let document = read(machine, text.as_text().unwrap_or_default(), &parser)?;
-            Ok(V::text(serialized(&document, 0)))
+            Ok(V::text(serialize(&document, 0)))
         }
         _ => Err(unsupported(format!("`XmlUtil.{method}` with these arguments"))),
     }
 }
 
-/// An element as the serializer of JMeter's Xalan writes it: indented, but for what follows a text.
-pub fn serialized(document: &Document, element: usize) -> String {
+/// Serializes an element as JMeter's Xalan does: indented, except after a text.
+pub fn serialize(document: &Document, element: usize) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     write(document, element, 0, &mut out);
     out.push('\n');
@@ -49,25 +49,25 @@ fn write(document: &Document, at: usize, level: usize, out: &mut String) {
     out.push_str(&name);
     for (prefix, namespace) in &element.declared {
         let prefix = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
-        out.push_str(&format!(" {prefix}=\"{}\"", attribute(namespace)));
+        out.push_str(&format!(" {prefix}=\"{}\"", escape_attribute(namespace)));
     }
     for (name, value) in &element.attributes {
-        out.push_str(&format!(" {}=\"{}\"", name.written(), attribute(value)));
+        out.push_str(&format!(" {}=\"{}\"", name.written(), escape_attribute(value)));
     }
     if element.children.is_empty() {
         out.push_str("/>");
         return;
     }
     out.push('>');
-    let mut is_behind_text = false;
+    let mut follows_text = false;
     for child in &element.children {
         match child {
             Child::Text(text) => {
-                content(text, out);
-                is_behind_text = true;
+                write_content(text, out);
+                follows_text = true;
             }
             Child::Element(child) => {
-                if !std::mem::take(&mut is_behind_text) {
+                if !std::mem::take(&mut follows_text) {
                     out.push('\n');
                     out.extend(std::iter::repeat_n("   ", level + 1));
                 }
@@ -75,14 +75,14 @@ fn write(document: &Document, at: usize, level: usize, out: &mut String) {
             }
         }
     }
-    if !is_behind_text {
+    if !follows_text {
         out.push('\n');
         out.extend(std::iter::repeat_n("   ", level));
     }
     out.push_str(&format!("</{name}>"));
 }
 
-fn content(text: &str, out: &mut String) {
+fn write_content(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
             '<' => out.push_str("&lt;"),
@@ -93,7 +93,7 @@ fn content(text: &str, out: &mut String) {
     }
 }
 
-fn attribute(text: &str) -> String {
+fn escape_attribute(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
