@@ -7,7 +7,7 @@ mod primary;
 use std::sync::Arc;
 
 use super::diagnostic::{syntax, unsupported};
-use super::lexer::Word;
+use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
 use crate::plain::Binary;
@@ -62,7 +62,7 @@ impl Parser<'_> {
         }
         let left = self.conditional()?;
         let at = self.place();
-        let Word::Sign(sign) = *self.peek() else { return Ok(left) };
+        let TokenKind::Symbol(sign) = *self.peek() else { return Ok(left) };
         if sign == "?=" {
             self.advance();
             let otherwise = Kind::Elvis(Box::new(left.clone()), Box::new(self.expression()?));
@@ -117,7 +117,7 @@ impl Parser<'_> {
         let groovy = self.groovy();
         let plain = |precedence, binary| (precedence, Found::Operator(Operator::Plain(binary)), 1);
         let found = match self.peek() {
-            Word::Sign(sign) => match *sign {
+            TokenKind::Symbol(sign) => match *sign {
                 "||" => (OR, Found::Or, 1),
                 "&&" => (AND, Found::And, 1),
                 "|" => plain(BIT_OR, Binary::BitOr),
@@ -135,7 +135,7 @@ impl Parser<'_> {
                 "<" => plain(RELATION, Binary::Less),
                 ">" => {
                     let glued = |by: usize| {
-                        matches!(self.ahead(by), Word::Sign(">"))
+                        matches!(self.ahead(by), TokenKind::Symbol(">"))
                             && self.tokens.get(self.at + by).is_some_and(|token| token.is_adjacent)
                     };
                     match (glued(1), glued(2)) {
@@ -154,10 +154,10 @@ impl Parser<'_> {
                 "%" => plain(PRODUCT, Binary::Remainder),
                 "**" => (POWER, Found::Operator(Operator::Power), 1),
                 "!" if groovy
-                    && matches!(self.ahead(1), Word::Name(name) if matches!(&**name, "in" | "instanceof")) =>
+                    && matches!(self.ahead(1), TokenKind::Name(name) if matches!(&**name, "in" | "instanceof")) =>
                 {
                     match self.ahead(1) {
-                        Word::Name(name) if &**name == "in" => {
+                        TokenKind::Name(name) if &**name == "in" => {
                             (RELATION, Found::Operator(Operator::NotIn), 2)
                         }
                         _ => (RELATION, Found::InstanceOf(true), 2),
@@ -165,7 +165,7 @@ impl Parser<'_> {
                 }
                 _ => return Ok(None),
             },
-            Word::Name(name) => match &**name {
+            TokenKind::Name(name) => match &**name {
                 "instanceof" => (RELATION, Found::InstanceOf(false), 1),
                 "in" if groovy => (RELATION, Found::Operator(Operator::In), 1),
                 "as" if groovy => (RELATION, Found::As, 1),
@@ -174,7 +174,10 @@ impl Parser<'_> {
             _ => return Ok(None),
         };
         // In Groovy, a line that begins with + or - is a statement of its own.
-        if groovy && self.token().after_newline && matches!(self.peek(), Word::Sign("+" | "-" | "**" | "!")) {
+        if groovy
+            && self.token().after_newline
+            && matches!(self.peek(), TokenKind::Symbol("+" | "-" | "**" | "!"))
+        {
             return Ok(None);
         }
         Ok(Some(found))
@@ -268,7 +271,7 @@ impl Parser<'_> {
         match self.optional_type() {
             Some(found) => Ok(found),
             None => match self.peek() {
-                Word::Name(name) => self.refuse(format!("the class `{name}`")),
+                TokenKind::Name(name) => self.refuse(format!("the class `{name}`")),
                 _ => Err(self.unexpected("a type")),
             },
         }
@@ -283,7 +286,7 @@ impl Parser<'_> {
 
     fn unary_within(&mut self) -> Result<Expr, ScriptError> {
         let at = self.place();
-        let Word::Sign(sign) = *self.peek() else { return self.postfix() };
+        let TokenKind::Symbol(sign) = *self.peek() else { return self.postfix() };
         match sign {
             "!" => {
                 self.advance();
@@ -291,7 +294,7 @@ impl Parser<'_> {
             }
             "-" | "+" => {
                 self.advance();
-                let literal = matches!(self.peek(), Word::Literal(_)) && self.token().is_adjacent;
+                let literal = matches!(self.peek(), TokenKind::Literal(_)) && self.token().is_adjacent;
                 let operand = self.unary()?;
                 if let (true, "-", Kind::Literal(value)) = (literal, sign, &operand.kind)
                     && let Some(value) = negated(value)
@@ -331,21 +334,21 @@ impl Parser<'_> {
         let start = self.at;
         let at = self.place();
         self.advance();
-        let primitive = matches!(self.peek(), Word::Name(name) if matches!(&**name, "int" | "long" | "double" | "float" | "boolean" | "char" | "byte" | "short"));
+        let primitive = matches!(self.peek(), TokenKind::Name(name) if matches!(&**name, "int" | "long" | "double" | "float" | "boolean" | "char" | "byte" | "short"));
         if let Some(target) = self.optional_type()
             && self.is(")")
             && target.base != Base::Void
         {
             self.advance();
             let begins = match self.peek() {
-                Word::Name(name) => !self.is_operator(name),
-                Word::Literal(_) | Word::Join(_) => true,
-                Word::Sign(sign) => {
+                TokenKind::Name(name) => !self.is_operator(name),
+                TokenKind::Literal(_) | TokenKind::Join(_) => true,
+                TokenKind::Symbol(sign) => {
                     matches!(*sign, "(" | "!" | "~")
                         || (matches!(*sign, "[") && self.groovy())
                         || (primitive && matches!(*sign, "-" | "+"))
                 }
-                Word::End => false,
+                TokenKind::End => false,
             };
             if begins && !(self.groovy() && self.token().after_newline) {
                 let operand = self.unary()?;
@@ -366,7 +369,7 @@ impl Parser<'_> {
                 return self.refuse(format!("more than {links_max} calls and properties in a chain"));
             }
             let at = self.place();
-            let Word::Sign(sign) = *self.peek() else { break };
+            let TokenKind::Symbol(sign) = *self.peek() else { break };
             let fresh = self.token().after_newline && self.groovy();
             match sign {
                 "." | "?." | "*." => {
@@ -376,9 +379,9 @@ impl Parser<'_> {
                         self.advance();
                     }
                     let name = match self.peek().clone() {
-                        Word::Name(name) => name,
-                        Word::Literal(Value::Text(name)) if self.groovy() => name,
-                        Word::Join(_) if sign != "*." && !is_direct => {
+                        TokenKind::Name(name) => name,
+                        TokenKind::Literal(Value::Text(name)) if self.groovy() => name,
+                        TokenKind::Join(_) if sign != "*." && !is_direct => {
                             let name = Box::new(self.primary()?);
                             let calls = self.is("(") && !self.token().after_newline;
                             let items = if calls { Some(self.arguments()?) } else { None };
@@ -414,7 +417,7 @@ impl Parser<'_> {
                 }
                 "?" if self.groovy()
                     && self.token().is_adjacent
-                    && matches!(self.ahead(1), Word::Sign("["))
+                    && matches!(self.ahead(1), TokenKind::Symbol("["))
                     && self.tokens[self.at + 1].is_adjacent =>
                 {
                     self.advance();
@@ -476,7 +479,8 @@ impl Parser<'_> {
             while !self.accept(")") {
                 let spread = self.groovy() && self.accept("*");
                 if self.groovy()
-                    && let (Word::Name(name), Word::Sign(":")) = (self.peek().clone(), self.ahead(1))
+                    && let (TokenKind::Name(name), TokenKind::Symbol(":")) =
+                        (self.peek().clone(), self.ahead(1))
                 {
                     let key = self.text_literal(&name, self.place() as u32);
                     self.advance();
@@ -524,7 +528,7 @@ impl Parser<'_> {
         }
         let mut body = Vec::new();
         self.closure_depth += 1;
-        while !self.is("}") && !matches!(self.peek(), Word::End) {
+        while !self.is("}") && !matches!(self.peek(), TokenKind::End) {
             self.statement_into(&mut body)?;
         }
         self.closure_depth -= 1;
@@ -536,11 +540,13 @@ impl Parser<'_> {
     fn arrow_follows(&self) -> bool {
         let mut depth = 0_i32;
         for token in &self.tokens[self.at..] {
-            match &token.word {
-                Word::Sign("->") if depth == 0 => return true,
-                Word::Sign("(" | "[") => depth += 1,
-                Word::Sign(")" | "]") if depth > 0 => depth -= 1,
-                Word::Name(_) | Word::Literal(_) | Word::Sign("," | "=" | "." | "<" | ">" | "?" | "...") => {}
+            match &token.kind {
+                TokenKind::Symbol("->") if depth == 0 => return true,
+                TokenKind::Symbol("(" | "[") => depth += 1,
+                TokenKind::Symbol(")" | "]") if depth > 0 => depth -= 1,
+                TokenKind::Name(_)
+                | TokenKind::Literal(_)
+                | TokenKind::Symbol("," | "=" | "." | "<" | ">" | "?" | "...") => {}
                 _ => return false,
             }
         }

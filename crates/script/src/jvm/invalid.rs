@@ -3,7 +3,7 @@
 //! The grammar of Groovy is larger than the part of it that the parser reads: an error of the parser alone proves nothing.
 //! What proves it is an unclosed bracket, quote or comment, and two words that can never follow each other.
 
-use super::lexer::{self, Token, Word};
+use super::lexer::{self, Token, TokenKind};
 use crate::language::Language;
 
 /// Operators that need an operand on their right, and that are nothing else.
@@ -37,8 +37,8 @@ pub(super) fn is_certain(text: &str, language: Language) -> bool {
 
 /// Whether a bracket is not closed.
 fn has_open_bracket(tokens: &[Token]) -> bool {
-    let signs = tokens.iter().filter_map(|token| match token.word {
-        Word::Sign(sign) => Some(sign),
+    let signs = tokens.iter().filter_map(|token| match token.kind {
+        TokenKind::Symbol(sign) => Some(sign),
         _ => None,
     });
     let depth = signs.fold(0_i64, |depth, sign| match sign {
@@ -50,14 +50,14 @@ fn has_open_bracket(tokens: &[Token]) -> bool {
 }
 
 fn is_impossible(first: &Token, second: &Token) -> bool {
-    match (&first.word, &second.word) {
-        (Word::Sign(operator), Word::Sign(end)) => {
+    match (&first.kind, &second.kind) {
+        (TokenKind::Symbol(operator), TokenKind::Symbol(end)) => {
             NEEDS_OPERAND.contains(operator) && ENDS.contains(end)
                 || NEEDS_LEFT.contains(operator) && NEEDS_LEFT.contains(end)
                 || matches!(*operator, "(" | "[" | ",") && NEEDS_LEFT.contains(end)
         }
-        (Word::Sign(operator), Word::End) => NEEDS_OPERAND.contains(operator),
-        (Word::Name(word), Word::Sign(sign)) => {
+        (TokenKind::Symbol(operator), TokenKind::End) => NEEDS_OPERAND.contains(operator),
+        (TokenKind::Name(word), TokenKind::Symbol(sign)) => {
             // As a key or a member such a word is a name.
             matches!(&**word, "if" | "while" | "switch")
                 && !matches!(*sign, "(" | ":" | ")" | "," | ";" | "." | "=")

@@ -17,20 +17,20 @@ pub(super) enum Piece {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Word {
+pub(super) enum TokenKind {
     /// An identifier or a keyword.
     Name(Arc<str>),
     Literal(Value),
     /// A string with embedded code (Groovy's `GString`).
     Join(Vec<Piece>),
     /// An operator, bracket or separator.
-    Sign(&'static str),
+    Symbol(&'static str),
     End,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Token {
-    pub word: Word,
+    pub kind: TokenKind,
     pub at: usize,
     /// Whether a line ends before the token, outside of parentheses and square brackets.
     pub after_newline: bool,
@@ -39,7 +39,7 @@ pub(super) struct Token {
 }
 
 /// Longest first, so that the first match is the right one.
-const SIGNS: &[&str] = &[
+const SYMBOLS: &[&str] = &[
     "...", "<=>", "?=", "==~", "===", "!==", "**=", "<<=", "..<", "?.", "?:", "*.", ".&", "::", "->", "=~",
     "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<",
     "**", "..", "(", ")", "[", "]", "{", "}", ";", ",", ".", "=", "<", ">", "!", "~", "?", ":", "+", "-",
@@ -47,7 +47,7 @@ const SIGNS: &[&str] = &[
 ];
 
 /// Operators of Groovy that BeanShell does not have.
-const GROOVY_SIGNS: &[&str] =
+const GROOVY_SYMBOLS: &[&str] =
     &["<=>", "?=", "==~", "===", "!==", "**=", "..<", "?.", "?:", "*.", ".&", "->", "=~", "**", "..", "::"];
 
 struct Lexer<'t> {
@@ -85,14 +85,14 @@ pub(super) fn identifiers(text: &str, language: Language) -> Identifiers {
     while let Some((from, to)) = ranges.pop() {
         // The script has been scanned successfully before, so that an error is not expected here.
         for token in scan(text, from, to, language).unwrap_or_default() {
-            match token.word {
-                Word::Name(name) => found.add(&name),
-                Word::Literal(Value::Text(literal)) => found.add_literal(&literal),
-                Word::Join(pieces) => ranges.extend(pieces.iter().filter_map(|piece| match piece {
+            match token.kind {
+                TokenKind::Name(name) => found.add(&name),
+                TokenKind::Literal(Value::Text(literal)) => found.add_literal(&literal),
+                TokenKind::Join(pieces) => ranges.extend(pieces.iter().filter_map(|piece| match piece {
                     Piece::Text(_) => None,
                     Piece::Code(from, to) => Some((*from, *to)),
                 })),
-                Word::Literal(_) | Word::Sign(_) | Word::End => {}
+                TokenKind::Literal(_) | TokenKind::Symbol(_) | TokenKind::End => {}
             }
         }
     }
@@ -116,10 +116,10 @@ impl Lexer<'_> {
         self.language == Language::Groovy
     }
 
-    fn push(&mut self, word: Word, at: usize, blank: bool) {
+    fn push(&mut self, kind: TokenKind, at: usize, blank: bool) {
         let inside = matches!(self.brackets.last(), Some(b'(' | b'['));
         let after_newline = std::mem::take(&mut self.after_newline) && !inside;
-        self.tokens.push(Token { word, at, after_newline, is_adjacent: !blank });
+        self.tokens.push(Token { kind, at, after_newline, is_adjacent: !blank });
     }
 
     fn run(&mut self) -> Result<(), ScriptError> {
@@ -129,7 +129,7 @@ impl Lexer<'_> {
             let blank = self.at > before;
             let at = self.at;
             let Some(c) = self.rest().chars().next() else {
-                self.push(Word::End, at, true);
+                self.push(TokenKind::End, at, true);
                 return Ok(());
             };
             let digit_follows = self.rest()[c.len_utf8()..].starts_with(|c: char| c.is_ascii_digit());
@@ -138,7 +138,7 @@ impl Lexer<'_> {
             } else if starts_name(c) && !(c == '$' && self.rest().starts_with("$/") && self.groovy()) {
                 let len = self.rest().find(|c| !continues_name(c)).unwrap_or(self.rest().len());
                 self.at += len;
-                self.push(Word::Name(Arc::from(&self.text[at..self.at])), at, blank);
+                self.push(TokenKind::Name(Arc::from(&self.text[at..self.at])), at, blank);
             } else if c == '"' || c == '\'' {
                 self.quoted(c, blank)?;
             } else if c == '/' && self.groovy() && !self.follows_value() {
@@ -146,20 +146,20 @@ impl Lexer<'_> {
             } else if c == '$' && self.groovy() {
                 self.dollar_slashy(blank)?;
             } else {
-                self.sign(blank)?;
+                self.symbol(blank)?;
             }
         }
     }
 
     /// Whether the previous token ends a value: then a slash divides and a point selects a member.
     fn follows_value(&self) -> bool {
-        match self.tokens.last().map(|token| &token.word) {
-            Some(Word::Name(name)) => !matches!(
+        match self.tokens.last().map(|token| &token.kind) {
+            Some(TokenKind::Name(name)) => !matches!(
                 &**name,
                 "return" | "in" | "case" | "assert" | "else" | "throw" | "println" | "print"
             ),
-            Some(Word::Literal(_) | Word::Join(_)) => true,
-            Some(Word::Sign(sign)) => matches!(*sign, ")" | "]" | "}"),
+            Some(TokenKind::Literal(_) | TokenKind::Join(_)) => true,
+            Some(TokenKind::Symbol(symbol)) => matches!(*symbol, ")" | "]" | "}"),
             _ => false,
         }
     }
@@ -189,32 +189,32 @@ impl Lexer<'_> {
         }
     }
 
-    fn sign(&mut self, blank: bool) -> Result<(), ScriptError> {
+    fn symbol(&mut self, blank: bool) -> Result<(), ScriptError> {
         let at = self.at;
         let groovy = self.groovy();
-        let found = SIGNS
+        let found = SYMBOLS
             .iter()
-            .find(|sign| self.rest().starts_with(**sign) && (groovy || !GROOVY_SIGNS.contains(sign)));
-        let Some(sign) = found else {
+            .find(|symbol| self.rest().starts_with(**symbol) && (groovy || !GROOVY_SYMBOLS.contains(symbol)));
+        let Some(symbol) = found else {
             return Err(syntax(self.text, at, "unexpected character"));
         };
-        let open = match *sign {
+        let open = match *symbol {
             ")" => b'(',
             "]" => b'[',
             "}" => b'{',
             _ => 0,
         };
         if open != 0 && self.brackets.last() != Some(&open) {
-            return Err(syntax(self.text, at, format!("`{sign}` has no matching opening bracket")));
+            return Err(syntax(self.text, at, format!("`{symbol}` has no matching opening bracket")));
         }
-        self.push(Word::Sign(sign), at, blank);
+        self.push(TokenKind::Symbol(symbol), at, blank);
         if open != 0 {
             self.brackets.pop();
         }
-        if matches!(*sign, "(" | "[" | "{") {
-            self.brackets.push(sign.as_bytes()[0]);
+        if matches!(*symbol, "(" | "[" | "{") {
+            self.brackets.push(symbol.as_bytes()[0]);
         }
-        self.at += sign.len();
+        self.at += symbol.len();
         Ok(())
     }
 
@@ -239,7 +239,7 @@ impl Lexer<'_> {
                 _ => Value::Long(value as i64),
             };
             self.at = at + 2 + len;
-            self.push(Word::Literal(value), at, blank);
+            self.push(TokenKind::Literal(value), at, blank);
             return Ok(());
         }
         let digits = |from: usize| {
@@ -287,7 +287,7 @@ impl Lexer<'_> {
         if self.rest().starts_with(starts_name) {
             return Err(syntax(self.text, self.at, "a name directly after a number"));
         }
-        self.push(Word::Literal(value), at, blank);
+        self.push(TokenKind::Literal(value), at, blank);
         Ok(())
     }
 
@@ -341,21 +341,21 @@ impl Lexer<'_> {
                 }
             }
         }
-        let word = if !pieces.is_empty() {
+        let kind = if !pieces.is_empty() {
             pieces.push(Piece::Text(current));
-            Word::Join(pieces)
+            TokenKind::Join(pieces)
         } else if !groovy && quote == '\'' {
             let mut units = current.encode_utf16();
             match (units.next(), units.next()) {
-                (Some(unit), None) => Word::Literal(Value::Character(unit)),
+                (Some(unit), None) => TokenKind::Literal(Value::Character(unit)),
                 _ => return Err(syntax(self.text, at, "a char in single quotes must be one character")),
             }
         } else if !groovy {
-            Word::Literal(Value::Text(literals::interned(&current)))
+            TokenKind::Literal(Value::Text(literals::interned(&current)))
         } else {
-            Word::Literal(Value::Text(current.into()))
+            TokenKind::Literal(Value::Text(current.into()))
         };
-        self.push(word, at, blank);
+        self.push(kind, at, blank);
         Ok(())
     }
 
@@ -496,13 +496,13 @@ impl Lexer<'_> {
                 self.at += c.len_utf8();
             }
         }
-        let word = if pieces.is_empty() {
-            Word::Literal(Value::Text(current.into()))
+        let kind = if pieces.is_empty() {
+            TokenKind::Literal(Value::Text(current.into()))
         } else {
             pieces.push(Piece::Text(current));
-            Word::Join(pieces)
+            TokenKind::Join(pieces)
         };
-        self.push(word, at, blank);
+        self.push(kind, at, blank);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::classes::Class;
 use super::diagnostic::{Warning, syntax, unsupported};
-use super::lexer::{Token, Word, scan};
+use super::lexer::{Token, TokenKind, scan};
 use super::library::sampler;
 use super::tree::{Base, Expr, Kind, Name, Stmt, Tree, Type};
 use super::{known, library, stack};
@@ -114,7 +114,7 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
     parser.find_declared();
     parser.find_classes()?;
     let mut statements = Vec::new();
-    while !matches!(parser.peek(), Word::End) {
+    while !matches!(parser.peek(), TokenKind::End) {
         parser.statement_into(&mut statements)?;
     }
     parser.check_duplicates(&statements)?;
@@ -134,8 +134,12 @@ impl Parser<'_> {
     /// comment, and the last statement needs its own.
     fn check_end(&self) -> Result<(), ScriptError> {
         let last = self.text.rsplit('\n').next().unwrap_or("");
-        let closed =
-            self.tokens.iter().rev().nth(1).is_none_or(|token| matches!(token.word, Word::Sign(";" | "}")));
+        let closed = self
+            .tokens
+            .iter()
+            .rev()
+            .nth(1)
+            .is_none_or(|token| matches!(token.kind, TokenKind::Symbol(";" | "}")));
         let last_at = self.tokens.iter().rev().nth(1).map_or(0, |token| token.at);
         let comment = last.find("//").is_some_and(|at| self.text.len() - last.len() + at > last_at);
         if !self.groovy() && !closed && comment && !self.text[last_at..].contains('\n') {
@@ -191,13 +195,13 @@ impl Parser<'_> {
     /// Collects the names that may be declared or assigned in the script, and are therefore not unknown classes.
     fn find_declared(&mut self) {
         for pair in self.tokens.windows(2) {
-            if let (Word::Name(name), Word::Sign("=" | ":" | ";" | "," | ")" | "->")) =
-                (&pair[0].word, &pair[1].word)
+            if let (TokenKind::Name(name), TokenKind::Symbol("=" | ":" | ";" | "," | ")" | "->")) =
+                (&pair[0].kind, &pair[1].kind)
             {
                 self.declared.insert(name.clone());
             }
-            if let (Word::Name(name), Word::Sign("=" | "->" | "+=" | "-=" | "<<=")) =
-                (&pair[0].word, &pair[1].word)
+            if let (TokenKind::Name(name), TokenKind::Symbol("=" | "->" | "+=" | "-=" | "<<=")) =
+                (&pair[0].kind, &pair[1].kind)
             {
                 *self.assigned.entry(name.clone()).or_default() += 1;
             }
@@ -210,12 +214,12 @@ impl Parser<'_> {
 
     // Tokens.
 
-    pub(super) fn peek(&self) -> &Word {
-        &self.tokens[self.at].word
+    pub(super) fn peek(&self) -> &TokenKind {
+        &self.tokens[self.at].kind
     }
 
-    pub(super) fn ahead(&self, by: usize) -> &Word {
-        &self.tokens[(self.at + by).min(self.tokens.len() - 1)].word
+    pub(super) fn ahead(&self, by: usize) -> &TokenKind {
+        &self.tokens[(self.at + by).min(self.tokens.len() - 1)].kind
     }
 
     pub(super) fn token(&self) -> &Token {
@@ -232,16 +236,16 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn is(&self, sign: &str) -> bool {
-        matches!(self.peek(), Word::Sign(found) if *found == sign)
+    pub(super) fn is(&self, symbol: &str) -> bool {
+        matches!(self.peek(), TokenKind::Symbol(found) if *found == symbol)
     }
 
     pub(super) fn is_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Word::Name(found) if **found == *word)
+        matches!(self.peek(), TokenKind::Name(found) if **found == *word)
     }
 
-    pub(super) fn accept(&mut self, sign: &str) -> bool {
-        let found = self.is(sign);
+    pub(super) fn accept(&mut self, symbol: &str) -> bool {
+        let found = self.is(symbol);
         if found {
             self.advance();
         }
@@ -256,16 +260,16 @@ impl Parser<'_> {
         found
     }
 
-    pub(super) fn expect(&mut self, sign: &str) -> Result<(), ScriptError> {
-        if self.accept(sign) { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+    pub(super) fn expect(&mut self, symbol: &str) -> Result<(), ScriptError> {
+        if self.accept(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}`"))) }
     }
 
     pub(super) fn unexpected(&self, wanted: &str) -> ScriptError {
         let found = match self.peek() {
-            Word::Name(name) => format!("`{name}`"),
-            Word::Literal(_) | Word::Join(_) => "a literal".to_owned(),
-            Word::Sign(sign) => format!("`{sign}`"),
-            Word::End => "the end".to_owned(),
+            TokenKind::Name(name) => format!("`{name}`"),
+            TokenKind::Literal(_) | TokenKind::Join(_) => "a literal".to_owned(),
+            TokenKind::Symbol(symbol) => format!("`{symbol}`"),
+            TokenKind::End => "the end".to_owned(),
         };
         syntax(self.text, self.place(), format!("expected {wanted}, found {found}"))
     }
@@ -276,7 +280,7 @@ impl Parser<'_> {
 
     pub(super) fn any_name(&mut self) -> Result<Arc<str>, ScriptError> {
         match self.peek() {
-            Word::Name(name) => {
+            TokenKind::Name(name) => {
                 let name = name.clone();
                 self.advance();
                 Ok(name)
@@ -326,7 +330,7 @@ impl Parser<'_> {
         let outer = std::mem::replace(&mut self.tokens, tokens);
         let at = std::mem::replace(&mut self.at, 0);
         let expr = parse(self);
-        let end = expr.is_err() || matches!(self.peek(), Word::End);
+        let end = expr.is_err() || matches!(self.peek(), TokenKind::End);
         let failed = if end { None } else { Some(self.unexpected("the end of the code in the string")) };
         self.tokens = outer;
         self.at = at;
@@ -357,19 +361,19 @@ impl Parser<'_> {
     }
 
     fn parse_type(&mut self) -> Option<Type> {
-        let Word::Name(first) = self.peek().clone() else { return None };
+        let TokenKind::Name(first) = self.peek().clone() else { return None };
         self.advance();
         let mut name = first.to_string();
-        while self.is(".") && matches!(self.ahead(1), Word::Name(_)) {
+        while self.is(".") && matches!(self.ahead(1), TokenKind::Name(_)) {
             self.advance();
-            let Word::Name(part) = self.peek().clone() else { return None };
+            let TokenKind::Name(part) = self.peek().clone() else { return None };
             name.push('.');
             name.push_str(&part);
             self.advance();
         }
         let (base, boxed) = match name.as_str() {
             "def" | "var" if self.groovy() => (Base::Any, true),
-            "var" if matches!(self.peek(), Word::Name(_)) => (Base::Any, true),
+            "var" if matches!(self.peek(), TokenKind::Name(_)) => (Base::Any, true),
             "int" => (Base::Int, false),
             "long" => (Base::Long, false),
             "short" => (Base::Short, false),
@@ -401,7 +405,7 @@ impl Parser<'_> {
             return None;
         }
         let mut arrays = 0_u8;
-        while self.is("[") && matches!(self.ahead(1), Word::Sign("]")) {
+        while self.is("[") && matches!(self.ahead(1), TokenKind::Symbol("]")) {
             self.advance();
             self.advance();
             arrays = arrays.checked_add(1)?;
@@ -424,12 +428,14 @@ impl Parser<'_> {
 
     /// BeanShell has no generics: JMeter's parser fails on a declaration with type arguments.
     pub(super) fn refuse_generics(&mut self) -> Result<(), ScriptError> {
-        if self.groovy() || !matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Sign("<"))) {
+        if self.groovy()
+            || !matches!((self.peek(), self.ahead(1)), (TokenKind::Name(_), TokenKind::Symbol("<")))
+        {
             return Ok(());
         }
         let start = self.at;
         self.advance();
-        let is_declaration = self.skip_generics() && matches!(self.peek(), Word::Name(_));
+        let is_declaration = self.skip_generics() && matches!(self.peek(), TokenKind::Name(_));
         self.at = start;
         if is_declaration {
             self.advance();
@@ -454,9 +460,9 @@ impl Parser<'_> {
         let mut depth = 0_i32;
         loop {
             match self.peek() {
-                Word::Sign("<") => depth += 1,
-                Word::Sign(">") => depth -= 1,
-                Word::Name(_) | Word::Sign("," | "." | "?" | "[" | "]") => {}
+                TokenKind::Symbol("<") => depth += 1,
+                TokenKind::Symbol(">") => depth -= 1,
+                TokenKind::Name(_) | TokenKind::Symbol("," | "." | "?" | "[" | "]") => {}
                 _ => {
                     self.at = start;
                     return false;
@@ -547,17 +553,17 @@ impl Parser<'_> {
     pub(super) fn note_sampler(&mut self) {
         let is_of_any_sampler = matches!(
             (self.ahead(1), self.ahead(2)),
-            (Word::Sign("." | "?."), Word::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
+            (TokenKind::Symbol("." | "?."), TokenKind::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
         );
         self.opens_request |= !is_of_any_sampler;
     }
 
     /// Records how the script uses the result of `ctx.getCurrentSampler()`; the current token is the method's name.
     pub(super) fn note_sampler_after_call(&mut self) {
-        let next = if matches!(self.ahead(1), Word::Sign("(")) { 3 } else { 1 };
+        let next = if matches!(self.ahead(1), TokenKind::Symbol("(")) { 3 } else { 1 };
         let is_of_any_sampler = matches!(
             (self.ahead(next), self.ahead(next + 1)),
-            (Word::Sign("." | "?."), Word::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
+            (TokenKind::Symbol("." | "?."), TokenKind::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
         );
         self.opens_request |= !is_of_any_sampler;
     }
@@ -573,6 +579,6 @@ impl Parser<'_> {
 }
 
 /// Whether a token is `in`.
-pub(super) fn is_in(word: &Word) -> bool {
-    matches!(word, Word::Name(name) if &**name == "in")
+pub(super) fn is_in(word: &TokenKind) -> bool {
+    matches!(word, TokenKind::Name(name) if &**name == "in")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::classes::Class;
 use super::super::diagnostic::unsupported;
-use super::super::lexer::Word;
+use super::super::lexer::TokenKind;
 use super::super::parser::Parser;
 use super::super::tree::{Expr, Function, Item, Kind, Parameter, Stmt, Type};
 use super::super::{functional, known};
@@ -16,13 +16,13 @@ impl Parser<'_> {
     pub(super) fn lambda(&mut self) -> Result<Option<Expr>, ScriptError> {
         let at = self.place();
         let parameters = match (self.peek(), self.ahead(1)) {
-            (Word::Name(name), Word::Sign("->")) => {
+            (TokenKind::Name(name), TokenKind::Symbol("->")) => {
                 let name = name.clone();
                 self.advance();
                 let name = self.id(&name);
                 vec![Parameter { name, declared: Type::ANY, default: None, is_rest: false }]
             }
-            (Word::Sign("("), _) if self.arrow_behind_parentheses() => {
+            (TokenKind::Symbol("("), _) if self.arrow_behind_parentheses() => {
                 self.advance();
                 let parameters = self.parameters(")")?;
                 self.expect(")")?;
@@ -46,19 +46,19 @@ impl Parser<'_> {
     fn arrow_behind_parentheses(&self) -> bool {
         let mut depth = 0_i32;
         for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
-            match &token.word {
-                Word::Sign("(") => depth += 1,
-                Word::Sign(")") => {
+            match &token.kind {
+                TokenKind::Symbol("(") => depth += 1,
+                TokenKind::Symbol(")") => {
                     depth -= 1;
                     if depth == 0 {
                         return matches!(
-                            self.tokens.get(at + 1).map(|next| &next.word),
-                            Some(Word::Sign("->"))
+                            self.tokens.get(at + 1).map(|next| &next.kind),
+                            Some(TokenKind::Symbol("->"))
                         );
                     }
                 }
-                Word::Name(_) | Word::Literal(_) => {}
-                Word::Sign("," | "=" | "." | "<" | ">" | "?" | "[" | "]" | "..." | "-") => {}
+                TokenKind::Name(_) | TokenKind::Literal(_) => {}
+                TokenKind::Symbol("," | "=" | "." | "<" | ">" | "?" | "[" | "]" | "..." | "-") => {}
                 _ => return false,
             }
         }
@@ -109,7 +109,8 @@ impl Parser<'_> {
 
     /// `new Runnable() { … }`, at the parenthesis; `None`: no body follows.
     pub(super) fn without_name(&mut self, class: Class, at: usize) -> Result<Option<Expr>, ScriptError> {
-        let has_body = matches!((self.ahead(1), self.ahead(2)), (Word::Sign(")"), Word::Sign("{")));
+        let has_body =
+            matches!((self.ahead(1), self.ahead(2)), (TokenKind::Symbol(")"), TokenKind::Symbol("{")));
         let is_interface = class.is_own() || functional::is_interface(class.name());
         if !has_body || !is_interface {
             return Ok(None);
@@ -128,7 +129,7 @@ impl Parser<'_> {
             }
             self.skip_modifiers();
             let result = self.optional_type();
-            let (Some(result), Word::Name(name), Word::Sign("(")) =
+            let (Some(result), TokenKind::Name(name), TokenKind::Symbol("(")) =
                 (result, self.peek().clone(), self.ahead(1))
             else {
                 return self.refuse("a class without a name that has more than one method");

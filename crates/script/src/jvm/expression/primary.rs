@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::classes::Class;
 use super::super::diagnostic::{syntax, unsupported};
-use super::super::lexer::{Piece, Word};
+use super::super::lexer::{Piece, TokenKind};
 use super::super::parser::Parser;
 use super::super::tree::{Base, Expr, Item, Kind, Operator};
 use super::super::{known, supported};
@@ -15,11 +15,11 @@ impl Parser<'_> {
     pub(super) fn primary(&mut self) -> Result<Expr, ScriptError> {
         let at = self.place();
         match self.peek().clone() {
-            Word::Literal(value) => {
+            TokenKind::Literal(value) => {
                 self.advance();
                 Ok(make(at, Kind::Literal(value)))
             }
-            Word::Join(pieces) => {
+            TokenKind::Join(pieces) => {
                 self.advance();
                 let mut parts = Vec::new();
                 let mut is_lazy = false;
@@ -47,16 +47,16 @@ impl Parser<'_> {
                 }
                 Ok(make(at, if is_lazy { Kind::LazyJoin(parts) } else { Kind::Join(parts) }))
             }
-            Word::Sign("(") => {
+            TokenKind::Symbol("(") => {
                 self.advance();
                 let expr = self.expression()?;
                 self.expect(")")?;
                 // In parentheses a name is a value and no place, but that makes no difference.
                 Ok(expr)
             }
-            Word::Sign("[") if self.groovy() => self.list_or_map(),
-            Word::Sign("{") if self.groovy() => self.closure(),
-            Word::Name(name) => self.name(&name),
+            TokenKind::Symbol("[") if self.groovy() => self.list_or_map(),
+            TokenKind::Symbol("{") if self.groovy() => self.closure(),
+            TokenKind::Name(name) => self.name(&name),
             _ => Err(self.unexpected("an expression")),
         }
     }
@@ -83,7 +83,7 @@ impl Parser<'_> {
             }
             let key_at = self.place() as u32;
             let named = match (self.peek().clone(), self.ahead(1)) {
-                (Word::Name(name), Word::Sign(":")) => Some(name),
+                (TokenKind::Name(name), TokenKind::Symbol(":")) => Some(name),
                 _ => None,
             };
             if let Some(name) = named {
@@ -141,13 +141,15 @@ impl Parser<'_> {
             }
             "super" if self.in_class.is_some() => self.super_call().map(Some),
             "this" | "super" => {
-                if matches!(self.ahead(1), Word::Sign(".")) && matches!(self.ahead(3), Word::Sign("(")) {
+                if matches!(self.ahead(1), TokenKind::Symbol("."))
+                    && matches!(self.ahead(3), TokenKind::Symbol("("))
+                {
                     self.advance();
                     self.advance();
-                    let Word::Name(method) = self.peek().clone() else { return self.refuse("`this`") };
+                    let TokenKind::Name(method) = self.peek().clone() else { return self.refuse("`this`") };
                     return self.name(&method).map(Some);
                 }
-                if &**name == "this" && self.groovy() && matches!(self.ahead(1), Word::Sign(")")) {
+                if &**name == "this" && self.groovy() && matches!(self.ahead(1), TokenKind::Symbol(")")) {
                     // `synchronized (this)`
                     self.advance();
                     return Ok(Some(make(at, Kind::Literal(Value::Null))));
@@ -157,8 +159,8 @@ impl Parser<'_> {
             "def" | "class" | "import" | "return" | "if" | "else" | "for" | "while" | "switch" | "case"
             | "try" | "catch" => Err(self.unexpected("an expression")),
             "bsh" if !self.groovy() => {
-                if matches!(self.ahead(1), Word::Sign("."))
-                    && matches!(self.ahead(2), Word::Name(name) if &**name == "args")
+                if matches!(self.ahead(1), TokenKind::Symbol("."))
+                    && matches!(self.ahead(2), TokenKind::Name(name) if &**name == "args")
                 {
                     self.advance();
                     self.advance();
@@ -182,15 +184,15 @@ impl Parser<'_> {
         }
         // A qualified class: `java.util.UUID`.
         if matches!(&**name, "java" | "javax" | "groovy" | "org" | "com" | "net" | "io")
-            && matches!(self.ahead(1), Word::Sign("."))
+            && matches!(self.ahead(1), TokenKind::Symbol("."))
             && !self.uses.assigns(name)
         {
             return self.qualified();
         }
-        let calls = matches!(self.ahead(1), Word::Sign("("))
+        let calls = matches!(self.ahead(1), TokenKind::Symbol("("))
             && !(self.groovy() && self.tokens[self.at + 1].after_newline);
         let braces = self.groovy()
-            && matches!(self.ahead(1), Word::Sign("{"))
+            && matches!(self.ahead(1), TokenKind::Symbol("{"))
             && !self.tokens[self.at + 1].after_newline;
         if braces && self.uses.makes_builder(name) {
             return self.refuse(format!("a builder's call with a closure (`{name} {{ … }}`)"));
@@ -236,7 +238,8 @@ impl Parser<'_> {
                 None if Class::exists(name) => {
                     return Err(syntax(self.text, at, format!("the class `{name}` is not imported")));
                 }
-                None if (!self.declared.contains(name) || matches!(self.ahead(1), Word::Sign(".")))
+                None if (!self.declared.contains(name)
+                    || matches!(self.ahead(1), TokenKind::Symbol(".")))
                     && !self.is_unknown_class(name, at) =>
                 {
                     return self.refuse(format!("the class or object `{name}`"));
@@ -284,7 +287,7 @@ impl Parser<'_> {
             return Err(unsupported(self.text, at, format!("`new {name}`")));
         };
         if !self.groovy()
-            && self.tokens[start..self.at].iter().any(|token| matches!(token.word, Word::Sign("<")))
+            && self.tokens[start..self.at].iter().any(|token| matches!(token.kind, TokenKind::Symbol("<")))
         {
             self.at = start + 1;
             return Err(self.unexpected("`(`"));

@@ -72,10 +72,10 @@ impl Parser<'_> {
     fn assignment(&mut self) -> Result<Expr, ScriptError> {
         let left = self.conditional()?;
         let at = self.place();
-        let TokenKind::Sign(sign) = self.peek() else {
+        let TokenKind::Symbol(symbol) = self.peek() else {
             return Ok(left);
         };
-        let operator = match *sign {
+        let operator = match *symbol {
             "=" => None,
             "+=" => Some(Operator::Plain(Binary::Add)),
             "-=" => Some(Operator::Plain(Binary::Subtract)),
@@ -83,7 +83,7 @@ impl Parser<'_> {
             "/=" => Some(Operator::Plain(Binary::Divide)),
             "%=" => Some(Operator::Plain(Binary::Remainder)),
             "&=" | "|=" | "^=" => {
-                return Err(self.unsupported_here(format!("`{sign}`")));
+                return Err(self.unsupported_here(format!("`{symbol}`")));
             }
             _ => return Ok(left),
         };
@@ -129,7 +129,7 @@ impl Parser<'_> {
     fn operator(&self) -> Option<(u8, Infix)> {
         use Infix::Binary as B;
         let found = match self.peek() {
-            TokenKind::Sign(sign) => match *sign {
+            TokenKind::Symbol(symbol) => match *symbol {
                 "||" => (OR, Infix::Or),
                 "&&" => (AND, Infix::And),
                 "|" => (BIT_OR, B(Binary::BitOr)),
@@ -238,10 +238,10 @@ impl Parser<'_> {
     fn unary_inner(&mut self) -> Result<Expr, ScriptError> {
         let at = self.place();
         let operator = match self.peek() {
-            TokenKind::Sign("!") => Some(Unary::Not),
-            TokenKind::Sign("-") => Some(Unary::Minus),
-            TokenKind::Sign("+") if self.dialect != Dialect::Jexl2 => Some(Unary::Plus),
-            TokenKind::Sign("~") => Some(Unary::Complement),
+            TokenKind::Symbol("!") => Some(Unary::Not),
+            TokenKind::Symbol("-") => Some(Unary::Minus),
+            TokenKind::Symbol("+") if self.dialect != Dialect::Jexl2 => Some(Unary::Plus),
+            TokenKind::Symbol("~") => Some(Unary::Complement),
             TokenKind::Name(word) => match &**word {
                 "not" => Some(Unary::Not),
                 "empty" => Some(Unary::Empty),
@@ -253,7 +253,7 @@ impl Parser<'_> {
         let Some(operator) = operator else { return self.postfix() };
         self.advance();
         let measures = matches!(operator, Unary::Empty | Unary::Size);
-        if self.dialect == Dialect::Jexl2 && measures && !self.is_sign("(") {
+        if self.dialect == Dialect::Jexl2 && measures && !self.is_symbol("(") {
             return Err(self.unsupported_here("`empty` or `size` without parentheses"));
         }
         let operand = match self.dialect {

@@ -94,20 +94,20 @@ impl Parser<'_> {
         matches!(self.peek(), TokenKind::End)
     }
 
-    pub fn is_sign(&self, sign: &str) -> bool {
-        matches!(self.peek(), TokenKind::Sign(found) if *found == sign)
+    pub fn is_symbol(&self, symbol: &str) -> bool {
+        matches!(self.peek(), TokenKind::Symbol(found) if *found == symbol)
     }
 
-    pub fn sign_at(&self, ahead: usize, sign: &str) -> bool {
-        matches!(self.peek_at(ahead), TokenKind::Sign(found) if *found == sign)
+    pub fn symbol_at(&self, ahead: usize, symbol: &str) -> bool {
+        matches!(self.peek_at(ahead), TokenKind::Symbol(found) if *found == symbol)
     }
 
     pub fn is_word(&self, word: &str) -> bool {
         matches!(self.peek(), TokenKind::Name(found) if **found == *word)
     }
 
-    pub fn accept(&mut self, sign: &str) -> bool {
-        let found = self.is_sign(sign);
+    pub fn accept(&mut self, symbol: &str) -> bool {
+        let found = self.is_symbol(symbol);
         if found {
             self.advance();
         }
@@ -122,8 +122,8 @@ impl Parser<'_> {
         found
     }
 
-    pub fn expect(&mut self, sign: &str) -> Result<(), ScriptError> {
-        if self.accept(sign) { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+    pub fn expect(&mut self, symbol: &str) -> Result<(), ScriptError> {
+        if self.accept(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}`"))) }
     }
 
     pub fn unexpected(&self, expected: &str) -> ScriptError {
@@ -133,7 +133,7 @@ impl Parser<'_> {
     fn describe(&self) -> String {
         match self.peek() {
             TokenKind::End => "the end".into(),
-            TokenKind::Sign(sign) => format!("`{sign}`"),
+            TokenKind::Symbol(symbol) => format!("`{symbol}`"),
             TokenKind::Name(name) => format!("`{name}`"),
             TokenKind::Literal(value) => format!("the value `{}`", value.to_java_string()),
         }
@@ -164,7 +164,7 @@ impl Parser<'_> {
         if self.accept(";") {
             return Ok(Stmt::Empty);
         }
-        if self.is_sign("{") {
+        if self.is_symbol("{") {
             if self.looks_like_map() {
                 return Err(self.unsupported_here("a map or a set"));
             }
@@ -199,10 +199,10 @@ impl Parser<'_> {
 
     fn looks_like_map(&self) -> bool {
         // `{}`, `{:}`, `{1, 2}` and `{'a': 1}` are values; anything else is a block.
-        self.sign_at(1, ":")
-            || self.sign_at(1, "}")
+        self.symbol_at(1, ":")
+            || self.symbol_at(1, "}")
             || matches!(self.peek_at(1), TokenKind::Literal(_))
-                && (self.sign_at(2, ":") || self.sign_at(2, ","))
+                && (self.symbol_at(2, ":") || self.symbol_at(2, ","))
     }
 
     fn declaration(&mut self) -> Result<Stmt, ScriptError> {
@@ -210,7 +210,7 @@ impl Parser<'_> {
             return Err(self.unexpected("a name"));
         };
         self.advance();
-        if self.is_sign("(") {
+        if self.is_symbol("(") {
             return Err(self.unsupported_here("a function defined in the script"));
         }
         // The name is not yet in scope in its own initializer.
@@ -227,7 +227,7 @@ impl Parser<'_> {
     }
 
     fn end_of_statement(&mut self) -> Result<(), ScriptError> {
-        if self.accept(";") || self.is_sign("}") || self.is_end() || self.keyword_ahead() {
+        if self.accept(";") || self.is_symbol("}") || self.is_end() || self.keyword_ahead() {
             Ok(())
         } else {
             Err(self.unexpected("the end of the statement"))
@@ -243,7 +243,7 @@ impl Parser<'_> {
         self.expect("{")?;
         self.scopes.push(HashMap::new());
         let mut statements = Vec::new();
-        while !self.is_sign("}") {
+        while !self.is_symbol("}") {
             if self.is_end() {
                 return Err(self.unexpected("`}`"));
             }
@@ -256,7 +256,7 @@ impl Parser<'_> {
 
     fn body(&mut self) -> Result<Stmt, ScriptError> {
         self.enter()?;
-        let body = if self.is_sign("{") { self.block() } else { self.statement() };
+        let body = if self.is_symbol("{") { self.block() } else { self.statement() };
         self.depth -= 1;
         body
     }
@@ -303,7 +303,7 @@ impl Parser<'_> {
         let TokenKind::Name(name) = self.peek().clone() else {
             return Err(self.unexpected("`name :`"));
         };
-        if !self.sign_at(1, ":") {
+        if !self.symbol_at(1, ":") {
             return Err(self.unexpected("`name :`"));
         }
         self.advance();
@@ -316,7 +316,7 @@ impl Parser<'_> {
 
     fn return_statement(&mut self) -> Result<Stmt, ScriptError> {
         self.advance();
-        if self.is_end() || self.is_sign(";") || self.is_sign("}") {
+        if self.is_end() || self.is_symbol(";") || self.is_symbol("}") {
             return Err(self.unexpected("an expression"));
         }
         let value = self.expression()?;

@@ -32,11 +32,11 @@ impl Parser<'_> {
             if self.depth + chain > super::parser::DEPTH_MAX {
                 return Err(self.unsupported_here("such a long chain of calls"));
             }
-            if self.is_sign(".") || self.is_sign("?.") {
-                let safe = self.is_sign("?.");
+            if self.is_symbol(".") || self.is_symbol("?.") {
+                let safe = self.is_symbol("?.");
                 self.advance();
                 base = self.member(base, at, safe)?;
-            } else if self.is_sign("[") && !self.tokens[self.at].after_newline {
+            } else if self.is_symbol("[") && !self.tokens[self.at].after_newline {
                 self.advance();
                 if self.dialect == Dialect::Jexl2 {
                     return Err(self.unsupported_here("an index"));
@@ -44,7 +44,7 @@ impl Parser<'_> {
                 let index = self.expression()?;
                 self.expect("]")?;
                 base = Base::Value(self.indexed(base, index, at)?);
-            } else if self.is_sign("(") && !self.tokens[self.at].after_newline {
+            } else if self.is_symbol("(") && !self.tokens[self.at].after_newline {
                 return Err(self.unsupported_here("calling a function defined in the script"));
             } else {
                 break;
@@ -76,7 +76,7 @@ impl Parser<'_> {
     }
 
     fn null_comparison_ahead(&self) -> bool {
-        (self.is_sign("==") || self.is_sign("!="))
+        (self.is_symbol("==") || self.is_symbol("!="))
             && matches!(self.peek_at(1), TokenKind::Name(word) if **word == *"null")
     }
 
@@ -87,16 +87,16 @@ impl Parser<'_> {
                 self.advance();
                 Ok(Base::Value(make(at, Kind::Literal(value))))
             }
-            TokenKind::Sign("(") => {
+            TokenKind::Symbol("(") => {
                 self.advance();
                 let inner = self.expression()?;
                 self.expect(")")?;
                 Ok(Base::Value(inner))
             }
-            TokenKind::Sign("[") => self.list(at).map(Base::Value),
-            TokenKind::Sign("{") => Err(self.unsupported_here("a map, a set or a closure")),
-            TokenKind::Sign(sign @ ("`" | "@" | "#" | "~")) => {
-                Err(self.unsupported_here(format!("`{sign}`")))
+            TokenKind::Symbol("[") => self.list(at).map(Base::Value),
+            TokenKind::Symbol("{") => Err(self.unsupported_here("a map, a set or a closure")),
+            TokenKind::Symbol(symbol @ ("`" | "@" | "#" | "~")) => {
+                Err(self.unsupported_here(format!("`{symbol}`")))
             }
             TokenKind::Name(name) => self.name(&name, at),
             _ => Err(self.unexpected("an expression")),
@@ -141,10 +141,10 @@ impl Parser<'_> {
         if matches!(&**name, "function" if self.dialect == Dialect::Jexl3) {
             return Err(self.unsupported_here("a function defined in the script"));
         }
-        if self.sign_at(1, "(") {
+        if self.symbol_at(1, "(") {
             return Err(self.unsupported_here(format!("the function `{name}`")));
         }
-        if self.sign_at(1, "->") {
+        if self.symbol_at(1, "->") {
             return Err(self.unsupported_here("a function defined in the script"));
         }
         self.advance();
@@ -161,12 +161,12 @@ impl Parser<'_> {
     fn list(&mut self, at: usize) -> Result<Expr, ScriptError> {
         self.expect("[")?;
         let mut items = Vec::new();
-        if self.is_sign(":") {
+        if self.is_symbol(":") {
             return Err(self.unsupported_here("a map"));
         }
-        while !self.is_sign("]") {
+        while !self.is_symbol("]") {
             items.push(self.expression()?);
-            if self.is_sign(":") {
+            if self.is_symbol(":") {
                 return Err(self.unsupported_here("a map"));
             }
             if !self.accept(",") {
@@ -180,7 +180,7 @@ impl Parser<'_> {
     fn arguments(&mut self) -> Result<Vec<Expr>, ScriptError> {
         self.expect("(")?;
         let mut arguments = Vec::new();
-        if !self.is_sign(")") {
+        if !self.is_symbol(")") {
             loop {
                 arguments.push(self.expression()?);
                 if !self.accept(",") {
@@ -207,11 +207,11 @@ impl Parser<'_> {
         let name = match self.peek().clone() {
             TokenKind::Name(name) => name,
             // `vars.'my name'`
-            TokenKind::Literal(Value::Text(name)) if !self.sign_at(1, "(") => name,
+            TokenKind::Literal(Value::Text(name)) if !self.symbol_at(1, "(") => name,
             _ => return Err(self.unexpected("a name")),
         };
         self.advance();
-        let is_call = self.is_sign("(") && !self.tokens[self.at].after_newline;
+        let is_call = self.is_symbol("(") && !self.tokens[self.at].after_newline;
         if is_call {
             let arguments = self.arguments()?;
             return self.call(base, &name, arguments, at, safe);

@@ -13,7 +13,7 @@ pub(in crate::jvm) enum TokenKind {
     Literal(Value),
     Name(Arc<str>),
     /// An operator, bracket or separator.
-    Sign(&'static str),
+    Symbol(&'static str),
     End,
 }
 
@@ -26,7 +26,7 @@ pub(in crate::jvm) struct Token {
 }
 
 /// Longest first, so that the first match is the right one.
-const SIGNS: &[&str] = &[
+const SYMBOLS: &[&str] = &[
     "...", "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "=^", "=$", "!^", "!$", "+=", "-=", "*=", "/=",
     "%=", "&=", "|=", "^=", "?:", "??", "?.", "->", "..", "::", "(", ")", "[", "]", "{", "}", ";", ",", ".",
     "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "@", "#", "`", "\\",
@@ -34,8 +34,8 @@ const SIGNS: &[&str] = &[
 
 /// Whether the dialect has the operator. JEXL 2 reads the characters of JEXL 3's additional operators as separate
 /// operators.
-fn sign_exists(sign: &str, dialect: Dialect) -> bool {
-    match sign {
+fn has_symbol(symbol: &str, dialect: Dialect) -> bool {
+    match symbol {
         "=^" | "=$" | "!^" | "!$" | "??" | "?." | ".." | "..." | "->" | "+=" | "-=" | "*=" | "/=" | "%="
         | "&=" | "|=" | "^=" => dialect == Dialect::Jexl3,
         _ => true,
@@ -67,7 +67,7 @@ pub(in crate::jvm) fn identifiers(text: &str, dialect: Dialect) -> Identifiers {
         match token.kind {
             TokenKind::Name(name) => found.add(&name),
             TokenKind::Literal(Value::Text(literal)) => found.add_literal(&literal),
-            TokenKind::Literal(_) | TokenKind::Sign(_) | TokenKind::End => {}
+            TokenKind::Literal(_) | TokenKind::Symbol(_) | TokenKind::End => {}
         }
     }
     found
@@ -107,7 +107,7 @@ impl Scanner<'_> {
             } else if c == '"' || c == '\'' {
                 self.quoted(c)?;
             } else {
-                self.sign()?;
+                self.symbol()?;
             }
         }
     }
@@ -145,34 +145,35 @@ impl Scanner<'_> {
         self.push(TokenKind::Name(name), at);
     }
 
-    fn sign(&mut self) -> Result<(), ScriptError> {
+    fn symbol(&mut self) -> Result<(), ScriptError> {
         let at = self.at;
-        let found =
-            SIGNS.iter().find(|sign| self.rest().starts_with(**sign) && sign_exists(sign, self.dialect));
-        let Some(sign) = found else {
+        let found = SYMBOLS
+            .iter()
+            .find(|symbol| self.rest().starts_with(**symbol) && has_symbol(symbol, self.dialect));
+        let Some(symbol) = found else {
             let c = self.peek().unwrap_or(' ');
             return Err(syntax(self.text, at, format!("unexpected character `{c}`")));
         };
-        match *sign {
+        match *symbol {
             "(" | "[" | "{" => {
-                self.push(TokenKind::Sign(sign), at);
-                self.brackets.push(sign.as_bytes()[0]);
+                self.push(TokenKind::Symbol(symbol), at);
+                self.brackets.push(symbol.as_bytes()[0]);
             }
             ")" | "]" | "}" => {
-                let open = match *sign {
+                let open = match *symbol {
                     ")" => b'(',
                     "]" => b'[',
                     _ => b'{',
                 };
                 if self.brackets.last() != Some(&open) {
-                    return Err(syntax(self.text, at, format!("`{sign}` has no matching opening bracket")));
+                    return Err(syntax(self.text, at, format!("`{symbol}` has no matching opening bracket")));
                 }
-                self.push(TokenKind::Sign(sign), at);
+                self.push(TokenKind::Symbol(symbol), at);
                 self.brackets.pop();
             }
-            _ => self.push(TokenKind::Sign(sign), at),
+            _ => self.push(TokenKind::Symbol(symbol), at),
         }
-        self.at += sign.len();
+        self.at += symbol.len();
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::classes::Class;
 use super::super::diagnostic::unsupported;
 use super::super::functional;
-use super::super::lexer::Word;
+use super::super::lexer::TokenKind;
 use super::super::tree::{Base, Definition, Expr, Field, Function, Item, Kind, Name, Stmt, Type};
 use super::Parser;
 use crate::ScriptError;
@@ -73,17 +73,18 @@ impl Parser<'_> {
     /// Collects the names of the script's classes, which may be used before they are defined.
     pub(super) fn find_classes(&mut self) -> Result<(), ScriptError> {
         for at in 1..self.tokens.len() {
-            let (Word::Name(word), Word::Name(name)) = (&self.tokens[at - 1].word, &self.tokens[at].word)
+            let (TokenKind::Name(word), TokenKind::Name(name)) =
+                (&self.tokens[at - 1].kind, &self.tokens[at].kind)
             else {
                 continue;
             };
             let is_keyword = &**word == "class" || self.groovy() && matches!(&**word, "interface" | "enum");
             let is_definition = is_keyword
                 && matches!(
-                    self.tokens.get(at + 1).map(|token| &token.word),
-                    Some(Word::Sign("{") | Word::Name(_))
+                    self.tokens.get(at + 1).map(|token| &token.kind),
+                    Some(TokenKind::Symbol("{") | TokenKind::Name(_))
                 )
-                && (at < 2 || !matches!(self.tokens[at - 2].word, Word::Sign(".")));
+                && (at < 2 || !matches!(self.tokens[at - 2].kind, TokenKind::Symbol(".")));
             if !is_definition {
                 continue;
             }
@@ -101,14 +102,15 @@ impl Parser<'_> {
             return Ok(());
         }
         for (at, token) in self.tokens.iter().enumerate() {
-            let Word::Name(name) = &token.word else { continue };
+            let TokenKind::Name(name) = &token.kind else { continue };
             let mut letters = name.chars();
             let rest =
                 letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str());
             let accessors =
                 ["get", "set", "is"].map(|start| format!("{start}{}", rest.as_deref().unwrap_or("")));
             self.own_members.extend(accessors);
-            let calls = matches!(self.tokens.get(at + 1).map(|next| &next.word), Some(Word::Sign("(")));
+            let calls =
+                matches!(self.tokens.get(at + 1).map(|next| &next.kind), Some(TokenKind::Symbol("(")));
             if calls && self.uses.body_follows(at + 1) || self.declared.contains(name) {
                 self.own_members.insert(name.to_string());
             }
@@ -140,7 +142,7 @@ impl Parser<'_> {
         let outer_parent = std::mem::replace(&mut self.parent_class, supertypes.parent);
         let constants = if is_enum { self.constants()? } else { Vec::new() };
         while !self.accept("}") {
-            if matches!(self.peek(), Word::End) {
+            if matches!(self.peek(), TokenKind::End) {
                 return Err(self.unexpected("`}`"));
             }
             self.member(&mut members)?;
@@ -257,8 +259,8 @@ impl Parser<'_> {
     /// Parses the constants `A(1), B(2);` at the beginning of an enumeration.
     fn constants(&mut self) -> Result<Vec<(Name, Vec<Item>)>, ScriptError> {
         let mut constants = Vec::new();
-        while let Word::Name(name) = self.peek().clone() {
-            if !matches!(self.ahead(1), Word::Sign("(" | "," | ";" | "}" | "{"))
+        while let TokenKind::Name(name) = self.peek().clone() {
+            if !matches!(self.ahead(1), TokenKind::Symbol("(" | "," | ";" | "}" | "{"))
                 && !self.tokens[self.at + 1].after_newline
             {
                 break;
@@ -293,7 +295,7 @@ impl Parser<'_> {
 
     fn modifiers(&mut self) -> Result<Modifiers, ScriptError> {
         let mut found = Modifiers::default();
-        while let Word::Name(word) = self.peek() {
+        while let TokenKind::Name(word) = self.peek() {
             match &**word {
                 "static" => found.is_static = true,
                 "final" => found.is_final = true,
@@ -327,11 +329,11 @@ impl Parser<'_> {
             return self.refuse("an initializer block");
         }
         if ["class", "interface", "enum"].iter().any(|word| self.is_word(word))
-            && matches!(self.ahead(1), Word::Name(_))
+            && matches!(self.ahead(1), TokenKind::Name(_))
         {
             return self.class_definition();
         }
-        if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1)) {
+        if let (TokenKind::Name(name), TokenKind::Symbol("(")) = (self.peek().clone(), self.ahead(1)) {
             let is_constructor = self.in_class.as_deref() == Some(&*name);
             self.advance();
             let function = self.member_function(name, Type::ANY)?;
@@ -342,12 +344,12 @@ impl Parser<'_> {
             return self.add_method(members, function, modifiers.is_static, at);
         }
         let declared = match self.optional_type() {
-            Some(declared) if matches!(self.peek(), Word::Name(_)) => declared,
+            Some(declared) if matches!(self.peek(), TokenKind::Name(_)) => declared,
             // `final x = 5`
-            _ if modifiers.any && matches!(self.ahead(1), Word::Sign("=")) => Type::ANY,
+            _ if modifiers.any && matches!(self.ahead(1), TokenKind::Symbol("=")) => Type::ANY,
             _ => return self.refuse("this type of a member"),
         };
-        if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1)) {
+        if let (TokenKind::Name(name), TokenKind::Symbol("(")) = (self.peek().clone(), self.ahead(1)) {
             self.advance();
             if !self.uses.body_follows(self.at) {
                 members.without_body.push(name);
@@ -385,7 +387,7 @@ impl Parser<'_> {
             while !self.is(";")
                 && !self.is("}")
                 && !self.token().after_newline
-                && !matches!(self.peek(), Word::End)
+                && !matches!(self.peek(), TokenKind::End)
             {
                 self.advance();
             }

@@ -2,7 +2,7 @@
 
 use super::super::classes::Class;
 use super::super::diagnostic::unsupported;
-use super::super::lexer::Word;
+use super::super::lexer::TokenKind;
 use super::super::{known, library};
 use super::Parser;
 use crate::ScriptError;
@@ -56,7 +56,7 @@ impl Parser<'_> {
                 class.push_str(&part);
             }
             if self.is(".")
-                && matches!(self.ahead(1), Word::Sign("*"))
+                && matches!(self.ahead(1), TokenKind::Symbol("*"))
                 && let Some(part) = member.take()
             {
                 class.push('.');

@@ -1,6 +1,6 @@
 //! Labels, assignments to several variables, and `try` with resources.
 
-use super::super::lexer::Word;
+use super::super::lexer::TokenKind;
 use super::super::tree::{Expr, Item, Kind, Name, Stmt, Type};
 use super::Parser;
 use crate::ScriptError;
@@ -23,7 +23,7 @@ impl Parser<'_> {
         if !self.groovy() {
             return Ok(false);
         }
-        if let (Word::Name(label), Word::Sign(":")) = (self.peek().clone(), self.ahead(1))
+        if let (TokenKind::Name(label), TokenKind::Symbol(":")) = (self.peek().clone(), self.ahead(1))
             && !matches!(&*label, "default" | "case")
         {
             self.advance();
@@ -46,7 +46,7 @@ impl Parser<'_> {
         let from = self.at - 2 * names - 1;
         let mut targets = Vec::new();
         for at in 0..names {
-            if let Word::Name(name) = self.tokens[from + 2 * at].word.clone() {
+            if let TokenKind::Name(name) = self.tokens[from + 2 * at].kind.clone() {
                 targets.push(self.id(&name));
             }
         }
@@ -56,18 +56,37 @@ impl Parser<'_> {
         Ok(true)
     }
 
+    /// Parses `(a, b) = …` of `def (a, b) = …`.
+    pub(super) fn declare_all(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        self.expect("(")?;
+        let mut targets = Vec::new();
+        while !self.accept(")") {
+            let typed = matches!(self.ahead(1), TokenKind::Name(_));
+            let declared = if typed { self.optional_type().unwrap_or(Type::ANY) } else { Type::ANY };
+            let name = self.any_name()?;
+            targets.push((self.id(&name), declared));
+            if !self.accept(",") && !self.is(")") {
+                return Err(self.unexpected("`)`"));
+            }
+        }
+        self.expect("=")?;
+        let value = self.expression()?;
+        out.push(Stmt::DeclareAll(targets, value));
+        self.end_of_statement()
+    }
+
     /// The number of names in `(a, b) =`, if such an assignment begins at the current token.
     fn targets_ahead(&self) -> Option<usize> {
         if !self.is("(") {
             return None;
         }
         for names in 1.. {
-            if !matches!(self.ahead(2 * names - 1), Word::Name(_)) {
+            if !matches!(self.ahead(2 * names - 1), TokenKind::Name(_)) {
                 return None;
             }
             match self.ahead(2 * names) {
-                Word::Sign(",") => {}
-                Word::Sign(")") if matches!(self.ahead(2 * names + 1), Word::Sign("=")) => {
+                TokenKind::Symbol(",") => {}
+                TokenKind::Symbol(")") if matches!(self.ahead(2 * names + 1), TokenKind::Symbol("=")) => {
                     return Some(names);
                 }
                 _ => return None,
@@ -93,7 +112,7 @@ impl Parser<'_> {
         while !self.accept(")") {
             self.skip_modifiers();
             let declared = match (self.peek(), self.ahead(1)) {
-                (Word::Name(_), Word::Sign("=")) => Type::ANY,
+                (TokenKind::Name(_), TokenKind::Symbol("=")) => Type::ANY,
                 _ => match self.optional_type() {
                     Some(declared) => declared,
                     None => return self.refuse("this type of a resource"),

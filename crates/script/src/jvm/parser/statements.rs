@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::classes::Class;
 use super::super::diagnostic::unsupported;
-use super::super::lexer::Word;
+use super::super::lexer::TokenKind;
 use super::super::tree::{Base, Catch, Expr, Function, Item, Kind, Parameter, Stmt, Type};
 use super::labels::close_resources;
 use super::{Parser, is_in};
@@ -12,7 +12,7 @@ use crate::ScriptError;
 
 impl Parser<'_> {
     pub(super) fn end_of_statement(&mut self) -> Result<(), ScriptError> {
-        if self.accept(";") || matches!(self.peek(), Word::End) || self.is("}") {
+        if self.accept(";") || matches!(self.peek(), TokenKind::End) || self.is("}") {
             return Ok(());
         }
         if self.groovy() && (self.token().after_newline || self.is_word("else")) {
@@ -25,7 +25,7 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut statements = Vec::new();
         while !self.accept("}") {
-            if matches!(self.peek(), Word::End) {
+            if matches!(self.peek(), TokenKind::End) {
                 return Err(self.unexpected("`}`"));
             }
             self.statement_into(&mut statements)?;
@@ -72,10 +72,10 @@ impl Parser<'_> {
         if self.label_or_assignments(out)? {
             return Ok(());
         }
-        let Word::Name(word) = self.peek().clone() else {
+        let TokenKind::Name(word) = self.peek().clone() else {
             return self.expression_statement(out);
         };
-        if matches!(self.ahead(1), Word::Sign("." | "=" | "++" | "--"))
+        if matches!(self.ahead(1), TokenKind::Symbol("." | "=" | "++" | "--"))
             && !matches!(&*word, "import" | "package")
         {
             return self.declaration_or_expression(out);
@@ -83,7 +83,10 @@ impl Parser<'_> {
         match &*word {
             "import" => return self.import(),
             "package" => {
-                while !self.accept(";") && !self.token().after_newline && !matches!(self.peek(), Word::End) {
+                while !self.accept(";")
+                    && !self.token().after_newline
+                    && !matches!(self.peek(), TokenKind::End)
+                {
                     self.advance();
                 }
                 return Ok(());
@@ -97,7 +100,7 @@ impl Parser<'_> {
                 let condition = self.expression()?;
                 self.expect(")")?;
                 let then = Box::new(self.statement()?);
-                if self.is(";") && matches!(self.ahead(1), Word::Name(name) if &**name == "else") {
+                if self.is(";") && matches!(self.ahead(1), TokenKind::Name(name) if &**name == "else") {
                     self.advance();
                 }
                 let otherwise =
@@ -145,7 +148,7 @@ impl Parser<'_> {
             }
             "return" => {
                 self.advance();
-                let ends = matches!(self.peek(), Word::End | Word::Sign(";" | "}"))
+                let ends = matches!(self.peek(), TokenKind::End | TokenKind::Symbol(";" | "}"))
                     || (self.groovy() && self.token().after_newline);
                 let value = if ends { None } else { Some(self.expression()?) };
                 out.push(Stmt::Return(value));
@@ -153,7 +156,7 @@ impl Parser<'_> {
             }
             "break" | "continue" => {
                 self.advance();
-                if matches!(self.peek(), Word::Name(_)) && !self.token().after_newline {
+                if matches!(self.peek(), TokenKind::Name(_)) && !self.token().after_newline {
                     return self.labelled_jump(word == "break", out);
                 }
                 out.push(if word == "break" { Stmt::Break } else { Stmt::Continue });
@@ -215,7 +218,7 @@ impl Parser<'_> {
     /// Skips modifiers of a declaration, which have no effect here; returns whether there were any.
     pub(in crate::jvm) fn skip_modifiers(&mut self) -> bool {
         let mut any = false;
-        while matches!(self.peek(), Word::Name(name) if matches!(&**name, "final" | "static" | "public" | "private" | "protected"))
+        while matches!(self.peek(), TokenKind::Name(name) if matches!(&**name, "final" | "static" | "public" | "private" | "protected"))
         {
             self.advance();
             any = true;
@@ -226,18 +229,18 @@ impl Parser<'_> {
     fn declaration_or_expression(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
         let start = self.at;
         let modified = self.skip_modifiers();
-        let defines = |word: &str| self.is_word(word) && matches!(self.ahead(1), Word::Name(_));
+        let defines = |word: &str| self.is_word(word) && matches!(self.ahead(1), TokenKind::Name(_));
         if modified && (defines("class") || self.groovy() && (defines("enum") || defines("interface"))) {
             return self.class_definition();
         }
-        if self.is_word("def") && matches!(self.ahead(1), Word::Sign("(")) {
+        if self.is_word("def") && matches!(self.ahead(1), TokenKind::Symbol("(")) {
             self.advance();
             return self.declare_all(out);
         }
         let type_at = self.at;
         self.refuse_generics()?;
         // A method without a type: `f(a) {` in BeanShell.
-        if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1))
+        if let (TokenKind::Name(name), TokenKind::Symbol("(")) = (self.peek().clone(), self.ahead(1))
             && (!self.groovy() || modified)
             && self.uses.body_follows(self.at + 1)
             && !matches!(&*name, "if" | "while" | "for" | "switch" | "catch" | "synchronized")
@@ -246,16 +249,16 @@ impl Parser<'_> {
             return self.method(name, Type::ANY, out);
         }
         if let Some(declared) = self.optional_type() {
-            if let Word::Name(name) = self.peek().clone()
+            if let TokenKind::Name(name) = self.peek().clone()
                 && !self.token().after_newline
                 && !self.is_operator(&name)
             {
                 match self.ahead(1).clone() {
-                    Word::Sign("(") if self.uses.body_follows(self.at + 1) => {
+                    TokenKind::Symbol("(") if self.uses.body_follows(self.at + 1) => {
                         self.advance();
                         return self.method(name, declared, out);
                     }
-                    Word::Sign("=" | ";" | "," | "}" | "[") | Word::End => {
+                    TokenKind::Symbol("=" | ";" | "," | "}" | "[") | TokenKind::End => {
                         return self.declarations(declared, out);
                     }
                     _ if self.groovy() && self.tokens[self.at + 1].after_newline => {
@@ -264,19 +267,19 @@ impl Parser<'_> {
                     _ => {}
                 }
             }
-        } else if matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Name(name)) if !self.is_operator(name))
-            && (matches!(self.ahead(2), Word::Sign("="))
-                || matches!(self.ahead(2), Word::Sign(";")) && !self.calls_without_parentheses())
+        } else if matches!((self.peek(), self.ahead(1)), (TokenKind::Name(_), TokenKind::Name(name)) if !self.is_operator(name))
+            && (matches!(self.ahead(2), TokenKind::Symbol("="))
+                || matches!(self.ahead(2), TokenKind::Symbol(";")) && !self.calls_without_parentheses())
         {
             self.at = type_at;
-            if let Word::Name(name) = self.peek().clone() {
+            if let TokenKind::Name(name) = self.peek().clone() {
                 return self.refuse(format!("the class `{name}`"));
             }
         }
         if modified {
             // `final x = 5`
             self.at = type_at;
-            if matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Sign("=" | ";"))) {
+            if matches!((self.peek(), self.ahead(1)), (TokenKind::Name(_), TokenKind::Symbol("=" | ";"))) {
                 return self.declarations(Type::ANY, out);
             }
         }
@@ -287,7 +290,9 @@ impl Parser<'_> {
     /// Whether the current token, which is followed by a name, may be a call without parentheses: `name user`. In Groovy it is
     /// one if the first name begins with a lower-case letter.
     fn calls_without_parentheses(&self) -> bool {
-        let Some(Word::Name(first)) = self.tokens.get(self.at).map(|token| &token.word) else { return false };
+        let Some(TokenKind::Name(first)) = self.tokens.get(self.at).map(|token| &token.kind) else {
+            return false;
+        };
         self.groovy() && first.starts_with(|c: char| c.is_ascii_lowercase())
     }
 
@@ -301,7 +306,7 @@ impl Parser<'_> {
         let parameters = self.parameters(")")?;
         self.expect(")")?;
         if self.accept_word("throws") {
-            while !self.is("{") && !matches!(self.peek(), Word::End) {
+            while !self.is("{") && !matches!(self.peek(), TokenKind::End) {
                 self.advance();
             }
         }
@@ -315,7 +320,8 @@ impl Parser<'_> {
         let mut parameters = Vec::new();
         while !self.is(end) {
             self.skip_modifiers();
-            let typed = matches!(self.ahead(1), Word::Name(_) | Word::Sign("<" | "." | "[" | "..."));
+            let typed =
+                matches!(self.ahead(1), TokenKind::Name(_) | TokenKind::Symbol("<" | "." | "[" | "..."));
             let declared = if typed {
                 match self.optional_type() {
                     Some(declared) => declared,
@@ -348,7 +354,7 @@ impl Parser<'_> {
             self.declared.insert(name.clone());
             let name = self.id(&name);
             let mut declared = declared;
-            while self.is("[") && matches!(self.ahead(1), Word::Sign("]")) {
+            while self.is("[") && matches!(self.ahead(1), TokenKind::Symbol("]")) {
                 self.advance();
                 self.advance();
                 declared.arrays = self.add_dimension(declared.arrays)?;
@@ -411,35 +417,17 @@ impl Parser<'_> {
         Ok(Expr { at, kind: Kind::Array(inner, items) })
     }
 
-    fn declare_all(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
-        self.expect("(")?;
-        let mut targets = Vec::new();
-        while !self.accept(")") {
-            let typed = matches!(self.ahead(1), Word::Name(_));
-            let declared = if typed { self.optional_type().unwrap_or(Type::ANY) } else { Type::ANY };
-            let name = self.any_name()?;
-            targets.push((self.id(&name), declared));
-            if !self.accept(",") && !self.is(")") {
-                return Err(self.unexpected("`)`"));
-            }
-        }
-        self.expect("=")?;
-        let value = self.expression()?;
-        out.push(Stmt::DeclareAll(targets, value));
-        self.end_of_statement()
-    }
-
     fn for_loop(&mut self) -> Result<Stmt, ScriptError> {
         self.advance();
         self.expect("(")?;
         let (start, groovy) = (self.at, self.groovy());
         self.skip_modifiers();
-        let separates = |word: &Word| matches!(word, Word::Sign(":")) || groovy && is_in(word);
+        let separates = |word: &TokenKind| matches!(word, TokenKind::Symbol(":")) || groovy && is_in(word);
         let declared = match (self.peek(), self.ahead(1)) {
-            (Word::Name(_), next) if separates(next) => Some(Type::ANY),
+            (TokenKind::Name(_), next) if separates(next) => Some(Type::ANY),
             _ => self.optional_type(),
         };
-        if let (Some(declared), Word::Name(name)) = (declared, self.peek().clone())
+        if let (Some(declared), TokenKind::Name(name)) = (declared, self.peek().clone())
             && separates(self.ahead(1))
         {
             self.advance();
@@ -455,7 +443,7 @@ impl Parser<'_> {
         let mut first = Vec::new();
         if !self.accept(";") {
             self.declaration_or_expression(&mut first)?;
-            while !matches!(self.tokens[self.at - 1].word, Word::Sign(";")) {
+            while !matches!(self.tokens[self.at - 1].kind, TokenKind::Symbol(";")) {
                 if !self.accept(",") {
                     return Err(self.unexpected("`;`"));
                 }
@@ -493,7 +481,7 @@ impl Parser<'_> {
             self.expect(":")?;
             let mut body = Vec::new();
             while !self.is("}") && !self.is_word("case") && !self.is_word("default") {
-                if matches!(self.peek(), Word::End) {
+                if matches!(self.peek(), TokenKind::End) {
                     return Err(self.unexpected("`}`"));
                 }
                 self.statement_into(&mut body)?;
@@ -512,7 +500,7 @@ impl Parser<'_> {
             self.expect("(")?;
             self.skip_modifiers();
             let mut classes = Vec::new();
-            if !matches!(self.ahead(1), Word::Sign(")")) {
+            if !matches!(self.ahead(1), TokenKind::Symbol(")")) {
                 loop {
                     let at = self.place();
                     match self.optional_type() {
@@ -558,10 +546,10 @@ impl Parser<'_> {
     /// Parses the arguments of a call without parentheses: Groovy's `println x` and `log.info "x"`.
     fn command(&mut self, expr: Expr) -> Result<Expr, ScriptError> {
         let begins = match self.peek() {
-            Word::Name(name) => {
+            TokenKind::Name(name) => {
                 !matches!(&**name, "else" | "while" | "catch" | "finally" | "in" | "as" | "instanceof")
             }
-            Word::Literal(_) | Word::Join(_) => true,
+            TokenKind::Literal(_) | TokenKind::Join(_) => true,
             _ => false,
         };
         if self.token().after_newline || !begins {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::super::lexer::{Token, Word};
+use super::super::lexer::{Token, TokenKind};
 
 /// How the whole script uses its names.
 #[derive(Default)]
@@ -22,18 +22,18 @@ impl Uses {
     pub(super) fn from_tokens(tokens: &[Token]) -> Self {
         let mut uses = Self { with_body: with_body(tokens), ..Self::default() };
         for (at, pair) in tokens.windows(2).enumerate() {
-            let Word::Name(name) = &pair[0].word else { continue };
-            match &pair[1].word {
-                Word::Sign("=") => {
+            let TokenKind::Name(name) = &pair[0].kind else { continue };
+            match &pair[1].kind {
+                TokenKind::Symbol("=") => {
                     uses.assigned.insert(name.clone());
                     if makes_builder(&tokens[at + 2..]) {
                         uses.builders.insert(name.clone());
                     }
                 }
-                Word::Sign("->") => {
+                TokenKind::Symbol("->") => {
                     uses.assigned.insert(name.clone());
                 }
-                Word::Sign("(") if uses.with_body.contains(&(at + 1)) => {
+                TokenKind::Symbol("(") if uses.with_body.contains(&(at + 1)) => {
                     uses.methods.insert(name.clone());
                 }
                 _ => {}
@@ -65,8 +65,8 @@ impl Uses {
 
 fn makes_builder(value: &[Token]) -> bool {
     match value {
-        [new, class, ..] => match (&new.word, &class.word) {
-            (Word::Name(new), Word::Name(class)) => {
+        [new, class, ..] => match (&new.kind, &class.kind) {
+            (TokenKind::Name(new), TokenKind::Name(class)) => {
                 &**new == "new"
                     && class.ends_with("Builder")
                     && !matches!(&**class, "StringBuilder" | "JsonBuilder")
@@ -78,17 +78,19 @@ fn makes_builder(value: &[Token]) -> bool {
 }
 
 fn with_body(tokens: &[Token]) -> HashSet<usize> {
-    let last_brace = tokens.iter().rposition(|token| matches!(token.word, Word::Sign("{")));
+    let last_brace = tokens.iter().rposition(|token| matches!(token.kind, TokenKind::Symbol("{")));
     let mut open = Vec::new();
     let mut found = HashSet::new();
     for (at, token) in tokens.iter().enumerate() {
-        match &token.word {
-            Word::Sign("(") => open.push(at),
-            Word::Sign(")") => {
+        match &token.kind {
+            TokenKind::Symbol("(") => open.push(at),
+            TokenKind::Symbol(")") => {
                 let Some(start) = open.pop() else { continue };
-                let has_body = match tokens.get(at + 1).map(|next| &next.word) {
-                    Some(Word::Sign("{")) => true,
-                    Some(Word::Name(name)) => &**name == "throws" && last_brace.is_some_and(|last| last > at),
+                let has_body = match tokens.get(at + 1).map(|next| &next.kind) {
+                    Some(TokenKind::Symbol("{")) => true,
+                    Some(TokenKind::Name(name)) => {
+                        &**name == "throws" && last_brace.is_some_and(|last| last > at)
+                    }
                     _ => false,
                 };
                 if has_body {
