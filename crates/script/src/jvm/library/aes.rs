@@ -66,7 +66,7 @@ impl Key {
         }
         let round = |words: &[[u8; 4]]| {
             let mut key = [0; 16];
-            key.iter_mut().zip(words.iter().flatten()).for_each(|(byte, of)| *byte = *of);
+            key.iter_mut().zip(words.iter().flatten()).for_each(|(byte, source)| *byte = *source);
             key
         };
         Some(Key(schedule.chunks_exact(4).map(round).collect()))

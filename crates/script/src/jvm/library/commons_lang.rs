@@ -127,13 +127,13 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
             return Ok(V::text(first.map_or(String::new(), |own| own.trim().to_owned())));
         }
         ("indexOf" | "lastIndexOf" | "ordinalIndexOf", [_, _, ..]) => {
-            let (Some(own), Some(of)) = (first, second) else { return Ok(V::int(-1)) };
-            return Ok(position(method, &own, &of, count(2)));
+            let (Some(own), Some(other)) = (first, second) else { return Ok(V::int(-1)) };
+            return Ok(position(method, &own, &other, count(2)));
         }
         _ => {}
     }
     let Some(own) = first else { return Ok(V::NULL) };
-    let of = second.as_deref();
+    let other = second.as_deref();
     Ok(match (method, arguments.len()) {
         ("abbreviate", 2) => {
             let (all, width) = (units(&own), usize::try_from(count(1).ok_or_else(wrong)?).unwrap_or(0));
@@ -179,21 +179,23 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
             );
             let (from, to) = (from.min(to), from.max(to));
             let mut made = all[..from].to_vec();
-            made.extend(units(of.unwrap_or("")));
+            made.extend(units(other.unwrap_or("")));
             made.extend(&all[to..]);
             of_units(&made)
         }
         ("replace" | "replaceOnce", 3) => {
-            let (Some(of), Some(with)) = (of, text(&arguments[2])) else { return Ok(V::text(own)) };
-            if of.is_empty() {
+            let (Some(other), Some(with)) = (other, text(&arguments[2])) else { return Ok(V::text(own)) };
+            if other.is_empty() {
                 return Ok(V::text(own));
             }
-            let made = if method == "replace" { own.replace(of, &with) } else { own.replacen(of, &with, 1) };
+            let made =
+                if method == "replace" { own.replace(other, &with) } else { own.replacen(other, &with, 1) };
             machine.spend_text(made.len())?;
             V::text(made)
         }
         ("substringsBetween", 3) => {
-            let (Some(open), Some(close)) = (of.filter(|open| !open.is_empty()), text(&arguments[2])) else {
+            let (Some(open), Some(close)) = (other.filter(|open| !open.is_empty()), text(&arguments[2]))
+            else {
                 return Ok(V::NULL);
             };
             let mut found = Vec::new();
@@ -207,16 +209,16 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
             if found.is_empty() { V::NULL } else { V::array(found, super::super::tree::Base::Text) }
         }
         ("getLevenshteinDistance", 2) => {
-            let (a, b) = (units(&own), units(of.unwrap_or("")));
+            let (a, b) = (units(&own), units(other.unwrap_or("")));
             machine.spend(a.len().saturating_mul(b.len()))?;
             V::int(distance(&a, &b))
         }
         ("difference", 2) => {
-            let (a, b) = (units(&own), units(of.unwrap_or("")));
+            let (a, b) = (units(&own), units(other.unwrap_or("")));
             let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
             of_units(&b[same..])
         }
-        (_, 1 | 2) => return changed(machine, method, &own, of),
+        (_, 1 | 2) => return change_text(machine, method, &own, other),
         _ => return Err(wrong()),
     })
 }
@@ -225,12 +227,12 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
 fn tests(method: &str, arguments: &[V], first: Option<&str>, second: Option<&str>) -> Option<V> {
     let all = |fits: fn(char) -> bool| first.is_some_and(|own| !own.is_empty() && own.chars().all(fits));
     let both = |fits: fn(&str, &str) -> bool| match (first, second) {
-        (Some(own), Some(of)) => fits(own, of),
+        (Some(own), Some(other)) => fits(own, other),
         (None, None) => method != "containsIgnoreCase" && method != "containsAny",
         _ => false,
     };
     let items = || match arguments {
-        [one] if one.items().is_some() => one.items().unwrap_or_default(),
+        [only] if only.items().is_some() => only.items().unwrap_or_default(),
         many => many.to_vec(),
     };
     let blank = |value: &V| value.as_text().is_none_or(|text| text.trim().is_empty());
@@ -241,15 +243,17 @@ fn tests(method: &str, arguments: &[V], first: Option<&str>, second: Option<&str
         ("isAlphaSpace", 1) => first.is_some_and(|own| own.chars().all(|c| c.is_alphabetic() || c == ' ')),
         ("isAllUpperCase", 1) => all(char::is_uppercase),
         ("isAllLowerCase", 1) => all(char::is_lowercase),
-        ("containsIgnoreCase", 2) => both(|own, of| own.to_lowercase().contains(&of.to_lowercase())),
-        ("startsWith", 2) => both(|own, of| own.starts_with(of)),
-        ("endsWith", 2) => both(|own, of| own.ends_with(of)),
-        ("startsWithIgnoreCase", 2) => both(|own, of| own.to_lowercase().starts_with(&of.to_lowercase())),
-        ("endsWithIgnoreCase", 2) => both(|own, of| own.to_lowercase().ends_with(&of.to_lowercase())),
-        ("containsAny", 2) => both(|own, of| own.contains(|c| of.contains(c))),
+        ("containsIgnoreCase", 2) => both(|own, other| own.to_lowercase().contains(&other.to_lowercase())),
+        ("startsWith", 2) => both(|own, other| own.starts_with(other)),
+        ("endsWith", 2) => both(|own, other| own.ends_with(other)),
+        ("startsWithIgnoreCase", 2) => {
+            both(|own, other| own.to_lowercase().starts_with(&other.to_lowercase()))
+        }
+        ("endsWithIgnoreCase", 2) => both(|own, other| own.to_lowercase().ends_with(&other.to_lowercase())),
+        ("containsAny", 2) => both(|own, other| own.contains(|c| other.contains(c))),
         ("equalsAny", 2..) => {
             let others = match &arguments[1..] {
-                [one] if one.items().is_some() => one.items().unwrap_or_default(),
+                [only] if only.items().is_some() => only.items().unwrap_or_default(),
                 many => many.to_vec(),
             };
             others.iter().any(|other| other.equals(&arguments[0]))
@@ -263,13 +267,13 @@ fn tests(method: &str, arguments: &[V], first: Option<&str>, second: Option<&str
 }
 
 /// The index of a string in another, or −1.
-fn position(method: &str, own: &str, of: &str, from: Option<i64>) -> V {
+fn position(method: &str, own: &str, other: &str, from: Option<i64>) -> V {
     if method != "ordinalIndexOf" {
-        return text_units::position(own, of, from, method == "lastIndexOf");
+        return text_units::position(own, other, from, method == "lastIndexOf");
     }
-    let (own, of) = (units(own), units(of));
-    let fits = |at: &usize| own.get(*at..*at + of.len()) == Some(&of[..]);
-    let mut places = (0..=own.len().saturating_sub(of.len())).filter(fits);
+    let (own, other) = (units(own), units(other));
+    let fits = |at: &usize| own.get(*at..*at + other.len()) == Some(&other[..]);
+    let mut places = (0..=own.len().saturating_sub(other.len())).filter(fits);
     let number = usize::try_from(from.unwrap_or(0) - 1).ok();
     V::int(number.and_then(|number| places.nth(number)).map_or(-1, |at| at as i64))
 }
@@ -290,12 +294,12 @@ fn distance(a: &[u16], b: &[u16]) -> i64 {
 }
 
 /// Methods that take a string and optionally another string.
-fn changed(machine: &mut Machine<'_>, method: &str, own: &str, of: Option<&str>) -> Outcome {
+fn change_text(machine: &mut Machine<'_>, method: &str, own: &str, other: Option<&str>) -> Outcome {
     let split = |text: &str, by: &dyn Fn(char) -> bool| {
         let parts = text.split(by).filter(|part| !part.is_empty());
         V::array(parts.map(V::text).collect(), super::super::tree::Base::Text)
     };
-    Ok(match (method, of) {
+    Ok(match (method, other) {
         ("chomp", None) => {
             V::text(own.strip_suffix("\r\n").or_else(|| own.strip_suffix(['\n', '\r'])).unwrap_or(own))
         }
@@ -308,15 +312,15 @@ fn changed(machine: &mut Machine<'_>, method: &str, own: &str, of: Option<&str>)
         ("normalizeSpace", None) => V::text(own.split_whitespace().collect::<Vec<_>>().join(" ")),
         ("trimToNull", None) => V::text_or_null(Some(own.trim().to_owned()).filter(|own| !own.is_empty())),
         ("strip", None) => V::text(own.trim()),
-        ("strip", Some(of)) => V::text(own.trim_matches(|c| of.contains(c))),
-        ("stripStart", of) => {
-            V::text(own.trim_start_matches(|c: char| of.map_or(c.is_whitespace(), |of| of.contains(c))))
-        }
-        ("stripEnd", of) => {
-            V::text(own.trim_end_matches(|c: char| of.map_or(c.is_whitespace(), |of| of.contains(c))))
-        }
-        ("removeStart", of) => V::text(of.and_then(|of| own.strip_prefix(of)).unwrap_or(own)),
-        ("removeEnd", of) => V::text(of.and_then(|of| own.strip_suffix(of)).unwrap_or(own)),
+        ("strip", Some(other)) => V::text(own.trim_matches(|c| other.contains(c))),
+        ("stripStart", other) => V::text(
+            own.trim_start_matches(|c: char| other.map_or(c.is_whitespace(), |other| other.contains(c))),
+        ),
+        ("stripEnd", other) => V::text(
+            own.trim_end_matches(|c: char| other.map_or(c.is_whitespace(), |other| other.contains(c))),
+        ),
+        ("removeStart", other) => V::text(other.and_then(|other| own.strip_prefix(other)).unwrap_or(own)),
+        ("removeEnd", other) => V::text(other.and_then(|other| own.strip_suffix(other)).unwrap_or(own)),
         ("remove", of) => V::text(of.map_or_else(|| own.to_owned(), |of| own.replace(of, ""))),
         ("wrap", of) => V::text(of.map_or_else(|| own.to_owned(), |of| format!("{of}{own}{of}"))),
         ("swapCase", None) => {
@@ -327,9 +331,9 @@ fn changed(machine: &mut Machine<'_>, method: &str, own: &str, of: Option<&str>)
         }
         ("uncapitalize", None) => return machine.invoke(&V::text(own), method, Vec::new()),
         ("split", None) => split(own, &char::is_whitespace),
-        ("split", Some(of)) => split(own, &|c| of.contains(c)),
-        ("splitByWholeSeparator", Some(of)) if !of.is_empty() => {
-            let parts = own.split(of).filter(|part| !part.is_empty());
+        ("split", Some(other)) => split(own, &|c| other.contains(c)),
+        ("splitByWholeSeparator", Some(other)) if !other.is_empty() => {
+            let parts = own.split(other).filter(|part| !part.is_empty());
             V::array(parts.map(V::text).collect(), super::super::tree::Base::Text)
         }
         _ => return Err(unsupported(format!("`StringUtils.{method}` with these arguments"))),
@@ -379,7 +383,7 @@ fn number_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
         }
         ("max" | "min", [_, ..]) => {
             let items = match arguments {
-                [one] => one.items().ok_or_else(wrong)?,
+                [only] => only.items().ok_or_else(wrong)?,
                 many => many.to_vec(),
             };
             return machine.invoke(&V::list(items), method, Vec::new());
@@ -391,7 +395,7 @@ fn number_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
 
 fn array_utils(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`ArrayUtils.{method}` with these arguments"));
-    let (items, of) = match arguments.first() {
+    let (items, item_type) = match arguments.first() {
         Some(V::Array(array)) => (array.items.borrow().clone(), array.of),
         Some(V::Plain(Value::Null)) => (Vec::new(), super::super::tree::Base::Any),
         _ => return Err(wrong()),
@@ -407,7 +411,7 @@ fn array_utils(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
         ("add", [_, item]) => {
             let mut made = items;
             made.push(item.clone());
-            V::array(made, of)
+            V::array(made, item_type)
         }
         ("addAll", [_, rest @ ..]) => {
             let mut made = items;
@@ -415,7 +419,7 @@ fn array_utils(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                 [V::Array(other)] => made.extend(other.items.borrow().iter().cloned()),
                 many => made.extend(many.iter().cloned()),
             }
-            V::array(made, of)
+            V::array(made, item_type)
         }
         ("remove", [_, at]) => {
             let at = at.as_long().and_then(|at| usize::try_from(at).ok()).ok_or_else(wrong)?;
@@ -425,11 +429,11 @@ fn array_utils(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                 return Err(thrown("IndexOutOfBoundsException", message));
             }
             made.remove(at);
-            V::array(made, of)
+            V::array(made, item_type)
         }
         ("subarray", [_, from, to]) => {
             let at = |value: &V| usize::try_from(value.as_long().unwrap_or(0)).unwrap_or(0).min(items.len());
-            V::array(items.get(at(from)..at(to)).unwrap_or_default().to_vec(), of)
+            V::array(items.get(at(from)..at(to)).unwrap_or_default().to_vec(), item_type)
         }
         ("reverse", [V::Array(array)]) => {
             array.items.borrow_mut().reverse();

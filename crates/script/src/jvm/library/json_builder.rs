@@ -61,7 +61,7 @@ pub fn member(machine: &mut Machine<'_>, name: &str, arguments: &[V]) -> Option<
 fn value_of_arguments(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     match arguments {
         [closure @ V::Closure(_)] => object_of_closure(machine, closure, Vec::new()),
-        [one] => Ok(one.clone()),
+        [only] => Ok(only.clone()),
         [items, closure @ V::Closure(_)] if items.items().is_some() => {
             let mut made = Vec::new();
             for item in items.items().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! Classes about the computer and the process, and locks, which never block because no other user shares them.
+//! Classes about the computer and the process, and locks, which never block because users do not share them.
 
 use std::cell::Cell;
 

@@ -93,7 +93,7 @@ fn call_sorted(map: &Rc<Map>, object: &V, method: &str, arguments: &[V]) -> Outc
     let at = |key: &V| {
         entries.iter().take_while(|(known, _)| super::super::value::natural(known, key).is_lt()).count()
     };
-    let of = |entries: Vec<(V, V)>| {
+    let new_map = |entries: Vec<(V, V)>| {
         let made = Map::new(Order::Sorted);
         for (key, value) in entries {
             made.put(key, value);
@@ -119,11 +119,11 @@ fn call_sorted(map: &Rc<Map>, object: &V, method: &str, arguments: &[V]) -> Outc
         ("headMap", [key]) => {
             let count = at(key);
             entries.truncate(count);
-            of(entries)
+            new_map(entries)
         }
         ("tailMap", [key]) => {
             let count = at(key);
-            of(entries.split_off(count))
+            new_map(entries.split_off(count))
         }
         ("descendingMap", []) => {
             entries.reverse();

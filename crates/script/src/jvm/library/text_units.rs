@@ -34,8 +34,8 @@ fn is_ascii(machine: &mut Machine<'_>, text: &Arc<str>) -> bool {
     count(machine, text) == text.len()
 }
 
-/// Calls methods that take constant time. `None` for other methods, for arguments that are out of range, and for strings
-/// that are not ASCII.
+/// Calls methods that take constant time. `None` for other methods, for arguments of other types or out of range, and for
+/// strings that are not ASCII.
 pub fn call_in_constant_time(
     machine: &mut Machine<'_>,
     text: &Arc<str>,

@@ -172,13 +172,13 @@ fn call_joining(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, argume
             };
             Ok(V::text(String::from_utf16_lossy(part)))
         }
-        ("substringAfter" | "takeAfter", [of]) => {
-            let of = text_of(machine, of)?;
-            Ok(V::text(text.split_once(&of).map_or("", |(_, rest)| rest)))
+        ("substringAfter" | "takeAfter", [pattern]) => {
+            let pattern = text_of(machine, pattern)?;
+            Ok(V::text(text.split_once(&pattern).map_or("", |(_, rest)| rest)))
         }
-        ("takeBefore", [of]) => {
-            let of = text_of(machine, of)?;
-            Ok(V::text(text.split_once(&of).map_or("", |(rest, _)| rest)))
+        ("takeBefore", [pattern]) => {
+            let pattern = text_of(machine, pattern)?;
+            Ok(V::text(text.split_once(&pattern).map_or("", |(rest, _)| rest)))
         }
         _ => call_searching(machine, text, method, arguments),
     }
@@ -200,16 +200,16 @@ fn call_searching(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, argu
             lists::split_each_line(machine, text.lines(), &pattern, closure)
         }
         ("indexOf" | "lastIndexOf", [V::Plain(Value::Character(unit)), rest @ ..]) => {
-            let of = String::from_utf16_lossy(&[*unit]);
-            Ok(text_units::position(text, &of, rest.first().map(count), method == "lastIndexOf"))
+            let pattern = String::from_utf16_lossy(&[*unit]);
+            Ok(text_units::position(text, &pattern, rest.first().map(count), method == "lastIndexOf"))
         }
         ("indexOf" | "lastIndexOf", [V::Plain(Value::Integer(code)), rest @ ..]) => {
-            let of = String::from_utf16_lossy(&[*code as u16]);
-            Ok(text_units::position(text, &of, rest.first().map(count), method == "lastIndexOf"))
+            let pattern = String::from_utf16_lossy(&[*code as u16]);
+            Ok(text_units::position(text, &pattern, rest.first().map(count), method == "lastIndexOf"))
         }
-        ("indexOf" | "lastIndexOf", [of, rest @ ..]) => {
-            let of = text_of(machine, of)?;
-            Ok(text_units::position(text, &of, rest.first().map(count), method == "lastIndexOf"))
+        ("indexOf" | "lastIndexOf", [pattern, rest @ ..]) => {
+            let pattern = text_of(machine, pattern)?;
+            Ok(text_units::position(text, &pattern, rest.first().map(count), method == "lastIndexOf"))
         }
         ("contains", [other]) => {
             let other = text_of(machine, other)?;
@@ -223,9 +223,9 @@ fn call_searching(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, argu
                 units.get(from..).is_some_and(|rest| String::from_utf16_lossy(rest).starts_with(&other));
             Ok(V::truth(found))
         }
-        ("count", [of]) => {
-            let of = text_of(machine, of)?;
-            Ok(V::int(if of.is_empty() { 0 } else { text.matches(&of).count() as i64 }))
+        ("count", [pattern]) => {
+            let pattern = text_of(machine, pattern)?;
+            Ok(V::int(if pattern.is_empty() { 0 } else { text.matches(&pattern).count() as i64 }))
         }
         ("find" | "findAll" | "eachMatch", [pattern, ..]) if !matches!(pattern, V::Closure(_)) => {
             regex::call_on_text(machine, text, method, arguments)

@@ -37,7 +37,7 @@ pub(super) fn call(machine: &mut Machine<'_>, class: Class, method: &str, argume
         ("String", "join", [separator, rest @ ..]) => {
             let separator = text_of(machine, separator)?;
             let items = match rest {
-                [one] if one.items().is_some() => one.items().unwrap_or_default(),
+                [only] if only.items().is_some() => only.items().unwrap_or_default(),
                 rest => rest.to_vec(),
             };
             let mut parts = Vec::new();
@@ -241,9 +241,9 @@ pub(super) fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &
             let method = if method == "leftPad" { "padLeft" } else { "padRight" };
             return machine.invoke(&V::text(own), method, given);
         }
-        ("countMatches", [_, of]) => {
-            let (Some(own), Some(of)) = (first, text(of)) else { return Ok(V::int(0)) };
-            V::int(if of.is_empty() { 0 } else { own.matches(&of).count() as i64 })
+        ("countMatches", [_, pattern]) => {
+            let (Some(own), Some(pattern)) = (first, text(pattern)) else { return Ok(V::int(0)) };
+            V::int(if pattern.is_empty() { 0 } else { own.matches(&pattern).count() as i64 })
         }
         ("contains" | "equals" | "equalsIgnoreCase", [_, other]) => {
             let (own, other) = (first, text(other));
