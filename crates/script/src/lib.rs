@@ -4,7 +4,7 @@
 //! a `compile` function and a `Script::evaluate` method. `compile` rejects constructs that might not run as in JMeter
 //! 5.6.3, with their place in the text, so that the check of a plan reports them before the first request is sent.
 //!
-//! | module | JMeter's name for it | engine behind it there |
+//! | module | functions and elements of JMeter | engine in JMeter |
 //! |---|---|---|
 //! | [`jexl`] | `__jexl3`, `__jexl2`, `__jexl` | Commons JEXL 3.2.1 and 2.1.1 |
 //! | [`java_like`] | `__groovy`, `__BeanShell`, JSR223 and BeanShell elements | Groovy 3.0, BeanShell 2.0b6 |
