@@ -51,7 +51,7 @@ impl From<crate::plain::Fault> for Fault {
         match fault {
             crate::plain::Fault::Limit(what) => limit(what),
             crate::plain::Fault::Failed(message) => {
-                let class = if message.contains("is no number") {
+                let class = if message.contains("is not a number") {
                     "NumberFormatException"
                 } else if ["Division by zero", "Division undefined", "/ by zero"].contains(&message.as_str())
                 {

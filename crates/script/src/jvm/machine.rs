@@ -83,7 +83,7 @@ impl Machine<'_> {
     /// Refuses a text that is too long.
     pub(super) fn check_text(&mut self, len: usize) -> Result<(), Fault> {
         if len > TEXT_BYTES_MAX {
-            return Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20)));
+            return Err(limit(format!("a string of more than {} MiB", TEXT_BYTES_MAX >> 20)));
         }
         Ok(())
     }

@@ -331,7 +331,7 @@ pub(super) fn replace(text: &str, pattern: &str, with: &str, all: bool) -> Resul
 }
 
 fn check_length(len: usize) -> Result<(), Fault> {
-    if len > TEXT_BYTES_MAX { Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20))) } else { Ok(()) }
+    if len > TEXT_BYTES_MAX { Err(limit(format!("a string of more than {} MiB", TEXT_BYTES_MAX >> 20))) } else { Ok(()) }
 }
 
 /// `String.split(pattern, limit)`.
