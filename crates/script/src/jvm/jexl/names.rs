@@ -1,12 +1,12 @@
 //! The names that JMeter binds for scripts.
 
-use super::super::supported::{Receiver, of_host};
+use super::super::supported::{Receiver, kind_of_host};
 
 /// The kind of JMeter's object of that name, if it is one.
 pub(super) fn host(name: &str) -> Option<Receiver> {
     match name {
-        "vars" | "props" | "log" | "ctx" => of_host(name),
-        "sampleResult" => of_host("prev"),
+        "vars" | "props" | "log" | "ctx" => kind_of_host(name),
+        "sampleResult" => kind_of_host("prev"),
         _ => None,
     }
 }
