@@ -3,7 +3,7 @@
 //! A call runs in the library of all languages, which accepts more than JEXL does: methods of Groovy, and arguments that
 //! Groovy converts. The tables here list Java's methods with the types of their parameters.
 
-use super::super::fault::{Fault, stopped};
+use super::super::fault::{Fault, evaluation_fault};
 use super::super::supported::{Receiver, has};
 use super::super::value::V;
 use crate::Value;
@@ -143,7 +143,7 @@ fn takes(parameter: u8, value: &V) -> bool {
 /// Checks that the object's class has a method for these arguments. JMeter's objects check theirs themselves.
 pub(in crate::jvm) fn check(object: &V, name: &str, arguments: &[V]) -> Result<(), Fault> {
     let methods = match object {
-        V::Plain(Value::Null) => return Err(stopped(format!("`{name}` is called on null"))),
+        V::Plain(Value::Null) => return Err(evaluation_fault(format!("`{name}` is called on null"))),
         V::Plain(Value::Text(_)) => STRING,
         V::Plain(Value::Integer(_)) => INTEGER,
         V::Plain(Value::Long(_)) => LONG,
@@ -158,7 +158,11 @@ pub(in crate::jvm) fn check(object: &V, name: &str, arguments: &[V]) -> Result<(
             && parameters.len() == arguments.len()
             && parameters.bytes().zip(arguments).all(|(parameter, value)| takes(parameter, value))
     });
-    if fits { Ok(()) } else { Err(stopped(format!("{} has no `{name}` for these arguments", object.kind()))) }
+    if fits {
+        Ok(())
+    } else {
+        Err(evaluation_fault(format!("{} has no `{name}` for these arguments", object.kind())))
+    }
 }
 
 #[cfg(test)]
