@@ -17,18 +17,18 @@ pub mod javascript;
 pub mod jexl;
 mod jvm;
 mod language;
-mod made_result;
 mod plain;
 mod request;
 mod scope;
+mod script_result;
 mod unbound;
 mod value;
 
 pub use error::{Place, ScriptError};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
-pub use made_result::MadeResult;
 pub use request::RequestFacts;
+pub use script_result::ScriptResult;
 
 pub use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 pub use scope::{

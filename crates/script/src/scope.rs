@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 
-use crate::{MadeResult, RequestFacts, Value};
+use crate::{RequestFacts, ScriptResult, Value};
 
 /// Severity of a line that a script writes to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -352,11 +352,11 @@ pub trait SampleFacts {
     /// Adds a result that the script created to this result. With `extends`, the end of this result is extended to the end
     /// of the added result, and its sizes are added, as by `addSubResult`. Returns the index of the added sub-result;
     /// `None` if results cannot be added here.
-    fn add_sub_result(&mut self, _result: &MadeResult, _extends: bool) -> Option<usize> {
+    fn add_sub_result(&mut self, _result: &ScriptResult, _extends: bool) -> Option<usize> {
         None
     }
     /// Replaces the sub-result at this index by a later state of the same result.
-    fn replace_sub_result(&mut self, _at: usize, _result: &MadeResult) {}
+    fn replace_sub_result(&mut self, _at: usize, _result: &ScriptResult) {}
     /// Number of sub-results.
     fn sub_results(&self) -> usize {
         0

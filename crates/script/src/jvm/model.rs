@@ -18,7 +18,7 @@ use super::index::Index;
 use super::random::JavaRandom;
 use super::table::Entries;
 use super::tree::{Base, Definition, Function, Name, Operator, Tree, Type};
-use crate::{RequestArgument, RequestCookie, RequestFile, Scope, MadeResult, Value};
+use crate::{RequestArgument, RequestCookie, RequestFile, Scope, ScriptResult, Value};
 
 /// JMeter's objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -277,7 +277,7 @@ pub(super) struct Machine<'s> {
     pub time_categories: u32,
     /// The results that the script added to JMeter's results: whether it was added to the previous result, its index among
     /// the sub-results, and the object.
-    pub added_results: Vec<(bool, usize, Rc<Made>)>,
+    pub added_results: Vec<(bool, usize, Rc<ResultObject>)>,
     /// The string whose length was requested last, and its number of UTF-16 units.
     pub measured: Option<(Arc<str>, usize)>,
     /// The values of the parts of an assertion, by their offsets, while it is evaluated.
@@ -320,7 +320,7 @@ pub trait Instance: Debug {
     }
 
     /// The sample result that the object represents.
-    fn made_result(&self) -> Option<Rc<Made>> {
+    fn result_object(&self) -> Option<Rc<ResultObject>> {
         None
     }
 
@@ -437,13 +437,13 @@ pub(super) struct Interpreter {
 
 /// A sample result that the script created.
 #[derive(Debug, Default)]
-pub(in crate::jvm) struct Made {
+pub(in crate::jvm) struct ResultObject {
     /// Its values. `sub_results` is filled in when the result is added to one of JMeter's results.
-    pub values: RefCell<MadeResult>,
+    pub values: RefCell<ScriptResult>,
     /// The results that were added to this result, as objects of the script.
-    pub subs: RefCell<Vec<Rc<Made>>>,
+    pub subs: RefCell<Vec<Rc<ResultObject>>>,
     /// The result to which this result was added.
-    pub parent: RefCell<Weak<Made>>,
+    pub parent: RefCell<Weak<ResultObject>>,
     /// The time of the call of `samplePause`, in milliseconds since 1970; 0 if the result is not paused.
     pub paused_ms: Cell<i64>,
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::model::{Array, Frame, List, Map, Object, Made, V};
+use super::model::{Array, Frame, List, Map, Object, ResultObject, V};
 use super::stack::count_bytes;
 
 /// Memory of an object in bytes, including its reference counters.
@@ -173,7 +173,7 @@ impl Drop for Frame {
     }
 }
 
-impl Drop for Made {
+impl Drop for ResultObject {
     fn drop(&mut self) {
         let mut rest = std::mem::take(self.subs.get_mut());
         while let Some(result) = rest.pop() {

@@ -6,13 +6,13 @@ use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::missing;
-use super::super::model::Made;
+use super::super::model::ResultObject;
 use super::super::objects::Object;
 use super::super::tree::Base;
 use super::super::value::{Host, V};
 use super::instance::{Instance, Offer};
 use super::{encode, print, text_of, unknown, url};
-use crate::made_result::{MadeResult, numbered_label};
+use crate::script_result::{ScriptResult, numbered_label};
 use crate::{Level, Value};
 
 /// The classes of this file.
@@ -51,9 +51,9 @@ const TEXT_SETTERS: [&str; 10] = [
 /// How deep results can be inside one another.
 const DEPTH_MAX: usize = 32;
 
-impl Made {
+impl ResultObject {
     /// Its values with those of all results inside.
-    fn snapshot(&self, depth: usize) -> Result<MadeResult, Fault> {
+    fn snapshot(&self, depth: usize) -> Result<ScriptResult, Fault> {
         if depth > DEPTH_MAX {
             return Err(thrown(
                 "StackOverflowError",
@@ -61,7 +61,7 @@ impl Made {
             ));
         }
         let subs: Result<_, Fault> = self.subs.borrow().iter().map(|sub| sub.snapshot(depth + 1)).collect();
-        Ok(MadeResult { sub_results: subs?, ..self.values.borrow().clone() })
+        Ok(ScriptResult { sub_results: subs?, ..self.values.borrow().clone() })
     }
 
     fn set_end(&self, machine: &mut Machine<'_>, end_ms: i64) {
@@ -89,9 +89,9 @@ impl Made {
 
 /// The object that scripts hold.
 #[derive(Debug)]
-struct MadeObject(Rc<Made>);
+struct MadeObject(Rc<ResultObject>);
 
-fn object(made: &Rc<Made>) -> V {
+fn object(made: &Rc<ResultObject>) -> V {
     V::object(Object::Library(Box::new(MadeObject(Rc::clone(made)))))
 }
 
@@ -103,9 +103,9 @@ pub(in crate::jvm) fn assigned(machine: &mut Machine<'_>, object: &V, setter: &s
     if is_made_text { Ok(V::text(print::groovy(machine, value)?)) } else { Ok(value.clone()) }
 }
 
-fn made_of(value: &V) -> Option<Rc<Made>> {
+fn made_of(value: &V) -> Option<Rc<ResultObject>> {
     let V::Object(object) = value else { return None };
-    object.library()?.made_result()
+    object.library()?.result_object()
 }
 
 fn long(value: &V) -> Result<i64, Fault> {
@@ -113,7 +113,7 @@ fn long(value: &V) -> Result<i64, Fault> {
 }
 
 fn make(_: &mut Machine<'_>, arguments: &[V]) -> Outcome {
-    let made = Rc::new(Made::default());
+    let made = Rc::new(ResultObject::default());
     match arguments {
         [] => {}
         // JMeter takes the first for the start, unless the property `sampleresult.timestamp.start` is false.
@@ -170,7 +170,7 @@ fn addition(
     to: &V,
     method: &str,
     arguments: &[V],
-) -> Result<Option<(Rc<Made>, bool)>, Fault> {
+) -> Result<Option<(Rc<ResultObject>, bool)>, Fault> {
     let (result, renamed) = match arguments {
         [result] => (result, renames(machine)),
         [result, V::Plain(Value::Boolean(renamed))] if method != "addRawSubResult" => (result, *renamed),
@@ -225,7 +225,7 @@ pub(in crate::jvm) fn add_to_host(
 }
 
 /// Brings what was added to a result of JMeter up to date after a change of `made`.
-fn update(machine: &mut Machine<'_>, made: &Rc<Made>) -> Result<(), Fault> {
+fn update(machine: &mut Machine<'_>, made: &Rc<ResultObject>) -> Result<(), Fault> {
     let mut top = Rc::clone(made);
     for _ in 0..DEPTH_MAX {
         let parent = top.parent.borrow().upgrade();
@@ -486,7 +486,7 @@ impl Instance for MadeObject {
         Class::known("SampleResult")
     }
 
-    fn made_result(&self) -> Option<Rc<Made>> {
+    fn result_object(&self) -> Option<Rc<ResultObject>> {
         Some(Rc::clone(&self.0))
     }
 

@@ -69,7 +69,7 @@ impl SampleFacts for Sample {
     fn change(&mut self, name: &str, _: Value) -> bool {
         SAMPLE_CHANGES.contains(&name)
     }
-    fn add_sub_result(&mut self, _: &crate::MadeResult, _: bool) -> Option<usize> {
+    fn add_sub_result(&mut self, _: &crate::ScriptResult, _: bool) -> Option<usize> {
         Some(0)
     }
     fn sub_results(&self) -> usize {

@@ -4,7 +4,7 @@
 ///
 /// Points in time are in milliseconds since 1970, durations in milliseconds; 0 is JMeter's value for "not set".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MadeResult {
+pub struct ScriptResult {
     /// `setSampleLabel`
     pub label: String,
     /// `setResponseCode`
@@ -54,10 +54,10 @@ pub struct MadeResult {
     /// `setIgnore`
     pub is_ignored: bool,
     /// The results added to this result.
-    pub sub_results: Vec<MadeResult>,
+    pub sub_results: Vec<ScriptResult>,
 }
 
-impl MadeResult {
+impl ScriptResult {
     /// `getBodySizeAsLong()`: the size set, or else the size of the data, in bytes.
     #[must_use]
     pub fn body_bytes(&self) -> i64 {
@@ -75,7 +75,7 @@ impl MadeResult {
 
     /// The effect of `addSubResult` on the parent result: its end is extended to the end of `sub`, and the sizes of
     /// `sub` are added to its sizes.
-    pub fn extend_by(&mut self, sub: &MadeResult) {
+    pub fn extend_by(&mut self, sub: &ScriptResult) {
         self.end_ms = self.end_ms.max(sub.end_ms);
         if self.start_ms != 0 {
             self.elapsed_ms = self.end_ms.saturating_sub(self.start_ms).saturating_sub(self.idle_ms);
@@ -106,13 +106,14 @@ mod tests {
 
     #[test]
     fn a_sub_result_extends_time_and_sizes() {
-        let mut top = MadeResult { start_ms: 1_900, end_ms: 2_000, elapsed_ms: 100, ..MadeResult::default() };
-        let sub = MadeResult {
+        let mut top =
+            ScriptResult { start_ms: 1_900, end_ms: 2_000, elapsed_ms: 100, ..ScriptResult::default() };
+        let sub = ScriptResult {
             start_ms: 5_000,
             end_ms: 5_300,
             data: b"abc".to_vec(),
             sent_bytes: 7,
-            ..MadeResult::default()
+            ..ScriptResult::default()
         };
         top.extend_by(&sub);
         assert_eq!((top.end_ms, top.elapsed_ms, top.total_bytes(), top.sent_bytes), (5_300, 3_400, 3, 7));
