@@ -3,7 +3,7 @@
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::{LogicalAction, UserState};
 use busyhour_record::{DataType, Nanos};
-use busyhour_script::{AssertionFacts, MadeResult, SampleFacts, Value, Verdict};
+use busyhour_script::{AssertionFacts, SampleFacts, ScriptResult, Value, Verdict};
 
 use crate::sub_result;
 
@@ -251,7 +251,7 @@ impl SampleFacts for Facts {
         self.result.assertions.iter().map(facts).collect()
     }
 
-    fn add_sub_result(&mut self, result: &MadeResult, extends: bool) -> Option<usize> {
+    fn add_sub_result(&mut self, result: &ScriptResult, extends: bool) -> Option<usize> {
         let sub = sub_result::of(result, &self.clock);
         if extends {
             self.result.times.end = self.result.times.end.max(sub.times.end);
@@ -263,7 +263,7 @@ impl SampleFacts for Facts {
         Some(self.result.sub_results.len() - 1)
     }
 
-    fn replace_sub_result(&mut self, at: usize, result: &MadeResult) {
+    fn replace_sub_result(&mut self, at: usize, result: &ScriptResult) {
         if let Some(place) = self.result.sub_results.get_mut(at) {
             *place = sub_result::of(result, &self.clock);
         }

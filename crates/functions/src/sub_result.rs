@@ -3,11 +3,11 @@
 use busyhour_program::clock::Clock;
 use busyhour_program::result::SampleResult;
 use busyhour_record::{DataType, Nanos, SampleTimes};
-use busyhour_script::MadeResult;
+use busyhour_script::ScriptResult;
 
 /// The result as the engine records it. A time before the start of the run becomes the start of the run, because times
 /// are recorded relative to it.
-pub(crate) fn of(made: &MadeResult, clock: &Clock) -> SampleResult {
+pub(crate) fn of(made: &ScriptResult, clock: &Clock) -> SampleResult {
     let at = |wall_ms: i64| {
         let since_start = u64::try_from(wall_ms).unwrap_or(0).saturating_sub(clock.wall_start_ms());
         Nanos(since_start.saturating_mul(1_000_000))
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn times_are_relative_to_the_start_of_the_run() {
-        let made = MadeResult {
+        let made = ScriptResult {
             label: "step".into(),
             start_ms: 1_500,
             end_ms: 1_760,
@@ -66,8 +66,8 @@ mod tests {
             idle_ms: 10,
             data: b"abc".to_vec(),
             headers_size: 4,
-            sub_results: vec![MadeResult { start_ms: 900, ..MadeResult::default() }],
-            ..MadeResult::default()
+            sub_results: vec![ScriptResult { start_ms: 900, ..ScriptResult::default() }],
+            ..ScriptResult::default()
         };
         let result = of(&made, &Clock::manual(1_000));
         assert_eq!((result.times.start, result.times.end), (Nanos(500_000_000), Nanos(760_000_000)));

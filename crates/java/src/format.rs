@@ -1,4 +1,4 @@
-//! Texts as Java's `java.time.format` and `java.text` make them.
+//! Formats of Java's `java.time.format` and `java.text`.
 
 mod date_parse;
 mod date_pattern;

@@ -1,4 +1,4 @@
-//! The order of a `HashMap`.
+//! The iteration order of a `HashMap`.
 
 use crate::hash_code;
 
@@ -12,7 +12,7 @@ pub const fn table_size_of_insertions(entries: usize) -> usize {
     size
 }
 
-/// The size of the table of a `HashMap` that was made as a copy of a map: the next power of two above entries / 0.75 + 1.
+/// The size of the table of a `HashMap` that was created as a copy of a map: the next power of two above entries / 0.75 + 1.
 #[must_use]
 pub const fn table_size_of_copy(entries: usize) -> usize {
     (entries * 4 / 3 + 1).next_power_of_two()
@@ -31,8 +31,8 @@ pub fn hash_map_order<'k>(keys: impl IntoIterator<Item = &'k str>, size: usize) 
     order.into_iter().map(|(_, index)| index).collect()
 }
 
-/// The entries of a `HashMap` in the order of iteration. The last of several entries with the same key counts, at the
-/// position of the first.
+/// The entries of a `HashMap` in the order of iteration. If several entries have the same key, the value of the last one is
+/// used, at the position of the first one.
 #[must_use]
 pub fn hash_map(entries: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
     let mut map: Vec<(String, String)> = Vec::new();

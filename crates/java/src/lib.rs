@@ -1,7 +1,7 @@
-//! Numbers, texts, dates and maps as Java's library reads, writes and orders them.
+//! Parsing and formatting of numbers, strings and dates, and the order of maps, as in Java's library.
 //!
-//! JMeter's elements, functions and scripts inherit these rules from Java, so that they are visible in requests, variables
-//! and messages.
+//! JMeter's elements, functions and scripts inherit these rules from Java, and they are visible in requests, variables and
+//! messages.
 
 pub mod format;
 mod hash_map;

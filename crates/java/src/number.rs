@@ -1,4 +1,4 @@
-//! Texts of numbers.
+//! Parsing and formatting of numbers.
 
 /// `Double.toString`: at least one digit after the point, scientific notation outside [10⁻³, 10⁷).
 ///
@@ -19,7 +19,7 @@ pub fn float_to_string(value: f32) -> String {
         return special(f64::from(value));
     }
     let scientific = format!("{:e}", value.abs());
-    // The threshold is compared in the wider type, exactly.
+    // The conversion to `f64` is exact, so the thresholds of the notation are compared exactly.
     layout(value.is_sign_negative(), f64::from(value.abs()), &scientific)
 }
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_as_in_java() {
+    fn numbers_are_parsed_as_in_java() {
         assert_eq!(parse_double(" 1.5d "), Some(1.5));
         assert_eq!(parse_double("-Infinity"), Some(f64::NEG_INFINITY));
         assert_eq!(parse_double("inf"), None);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_a_base() {
+    fn numbers_with_prefixes_are_decoded_as_in_java() {
         for (text, expected) in [
             ("0xFF", Some(255)),
             ("#ff", Some(255)),

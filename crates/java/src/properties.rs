@@ -1,4 +1,4 @@
-//! Reading Java's properties files.
+//! Parsing of Java's properties files.
 
 /// The properties in a file: `key=value`, `key: value` or `key value`, comments with `#` or `!`, lines joined by a
 /// backslash at their end, `\uXXXX` and the usual escapes (`java.util.Properties.load`).
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_forms_of_a_line() {
+    fn all_forms_of_lines_are_parsed() {
         let text = "# no\n! no\na=1\nb : 2\nc 3\n  d=x\\\n    y\ne\\ f=\\u0041\\tB\ng\nh=a=b\nj=C:\\\\x\n";
         let expected = [
             ("a", "1"),

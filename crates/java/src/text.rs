@@ -1,4 +1,4 @@
-//! Texts.
+//! Methods of strings.
 
 /// `String.trim`: removes characters up to U+0020 at both ends.
 #[must_use]
@@ -6,7 +6,7 @@ pub fn trim(text: &str) -> &str {
     text.trim_matches(|character| character <= ' ')
 }
 
-/// `String.length`: units of UTF-16.
+/// `String.length`: the number of UTF-16 units.
 #[must_use]
 pub fn length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
@@ -24,7 +24,7 @@ pub fn parse_boolean(text: &str) -> bool {
     text.eq_ignore_ascii_case("true")
 }
 
-/// `String.split`: empty parts at the end are dropped, but a text without the separator is one part.
+/// `String.split`: empty parts at the end are removed, but a text without the separator is a single part.
 #[must_use]
 pub fn split(text: &str, separator: char) -> Vec<&str> {
     let mut parts: Vec<&str> = text.split(separator).collect();
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_parts_at_the_end_are_dropped() {
+    fn empty_parts_at_the_end_are_removed() {
         assert_eq!(split("a;b;;", ';'), ["a", "b"]);
         assert_eq!(split("", ';'), [""]);
         assert!(split(";;", ';').is_empty());

@@ -1,8 +1,9 @@
 //! A backtracking matcher that counts its steps.
 //!
-//! The `regex` crate matches in linear time but has neither look-ahead nor back-references. A library with both hands
-//! parts of a pattern to `regex` and counts only its own steps back, so that the work on one text has no bound. Here every
-//! character and every instruction is a step, over all start positions of a search.
+//! The `regex` crate matches in linear time, but it supports neither look-ahead nor back-references. The crate `fancy-regex`
+//! supports both, but it delegates parts of a pattern to `regex` and counts only its own backtracking steps, so the work for a
+//! text is not limited. This matcher counts every character and every instruction as a step, over all start positions of a
+//! search.
 
 mod compile;
 mod inner;
@@ -14,12 +15,12 @@ use inner::Inner;
 
 use crate::search_limit::{STEPS_MAX, SearchLimit};
 
-/// Choices that may be open at one time: 32 MB.
-const OPEN_MAX: usize = 1_000_000;
+/// Maximum number of entries on the backtracking stack: 32 MB.
+const STACK_LEN_MAX: usize = 1_000_000;
 /// A slot without a position.
 const UNSET: usize = usize::MAX;
 
-/// Steps that are left to a search.
+/// The remaining steps of a search.
 #[derive(Debug)]
 pub(crate) struct Steps(u64);
 
@@ -29,12 +30,12 @@ impl Steps {
         Self(STEPS_MAX)
     }
 
-    /// So many steps.
-    pub(crate) fn of(steps: u64) -> Self {
+    /// A budget of this number of steps.
+    pub(crate) fn new(steps: u64) -> Self {
         Self(steps)
     }
 
-    /// How many are left.
+    /// Number of remaining steps.
     pub(crate) fn left(&self) -> u64 {
         self.0
     }
@@ -46,35 +47,35 @@ impl Steps {
     }
 }
 
-/// Something to undo or to try when a path fails.
+/// An entry of the backtracking stack: an alternative to try, or a change to undo, if the current path fails.
 #[derive(Clone, Copy, Debug)]
-enum Open {
+enum StackEntry {
     /// Continue at this instruction and byte.
     Branch { pc: usize, at: usize },
-    /// Give back one character of a greedy repetition that may shrink down to `low`.
+    /// Shorten a greedy repetition by one character; it may shrink down to `low`.
     Shrink { pc: usize, low: usize, high: usize },
-    /// Take one more character for the lazy repetition at this instruction.
+    /// Extend the lazy repetition at this instruction by one character.
     Grow { pc: usize, at: usize, left: usize },
     /// Reset a slot.
     Restore { slot: usize, old: usize },
 }
 
-/// One attempt to match.
+/// The state of a search.
 struct Machine<'p, 't, 's> {
     insns: &'p [Insn],
     text: &'t str,
     slots: Vec<usize>,
-    open: Vec<Open>,
+    stack: Vec<StackEntry>,
     steps: &'s mut Steps,
 }
 
-/// Byte positions of the groups of a match; group 0 is the whole.
+/// Byte positions of the groups of a match; group 0 is the whole match.
 #[derive(Debug)]
 pub(crate) struct Slots(Vec<usize>);
 
 impl Slots {
-    /// Of groups that lie at these places.
-    pub(crate) fn of(groups: impl Iterator<Item = Option<(usize, usize)>>) -> Self {
+    /// The slots for groups with these byte ranges.
+    pub(crate) fn from_groups(groups: impl Iterator<Item = Option<(usize, usize)>>) -> Self {
         let places = groups.map(|group| group.unwrap_or((UNSET, UNSET)));
         Self(places.flat_map(|(start, end)| [start, end]).collect())
     }
@@ -85,14 +86,14 @@ impl Slots {
         (start != UNSET && end != UNSET).then_some((start, end))
     }
 
-    /// Where all groups lie.
+    /// The ranges of all groups.
     pub(crate) fn groups(&self) -> Vec<Option<(usize, usize)>> {
         (0..self.0.len() / 2).map(|group| self.group(group)).collect()
     }
 }
 
 impl Program {
-    /// How many groups the pattern has, the whole match included.
+    /// Number of groups, including the whole match.
     pub(crate) fn group_count(&self) -> usize {
         self.group_slots / 2
     }
@@ -100,7 +101,7 @@ impl Program {
     /// The first match that starts at byte `from` or later.
     ///
     /// # Errors
-    /// When the steps are used up.
+    /// If the steps are exhausted.
     pub(crate) fn search(
         &self,
         text: &str,
@@ -108,7 +109,7 @@ impl Program {
         steps: &mut Steps,
     ) -> Result<Option<Slots>, SearchLimit> {
         let slots = vec![UNSET; self.slots];
-        let mut machine = Machine { insns: &self.insns, text, slots, open: Vec::new(), steps };
+        let mut machine = Machine { insns: &self.insns, text, slots, stack: Vec::new(), steps };
         let mut start = from;
         while start <= text.len() {
             if let Some(first) = self.first {
@@ -118,7 +119,7 @@ impl Program {
             }
             machine.steps.spend(1)?;
             machine.slots.fill(UNSET);
-            machine.open.clear();
+            machine.stack.clear();
             if let Some(end) = machine.run(0, start, None)? {
                 machine.slots[0] = start;
                 machine.slots[1] = end;
@@ -142,28 +143,28 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    fn push(&mut self, open: Open) -> Result<(), SearchLimit> {
-        if self.open.len() >= OPEN_MAX {
+    fn push(&mut self, entry: StackEntry) -> Result<(), SearchLimit> {
+        if self.stack.len() >= STACK_LEN_MAX {
             return Err(SearchLimit);
         }
-        self.open.push(open);
+        self.stack.push(entry);
         Ok(())
     }
 
     fn set(&mut self, slot: usize, value: usize) -> Result<(), SearchLimit> {
         let old = std::mem::replace(&mut self.slots[slot], value);
-        self.push(Open::Restore { slot, old })
+        self.push(StackEntry::Restore { slot, old })
     }
 
-    /// Follows the instructions from `pc` on up to a [`Insn::Done`]; gives the byte where the match ends. With `target`
-    /// it must end there. Open alternatives remain on the stack after a match, and are removed otherwise.
+    /// Executes the instructions from `pc` to an [`Insn::Done`] and returns the end of the match. If `target` is given, the match
+    /// must end there. After a match, untried alternatives remain on the stack; otherwise they are removed.
     fn run(
         &mut self,
         mut pc: usize,
         mut at: usize,
         target: Option<usize>,
     ) -> Result<Option<usize>, SearchLimit> {
-        let base = self.open.len();
+        let base = self.stack.len();
         loop {
             self.steps.spend(1)?;
             let next = match &self.insns[pc] {
@@ -173,14 +174,14 @@ impl Machine<'_, '_, '_> {
                     let fits = self.text.as_bytes()[at..].starts_with(wanted.as_bytes());
                     fits.then(|| (pc + 1, at + wanted.len()))
                 }
-                Insn::One(set) => self
+                Insn::Char(set) => self
                     .character(at)
                     .filter(|found| set.contains(*found))
                     .map(|found| (pc + 1, at + found.len_utf8())),
-                Insn::Many { greedy: true, .. } => self.greedy(pc, at)?,
-                Insn::Many { greedy: false, .. } => self.lazy(pc, at)?,
+                Insn::RepeatedChar { greedy: true, .. } => self.greedy(pc, at)?,
+                Insn::RepeatedChar { greedy: false, .. } => self.lazy(pc, at)?,
                 &Insn::Split { first, second } => {
-                    self.push(Open::Branch { pc: second, at })?;
+                    self.push(StackEntry::Branch { pc: second, at })?;
                     Some((first, at))
                 }
                 &Insn::Jump(to) => Some((to, at)),
@@ -205,28 +206,28 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// The latest choice above `base` that is still open.
+    /// Pops the latest untried alternative above `base`, and undoes changes up to it.
     fn backtrack(&mut self, base: usize) -> Result<Option<(usize, usize)>, SearchLimit> {
-        while self.open.len() > base {
+        while self.stack.len() > base {
             self.steps.spend(1)?;
-            match self.open.pop() {
+            match self.stack.pop() {
                 None => break,
-                Some(Open::Restore { slot, old }) => self.slots[slot] = old,
-                Some(Open::Branch { pc, at }) => return Ok(Some((pc, at))),
-                Some(Open::Shrink { pc, low, high }) => {
+                Some(StackEntry::Restore { slot, old }) => self.slots[slot] = old,
+                Some(StackEntry::Branch { pc, at }) => return Ok(Some((pc, at))),
+                Some(StackEntry::Shrink { pc, low, high }) => {
                     let before = self.text[..high].chars().next_back().map_or(1, char::len_utf8);
                     let high = high - before;
                     if high > low {
-                        self.open.push(Open::Shrink { pc, low, high });
+                        self.stack.push(StackEntry::Shrink { pc, low, high });
                     }
                     return Ok(Some((pc, high)));
                 }
-                Some(Open::Grow { pc, at, left }) => {
-                    let Insn::Many { set, .. } = &self.insns[pc] else { continue };
+                Some(StackEntry::Grow { pc, at, left }) => {
+                    let Insn::RepeatedChar { set, .. } = &self.insns[pc] else { continue };
                     if let Some(found) = self.character(at).filter(|found| set.contains(*found)) {
                         let at = at + found.len_utf8();
                         if left > 1 {
-                            self.open.push(Open::Grow { pc, at, left: left - 1 });
+                            self.stack.push(StackEntry::Grow { pc, at, left: left - 1 });
                         }
                         return Ok(Some((pc + 1, at)));
                     }
@@ -237,7 +238,7 @@ impl Machine<'_, '_, '_> {
     }
 
     fn greedy(&mut self, pc: usize, at: usize) -> Result<Option<(usize, usize)>, SearchLimit> {
-        let Insn::Many { set, min, max, .. } = &self.insns[pc] else { return Ok(None) };
+        let Insn::RepeatedChar { set, min, max, .. } = &self.insns[pc] else { return Ok(None) };
         let (mut high, mut low, mut count) = (at, at, 0);
         while count < *max
             && let Some(found) = self.character(high).filter(|found| set.contains(*found))
@@ -253,13 +254,13 @@ impl Machine<'_, '_, '_> {
             return Ok(None);
         }
         if high > low {
-            self.push(Open::Shrink { pc: pc + 1, low, high })?;
+            self.push(StackEntry::Shrink { pc: pc + 1, low, high })?;
         }
         Ok(Some((pc + 1, high)))
     }
 
     fn lazy(&mut self, pc: usize, mut at: usize) -> Result<Option<(usize, usize)>, SearchLimit> {
-        let Insn::Many { set, min, max, .. } = &self.insns[pc] else { return Ok(None) };
+        let Insn::RepeatedChar { set, min, max, .. } = &self.insns[pc] else { return Ok(None) };
         for _ in 0..*min {
             self.steps.spend(1)?;
             match self.character(at).filter(|found| set.contains(*found)) {
@@ -268,7 +269,7 @@ impl Machine<'_, '_, '_> {
             }
         }
         if max > min {
-            self.push(Open::Grow { pc, at, left: max - min })?;
+            self.push(StackEntry::Grow { pc, at, left: max - min })?;
         }
         Ok(Some((pc + 1, at)))
     }
@@ -285,7 +286,7 @@ impl Machine<'_, '_, '_> {
 
     /// Evaluates a look-around or an atomic group; returns the position to continue at.
     fn inner(&mut self, kind: Inner, pc: usize, at: usize) -> Result<Option<usize>, SearchLimit> {
-        let base = self.open.len();
+        let base = self.stack.len();
         let found = match kind {
             Inner::Ahead { .. } | Inner::Atomic => self.run(pc, at, None)?,
             Inner::Behind { .. } => {
@@ -299,26 +300,26 @@ impl Machine<'_, '_, '_> {
                 }
             }
         };
-        self.steps.spend(self.open.len() - base)?;
+        self.steps.spend(self.stack.len() - base)?;
         match kind {
             Inner::Ahead { negative: true } | Inner::Behind { negative: true } => {
-                while self.open.len() > base {
-                    if let Some(Open::Restore { slot, old }) = self.open.pop() {
+                while self.stack.len() > base {
+                    if let Some(StackEntry::Restore { slot, old }) = self.stack.pop() {
                         self.slots[slot] = old;
                     }
                 }
                 Ok(if found.is_some() { None } else { Some(at) })
             }
             Inner::Ahead { .. } | Inner::Behind { .. } | Inner::Atomic => {
-                // Its choices are settled; its groups are still undone when the path fails later.
-                let mut kept = base;
-                for index in base..self.open.len() {
-                    if matches!(self.open[index], Open::Restore { .. }) {
-                        self.open[kept] = self.open[index];
-                        kept += 1;
+                // Discards the alternatives of the inner part. Changes of its groups are still undone if the path fails later.
+                let mut len = base;
+                for index in base..self.stack.len() {
+                    if matches!(self.stack[index], StackEntry::Restore { .. }) {
+                        self.stack[len] = self.stack[index];
+                        len += 1;
                     }
                 }
-                self.open.truncate(kept);
+                self.stack.truncate(len);
                 Ok(found.map(|end| if kind == Inner::Atomic { end } else { at }))
             }
         }

@@ -1,4 +1,4 @@
-//! A cache of patterns that are computed during the run.
+//! A cache of patterns whose text is computed during the run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,28 +6,28 @@ use std::rc::Rc;
 
 use crate::{Pattern, PatternError};
 
-/// Patterns kept per thread; JMeter keeps 1000.
-const KEPT_MAX: usize = 1000;
+/// Maximum number of patterns in the cache of a thread. JMeter caches 1000 patterns.
+const CACHED_PATTERNS_MAX: usize = 1000;
 
-/// A pattern compiled by this thread, or why not.
+/// A pattern compiled by this thread, or its error.
 pub type Cached = Result<Rc<Pattern>, PatternError>;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<String, Cached>> = RefCell::default();
+    static CACHE: RefCell<HashMap<String, Cached>> = RefCell::default();
 }
 
-/// The pattern of a text, from what this thread compiled before if it can be.
+/// The pattern for a text, from the cache of this thread if possible.
 pub fn cached(text: &str) -> Cached {
-    KEPT.with_borrow_mut(|kept| {
-        if let Some(pattern) = kept.get(text) {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(pattern) = cache.get(text) {
             return pattern.clone();
         }
-        if kept.len() >= KEPT_MAX {
-            // Forgetting all at once keeps the cost per sample bounded without an order of use.
-            kept.clear();
+        if cache.len() >= CACHED_PATTERNS_MAX {
+            // Clearing the whole cache limits the cost per sample without recording the order of use.
+            cache.clear();
         }
         let pattern = Pattern::compile(text).map(Rc::new);
-        kept.insert(text.to_owned(), pattern.clone());
+        cache.insert(text.to_owned(), pattern.clone());
         pattern
     })
 }

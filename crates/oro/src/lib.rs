@@ -1,8 +1,8 @@
-//! JMeter's regular expressions: Perl5 patterns as Jakarta ORO understands them.
+//! JMeter's regular expressions: Perl5 patterns as in Jakarta ORO.
 //!
-//! A pattern is translated once; what cannot be promised to match alike is refused. Known differences that are
-//! left: ORO counts UTF-16 units, so that `.` matches half of a character beyond U+FFFF there, and a combining mark
-//! counts as part of a word at `\b` here.
+//! A pattern is translated once; patterns that may match differently are rejected. Known remaining differences: ORO counts
+//! UTF-16 units, so in ORO `.` matches half of a character beyond U+FFFF. Here, a combining mark counts as part of a word at
+//! `\b`.
 
 mod backtrack;
 mod cached;
@@ -33,7 +33,7 @@ pub struct Pattern {
     engine: Engine,
     anchored: OnceLock<Option<Engine>>,
     groups: usize,
-    /// Why the groups, or the places of empty matches, may differ from ORO's.
+    /// The reason why the groups, or the positions of empty matches, may differ from ORO's.
     unsure_groups: Option<&'static str>,
     number: usize,
 }
@@ -44,7 +44,7 @@ enum Engine {
     Backtracking(Arc<Program>),
 }
 
-/// Memory a compiled pattern may take, in bytes.
+/// Maximum memory of a compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 32 << 20;
 
 impl Engine {
@@ -61,8 +61,8 @@ fn plain(text: &str) -> Result<regex::Regex, regex::Error> {
     regex::RegexBuilder::new(text).size_limit(COMPILED_BYTES_MAX).build()
 }
 
-/// A pattern in the syntax that Rust's and Java's regular expressions have in common, with look-around and
-/// back-references, whose searches take a bounded number of steps.
+/// A pattern in the common syntax of Rust's and Java's regular expressions, with look-around and back-references. Its searches
+/// take a limited number of steps.
 #[derive(Debug)]
 pub struct Finder(Engine);
 
@@ -70,7 +70,7 @@ impl Finder {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// When it is malformed, not supported or too large.
+    /// If the pattern is malformed, not supported or too large.
     pub fn compile(text: &str) -> Result<Self, PatternError> {
         match plain(text) {
             Ok(regex) => Ok(Self(Engine::Plain(regex))),
@@ -78,18 +78,18 @@ impl Finder {
         }
     }
 
-    /// Whether it matches somewhere in the text.
+    /// Whether the pattern matches somewhere in the text.
     ///
     /// # Errors
-    /// When the search takes too many steps.
+    /// If the search takes too many steps.
     pub fn is_match(&self, text: &str) -> Result<bool, SearchLimit> {
         counted(self.0.contains(text))
     }
 
-    /// The groups of the first match that starts at byte `from` or later: their places in bytes, group 0 is the whole match.
+    /// The byte ranges of the groups of the first match that starts at byte `from` or later. Group 0 is the whole match.
     ///
     /// # Errors
-    /// When the budget is used up.
+    /// If the budget is exhausted.
     pub fn find_at(
         &self,
         text: &str,
@@ -110,21 +110,22 @@ impl Finder {
         }
     }
 
-    /// The groups of the next matches, at most so many, from byte `place` on, which moves to where the search continues: behind
-    /// the last match, one character further if that is empty. Long texts are searched on another thread, many matches at a time.
+    /// The groups of at most `batch_len` next matches from byte `place`. Sets `place` to the position at which the search
+    /// continues: after the last match, or one character further if that match is empty. Long texts are searched on another
+    /// thread, many matches at a time.
     ///
     /// # Errors
-    /// When the budget is used up.
+    /// If the budget is exhausted.
     pub fn find_some(
         &self,
         text: &str,
         place: &mut usize,
-        at_once: usize,
+        batch_len: usize,
         budget: &mut SearchBudget,
     ) -> Result<Vec<Vec<Option<(usize, usize)>>>, SearchLimit> {
         let Engine::Plain(regex) = &self.0 else {
             let mut all = Vec::new();
-            while all.len() < at_once && *place <= text.len() {
+            while all.len() < batch_len && *place <= text.len() {
                 let Some(groups) = self.find_at(text, *place, budget)? else {
                     *place = text.len() + 1;
                     break;
@@ -140,7 +141,7 @@ impl Finder {
         let all = away(text.len().saturating_sub(from), || {
             let mut locations = regex.capture_locations();
             let mut all = Vec::new();
-            while all.len() < at_once && from <= text.len() {
+            while all.len() < batch_len && from <= text.len() {
                 let Some(whole) = regex.captures_read_at(&mut locations, text, from) else {
                     from = text.len() + 1;
                     break;
@@ -154,25 +155,25 @@ impl Finder {
         Ok(all)
     }
 
-    /// As [`Finder::find_some`], but only the first and last bytes of the matches.
+    /// Like [`Finder::find_some`], but returns only the byte ranges of the whole matches.
     ///
     /// # Errors
-    /// When the budget is used up.
+    /// If the budget is exhausted.
     pub fn find_some_wholes(
         &self,
         text: &str,
         place: &mut usize,
-        at_once: usize,
+        batch_len: usize,
         budget: &mut SearchBudget,
     ) -> Result<Vec<(usize, usize)>, SearchLimit> {
         let Engine::Plain(regex) = &self.0 else {
-            let all = self.find_some(text, place, at_once, budget)?;
+            let all = self.find_some(text, place, batch_len, budget)?;
             return Ok(all.iter().filter_map(|groups| groups.first().copied().flatten()).collect());
         };
         let mut from = *place;
         let all = away(text.len().saturating_sub(from), || {
             let mut all = Vec::new();
-            while all.len() < at_once && from <= text.len() {
+            while all.len() < batch_len && from <= text.len() {
                 let Some(whole) = regex.find_at(text, from) else {
                     from = text.len() + 1;
                     break;
@@ -186,7 +187,7 @@ impl Finder {
         Ok(all)
     }
 
-    /// How many groups it has, the whole match included.
+    /// Number of groups, including the whole match.
     #[must_use]
     pub fn groups(&self) -> usize {
         match &self.0 {
@@ -205,36 +206,36 @@ impl Finder {
     }
 }
 
-/// Where a search continues after a match, as Java's does: one character further if the match is empty.
+/// The position at which a search continues after a match, as in Java: one character further if the match is empty.
 fn next_place(text: &str, (start, end): (usize, usize)) -> usize {
     if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
 }
 
-/// The steps that are left to several searches together.
+/// The remaining steps of several searches together.
 #[derive(Debug)]
 pub struct SearchBudget(Steps);
 
 impl SearchBudget {
-    /// As many steps as so many single searches may take.
+    /// The budget of this number of single searches.
     #[must_use]
     pub fn of_searches(searches: u32) -> Self {
         Self::of_steps(STEPS_MAX * u64::from(searches))
     }
 
-    /// So many steps.
+    /// A budget of this number of steps.
     #[must_use]
     pub fn of_steps(steps: u64) -> Self {
-        Self(Steps::of(steps))
+        Self(Steps::new(steps))
     }
 
-    /// The steps that are left.
+    /// The remaining steps.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.0.left()
     }
 }
 
-/// Counts the limit when a search exceeded it.
+/// Counts the exceeded limit if a search failed.
 fn counted<T>(searched: Result<T, SearchLimit>) -> Result<T, SearchLimit> {
     if searched.is_err() {
         busyhour_limits::exceeded(busyhour_limits::Limit::RegexSteps);
@@ -251,7 +252,7 @@ impl Engine {
     }
 }
 
-/// The groups of one match; number 0 is the whole.
+/// The groups of a match; group 0 is the whole match.
 #[derive(Debug)]
 pub struct Groups<'m, 't> {
     text: &'t str,
@@ -265,7 +266,7 @@ enum Found<'m> {
 }
 
 impl<'t> Groups<'_, 't> {
-    /// The text of a group, if it took part in the match.
+    /// The text of a group, if the group participated in the match.
     pub fn get(&self, group: usize) -> Option<&'t str> {
         match &self.found {
             Found::Plain(locations) => locations.get(group).map(|(start, end)| &self.text[start..end]),
@@ -282,7 +283,7 @@ impl<'t> Groups<'_, 't> {
     }
 }
 
-/// A thread's own copy of a pattern's engine, so that threads share no scratch space.
+/// A thread-local copy of a pattern's engine, so that threads do not share scratch space.
 struct Local {
     engine: Engine,
     locations: Option<regex::CaptureLocations>,
@@ -295,7 +296,7 @@ thread_local! {
 impl Drop for Pattern {
     fn drop(&mut self) {
         let number = self.number;
-        // A thread that ends has no locals any more.
+        // A thread that is ending may already have dropped its thread-locals.
         let _ = LOCALS.try_with(|locals| locals.try_borrow_mut().map(|mut locals| locals.remove(&number)));
     }
 }
@@ -304,15 +305,15 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// [`PatternError::Malformed`] with ORO's words where ORO refuses it, [`PatternError::Unsupported`] where the
-    /// same matches are not promised.
+    /// [`PatternError::Malformed`] with ORO's message if ORO rejects the pattern, [`PatternError::Unsupported`] if the pattern
+    /// may match differently here.
     pub fn compile(source: &str) -> Result<Self, PatternError> {
         static NUMBERS: AtomicUsize = AtomicUsize::new(0);
         let translated = translate::translate(source)?;
         let engine = Engine::compile(&translated.text, translated.fancy)?;
         let unsure_groups = match regex_syntax::parse(&translated.shadow) {
             Ok(hir) => unsure_groups(&hir),
-            Err(_) => Some("groups that cannot be followed"),
+            Err(_) => Some("groups that cannot be analysed"),
         };
         Ok(Self {
             source: source.to_owned(),
@@ -326,20 +327,21 @@ impl Pattern {
         })
     }
 
-    /// The pattern as in the plan.
+    /// The pattern as written in the plan.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Number of groups, the whole not counted.
+    /// Number of groups, without the whole match.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// Whether each match has the same groups as in ORO, which leaves odd ones behind where a group repeats.
+    /// Checks that each match certainly has the same groups as in ORO. In ORO, the contents of repeated groups may depend on the
+    /// order of its attempts.
     ///
     /// # Errors
-    /// What the pattern has that makes them doubtful.
+    /// A description of the construct because of which the groups may differ.
     pub fn groups_are_sure(&self) -> Result<(), PatternError> {
         match self.unsure_groups {
             None => Ok(()),
@@ -350,16 +352,16 @@ impl Pattern {
     /// Whether the pattern matches somewhere in the text.
     ///
     /// # Errors
-    /// When the search takes too many steps.
+    /// If the search takes too many steps.
     pub fn contains(&self, text: &str) -> Result<bool, SearchLimit> {
         counted(self.with_local(|local| local.engine.contains(text)))
     }
 
-    /// Whether the first match at the start of the text reaches to its end. As in ORO, `a|ab` does not match `ab`
-    /// then: its first alternative matches and stops short.
+    /// Whether the first match at the start of the text extends to its end. As in ORO, `a|ab` does not match `ab`, because the
+    /// first alternative matches and ends before the end of the text.
     ///
     /// # Errors
-    /// When the search takes too many steps.
+    /// If the search takes too many steps.
     pub fn matches(&self, text: &str) -> Result<bool, SearchLimit> {
         let anchored = self
             .anchored
@@ -378,7 +380,7 @@ impl Pattern {
     /// Visits the matches one after another until `visit` breaks. All of them share one budget of steps.
     ///
     /// # Errors
-    /// When the search takes too many steps.
+    /// If the search takes too many steps.
     pub fn each_match<'t>(
         &self,
         text: &'t str,
@@ -387,15 +389,15 @@ impl Pattern {
         counted(self.with_local(|local| {
             let mut steps = Steps::full();
             let mut place = Place::default();
-            let mut at_once = 1;
+            let mut batch_len = 1;
             while place.from <= text.len() {
                 let slots;
                 let found = match &local.engine {
                     Engine::Plain(regex) if is_long(text.len() - place.from) => {
-                        // Searches on another thread; few matches at first, because many callers only need the first one.
+                        // Searches on another thread, for few matches at first, because many callers need only the first match.
                         let batch =
-                            away(text.len() - place.from, || find_some(regex, text, &mut place, at_once));
-                        at_once = (at_once * 2).min(AT_ONCE_MAX);
+                            away(text.len() - place.from, || find_some(regex, text, &mut place, batch_len));
+                        batch_len = (batch_len * 2).min(BATCH_LEN_MAX);
                         for slots in &batch {
                             let groups = Groups { text, found: Found::Backtracking(slots) };
                             if visit(&groups).is_break() {
@@ -421,7 +423,7 @@ impl Pattern {
                     }
                 };
                 let groups = Groups { text, found };
-                if place.moves_behind(&groups.whole(), text) && visit(&groups).is_break() {
+                if place.advance_past(&groups.whole(), text) && visit(&groups).is_break() {
                     break;
                 }
             }
@@ -431,7 +433,7 @@ impl Pattern {
 
     fn with_local<R>(&self, run: impl FnOnce(&mut Local) -> R) -> R {
         let place = LOCALS.with_borrow_mut(|locals| Rc::clone(locals.entry(self.number).or_default()));
-        // A search may be suspended; another one with the same pattern makes its own copy meanwhile.
+        // A search may be suspended. Another search with the same pattern creates its own copy meanwhile.
         let mut local =
             place.take().unwrap_or_else(|| Local { engine: self.engine.clone(), locations: None });
         let result = run(&mut local);
@@ -440,10 +442,10 @@ impl Pattern {
     }
 }
 
-/// Matches that are looked for at once on another thread, at most.
-const AT_ONCE_MAX: usize = 1024;
+/// Maximum number of matches in a batch that is searched on another thread.
+const BATCH_LEN_MAX: usize = 1024;
 
-/// Where a search for all matches is.
+/// The state of a search for all matches.
 #[derive(Default)]
 struct Place {
     from: usize,
@@ -451,8 +453,8 @@ struct Place {
 }
 
 impl Place {
-    /// Continues behind a match; false for an empty match directly behind the previous one, which does not count.
-    fn moves_behind(&mut self, whole: &std::ops::Range<usize>, text: &str) -> bool {
+    /// Advances past a match. Returns false for an empty match directly after the previous match, which does not count.
+    fn advance_past(&mut self, whole: &std::ops::Range<usize>, text: &str) -> bool {
         if whole.is_empty() && self.last_end == Some(whole.end) {
             self.from = whole.end + text[whole.end..].chars().next().map_or(1, char::len_utf8);
             return false;
@@ -463,40 +465,40 @@ impl Place {
     }
 }
 
-/// The next matches, at most so many; none at the end of the text.
-fn find_some(regex: &regex::Regex, text: &str, place: &mut Place, at_once: usize) -> Vec<Slots> {
+/// At most `batch_len` next matches; an empty vector at the end of the text.
+fn find_some(regex: &regex::Regex, text: &str, place: &mut Place, batch_len: usize) -> Vec<Slots> {
     let mut locations = regex.capture_locations();
     let mut found = Vec::new();
-    while found.len() < at_once && place.from <= text.len() {
+    while found.len() < batch_len && place.from <= text.len() {
         let Some(whole) = regex.captures_read_at(&mut locations, text, place.from) else {
             place.from = text.len() + 1;
             break;
         };
-        if place.moves_behind(&whole.range(), text) {
+        if place.advance_past(&whole.range(), text) {
             let groups = (0..locations.len()).map(|group| locations.get(group));
-            found.push(Slots::of(groups));
+            found.push(Slots::from_groups(groups));
         }
     }
     found
 }
 
-/// Looks for what makes groups or empty matches differ between a backtracking matcher with ORO's habits and one
+/// A description of a construct for which groups or empty matches may differ between ORO's backtracking matcher and a matcher
 /// that simulates all paths at once.
 fn unsure_groups(hir: &Hir) -> Option<&'static str> {
-    if hir.properties().minimum_len() == Some(0) && prefers_nothing(hir) {
-        return Some("a pattern that may match nothing where it could match something");
+    if hir.properties().minimum_len() == Some(0) && prefers_empty(hir) {
+        return Some("a pattern that may prefer an empty match to a longer match");
     }
     repeated_group(hir, false, false)
-        .then_some("a group within a repetition that may be skipped or match nothing")
+        .then_some("a group in a repetition that may be skipped or match an empty text")
 }
 
-fn prefers_nothing(hir: &Hir) -> bool {
+fn prefers_empty(hir: &Hir) -> bool {
     match hir.kind() {
-        HirKind::Repetition(repetition) => !repetition.greedy || prefers_nothing(&repetition.sub),
-        HirKind::Capture(capture) => prefers_nothing(&capture.sub),
-        HirKind::Concat(parts) => parts.iter().any(prefers_nothing),
+        HirKind::Repetition(repetition) => !repetition.greedy || prefers_empty(&repetition.sub),
+        HirKind::Capture(capture) => prefers_empty(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().any(prefers_empty),
         HirKind::Alternation(parts) => {
-            parts.iter().any(|part| part.properties().minimum_len() == Some(0) || prefers_nothing(part))
+            parts.iter().any(|part| part.properties().minimum_len() == Some(0) || prefers_empty(part))
         }
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
     }

@@ -2,7 +2,8 @@ use std::ops::ControlFlow;
 
 use super::*;
 
-/// The results of ORO 2.0.8: matches, contains; and all its matches as `<group 0|group 1…@start>`.
+/// The results in the notation of the recordings: `t` or `f` for `matches` and for `contains`, and all matches with their groups
+/// as `<group 0|group 1|…>`.
 fn outcome(pattern: &str, text: &str) -> String {
     let pattern = match Pattern::compile(pattern) {
         Ok(pattern) => pattern,
@@ -23,8 +24,8 @@ fn outcome(pattern: &str, text: &str) -> String {
 }
 
 #[test]
-fn matches_are_those_of_oro() {
-    // Recorded from ORO 2.0.8 with the options JMeter uses.
+fn matches_are_the_same_as_in_oro() {
+    // Recorded from ORO 2.0.8 with JMeter's options.
     let recorded = [
         ("a*", "baac", "ft<><aa><>"),
         ("a|ab", "ab", "ft<a>"),
@@ -120,7 +121,7 @@ fn matches_are_those_of_oro() {
 }
 
 #[test]
-fn malformed_patterns_have_oros_words() {
+fn malformed_patterns_have_oros_messages() {
     for (pattern, expected) in [
         ("a{1,2}{2}", "Nested repetitions *?+ in expression"),
         ("a++", "Nested repetitions *?+ in expression"),
@@ -145,7 +146,7 @@ fn malformed_patterns_have_oros_words() {
 }
 
 #[test]
-fn what_is_not_promised_is_refused() {
+fn patterns_that_may_match_differently_are_rejected() {
     for pattern in ["(?x)a b", r"\Ga", "^*", r"\b+", "(?-i)a", r"\10", "[[:punct:]]", r"\x{41}y{", "a{70000}"]
     {
         let refused = outcome(pattern, "") == "unsupported";
@@ -153,7 +154,7 @@ fn what_is_not_promised_is_refused() {
     }
     for pattern in ["(?:(a)|b)*", "(a*)+", "(a?)*x", ".*?", "a||b", "(.*)*(.*)*x", "(a*?)*?b"] {
         assert!(
-            Pattern::compile(pattern).expect("fine without groups").groups_are_sure().is_err(),
+            Pattern::compile(pattern).expect("supported without groups").groups_are_sure().is_err(),
             "{pattern}"
         );
     }
@@ -165,7 +166,7 @@ fn what_is_not_promised_is_refused() {
 
 proptest::proptest! {
     #[test]
-    fn any_text_is_a_pattern_or_refused(pattern in ".{0,40}", text in ".{0,40}") {
+    fn any_text_is_compiled_or_rejected(pattern in ".{0,40}", text in ".{0,40}") {
         let _ = outcome(&pattern, &text);
     }
 

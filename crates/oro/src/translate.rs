@@ -1,37 +1,41 @@
 //! Translates Jakarta ORO's Perl5 patterns for the `regex` and `fancy-regex` crates.
 //!
-//! Found by trying ORO 2.0.8: flags such as `(?i)` apply to the whole pattern from any place; `{` that begins
-//! no interval is a plain character; escaped letters without a meaning match themselves; `\w`, `\d` and
-//! `\s` are Java's letters or digits, digits and white space of all Unicode; `$` also matches before a last line end.
+//! Properties of ORO 2.0.8, determined by experiments:
+//!
+//! * Flags such as `(?i)` apply to the whole pattern, wherever they occur.
+//! * `{` is a plain character if it does not begin an interval.
+//! * Escaped letters without a special meaning match themselves.
+//! * `\w`, `\d` and `\s` are Java's letters or digits, digits, and white space, for all of Unicode.
+//! * `$` also matches before a line break at the end of the text.
 
 use std::fmt::Write as _;
 
-/// Why a pattern cannot be used.
+/// The reason why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// ORO refuses it too; its own words.
+    /// ORO rejects the pattern, too; the text is ORO's message.
     #[error("{0}")]
     Malformed(String),
-    /// ORO may take it, but the same matches are not promised here.
+    /// ORO may accept the pattern, but it may match differently here.
     #[error("{0}")]
     Unsupported(String),
 }
 
-/// A pattern in the syntax of the `regex` crate, save what is marked.
+/// A translated pattern.
 #[derive(Debug)]
 pub(super) struct Translated {
-    /// The pattern.
+    /// The pattern in the syntax of the `regex` crate, or of `fancy-regex` if `fancy` is set.
     pub text: String,
-    /// It looks ahead or back and needs `fancy-regex`.
+    /// The pattern contains look-around or back-references, so it needs the syntax of `fancy-regex`.
     pub fancy: bool,
-    /// The same without what looks ahead or back, for an analysis of its groups.
+    /// The pattern without look-around and back-references, for the analysis of its groups.
     pub shadow: String,
     /// Number of groups.
     pub groups: usize,
 }
 
 const LETTER_OR_DIGIT: &str = r"\p{L}\p{Nd}_";
-/// Java's `Character.isWhitespace`: no no-break spaces, but the information separators.
+/// Java's `Character.isWhitespace`, which excludes no-break spaces and includes the information separators.
 const WHITE_SPACE: &str =
     r"\t-\r\x1c-\x20\x{1680}\x{2000}-\x{2006}\x{2008}-\x{200a}\x{2028}\x{2029}\x{205f}\x{3000}";
 const DIGIT: &str = r"\p{Nd}";
@@ -43,7 +47,7 @@ struct Flags {
     single_line: bool,
 }
 
-/// What may be repeated.
+/// The kind of an atom of a pattern, which determines whether it may be repeated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Atom {
     Consuming,
@@ -59,28 +63,28 @@ struct Translator {
     depth: usize,
     /// Number of character sets such as `\w`.
     sets: usize,
-    /// No `:]` follows any more.
-    ends_of_names_are_over: bool,
+    /// The rest of the pattern does not contain `:]`.
+    has_no_posix_end: bool,
     fancy: bool,
     text: String,
     shadow: String,
 }
 
-/// How deep groups may nest.
+/// Maximum nesting depth of groups.
 const DEPTH_MAX: usize = 100;
 
-/// Longest pattern, in bytes. Compiling it takes some hundred times the memory.
+/// Maximum length of a pattern, in bytes. Compiling a pattern takes several hundred times its memory.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Most character sets such as `\w`, each of which takes several KiB while the pattern is compiled.
+/// Maximum number of character sets such as `\w`, each of which takes several KiB while the pattern is compiled.
 const SETS_MAX: usize = 10_000;
 
 /// Translates a pattern.
 pub(super) fn translate(pattern: &str) -> Result<Translated, PatternError> {
     if pattern.len() > PATTERN_BYTES_MAX {
-        return unsupported("more than 1 MiB");
+        return unsupported("a pattern of more than 1 MiB");
     }
-    // Flags may follow the part that they change, so a first pass collects them.
+    // Flags may follow the part to which they apply, so a first pass collects them.
     let seen = Translator::run(pattern, Flags::default())?.seen;
     let done = Translator::run(pattern, seen)?;
     let prefix = if seen.ignore_case { "(?i)" } else { "" };
@@ -110,7 +114,7 @@ impl Translator {
             groups: 0,
             depth: 0,
             sets: 0,
-            ends_of_names_are_over: false,
+            has_no_posix_end: false,
             fancy: false,
             text: String::new(),
             shadow: String::new(),
@@ -162,7 +166,7 @@ impl Translator {
             if matches!(next, '|' | ')') {
                 break;
             }
-            // The atom is wrapped, so that a quantifier that follows applies to all of its translation.
+            // The translated atom is wrapped, so that a quantifier after it applies to all of it.
             let before = (self.text.len(), self.shadow.len());
             let atom = self.atom(next)?;
             self.quantifier(atom, before)?;
@@ -180,7 +184,7 @@ impl Translator {
             '\\' => return self.escape().map(Some),
             '.' => self.both(if self.flags.single_line { "(?s:.)" } else { r"[^\n]" }),
             '^' if self.flags.multi_line => {
-                // Not behind a line end that is the text's last character.
+                // `^` does not match after a line break at the end of the text.
                 self.fancy = true;
                 self.text.push_str(r"(?:\A|(?m:^)(?!\z))");
                 self.shadow.push_str("(?m:^)");
@@ -212,7 +216,7 @@ impl Translator {
     fn quantifier(&mut self, atom: Option<Atom>, before: (usize, usize)) -> Result<(), PatternError> {
         let Some(quantifier) = self.take_quantifier()? else { return Ok(()) };
         match atom {
-            None => return unsupported("a repetition behind a comment or flags"),
+            None => return unsupported("a repetition after a comment or flags"),
             Some(Atom::ZeroWidth) => return unsupported("a repeated anchor or look-ahead"),
             Some(Atom::Consuming) => {}
         }
@@ -334,7 +338,7 @@ impl Translator {
                 Some('s') => self.seen.single_line = true,
                 Some('g' | 'o') => {}
                 Some('x') => return unsupported("the flag x (spaces and comments in the pattern)"),
-                Some('-') => return unsupported("flags that are taken back"),
+                Some('-') => return unsupported("flags that are switched off"),
                 Some(')') => return Ok(()),
                 other => return malformed(format!("Sequence (?{}...) not recognized", other.unwrap_or('?'))),
             }
@@ -382,7 +386,7 @@ impl Translator {
             return malformed(format!("Invalid backreference: \\{first}"));
         }
         if self.flags.ignore_case {
-            return unsupported("a back-reference without regard to case");
+            return unsupported("a case-insensitive back-reference");
         }
         self.fancy = true;
         let _ = write!(self.text, "(?:\\{first})");
@@ -390,7 +394,7 @@ impl Translator {
         Ok(())
     }
 
-    /// The character of an escape, inside and outside of classes.
+    /// Parses the rest of an escape sequence for a character, inside or outside of a class.
     fn character_escape(&mut self, escaped: char) -> Result<char, PatternError> {
         Ok(match escaped {
             'n' => '\n',
@@ -469,18 +473,18 @@ impl Translator {
         Ok(())
     }
 
-    /// The name of the POSIX class that is next, if one is.
+    /// The name of a POSIX class at the current position, if there is one.
     fn posix_name(&mut self) -> Option<String> {
-        if self.ends_of_names_are_over {
+        if self.has_no_posix_end {
             return None;
         }
         let rest = &self.pattern[self.at + 1..];
         let end = rest.windows(2).position(|two| *two == [':', ']']);
-        self.ends_of_names_are_over = end.is_none();
+        self.has_no_posix_end = end.is_none();
         Some(rest[..end?].iter().take(POSIX_NAME_CHARS).collect())
     }
 
-    /// One item of a class: a character, or a set that has been written to `out`.
+    /// Translates an item of a class: returns a character, or writes a set to `out` and returns `None`.
     fn class_item(&mut self, out: &mut String) -> Result<Option<char>, PatternError> {
         let Some(next) = self.peek() else { return malformed("Unmatched [] in expression.") };
         self.at += 1;
@@ -514,7 +518,7 @@ impl Translator {
     }
 }
 
-/// More characters than the name of a POSIX class has.
+/// Maximum number of characters to read of the name of a POSIX class; all names are shorter.
 const POSIX_NAME_CHARS: usize = 20;
 
 fn class_escape(letter: char) -> Option<String> {
@@ -549,7 +553,7 @@ fn push_literal(out: &mut String, character: char) {
     if character.is_ascii_alphanumeric() || !character.is_ascii() {
         out.push(character);
     } else {
-        // Numbers rather than backslashes: both crates and both places read them alike.
+        // Numeric escapes have the same meaning in both crates, inside and outside of classes.
         let _ = write!(out, "\\x{:02x}", character as u32);
     }
 }

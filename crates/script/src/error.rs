@@ -1,8 +1,8 @@
-//! What can go wrong with a script, and where in its text.
+//! Errors of scripts, with their place in the text.
 
 use std::fmt;
 
-/// A place in a script's text: both numbers count from 1, the column in characters.
+/// A place in a script's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// Line, from 1.
@@ -12,7 +12,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a byte offset in `text`; an offset beyond the end, or inside a character, means what precedes it.
+    /// The place of a byte offset in `text`. An offset beyond the end means the end; an offset inside a character means the
+    /// place after that character.
     #[must_use]
     pub fn of(text: &str, offset: usize) -> Place {
         let mut place = Place { line: 1, column: 1 };
@@ -41,7 +42,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a script was refused or stopped.
+/// The reason why a script was rejected or stopped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScriptError {
@@ -53,10 +54,10 @@ pub enum ScriptError {
         /// Where.
         place: Place,
     },
-    /// The text may well be a script of its language, but this crate does not promise the same result.
+    /// The text may be a valid script of its language, but this crate does not guarantee the same result as JMeter.
     #[error("{what} is not supported ({place})")]
     Unsupported {
-        /// The construct that is missing, as the subject of a sentence.
+        /// The unsupported construct, as the subject of a sentence.
         what: String,
         /// Where.
         place: Place,
@@ -83,7 +84,7 @@ pub enum ScriptError {
         /// JMeter's message.
         message: String,
     },
-    /// The script used up its budget of time, steps or memory.
+    /// The script exhausted its budget of time, steps or memory.
     #[error("the script was stopped: {limit}")]
     LimitReached {
         /// The limit, with its unit.
@@ -104,7 +105,7 @@ impl ScriptError {
         }
     }
 
-    /// Whether the script was refused because this crate, rather than its author, lacks something.
+    /// Whether the script was rejected because of a limitation of this crate rather than an error of its author.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self, ScriptError::Unsupported { .. })

@@ -1,9 +1,9 @@
-//! The names that a parsed script refers to, and what that shows of the results it may read.
+//! The names that a parsed script refers to, and the parts of sample results that it may therefore read.
 
 use std::collections::HashSet;
 
-/// Names of objects, members and functions in a script, as its language's lexer tells them from comments. A text in quotes
-/// that is one word counts as a name, because `prev["responseData"]` is a member, too.
+/// Names of objects, members and functions in a script, as the lexer of its language finds them; comments are excluded. A
+/// quoted string that is a single word counts as a name, because `prev["responseData"]` accesses a member, too.
 #[derive(Debug, Clone, Default)]
 pub struct Identifiers(HashSet<Box<str>>);
 
@@ -16,12 +16,12 @@ pub struct ResultReads {
     pub response_headers: bool,
     /// The request's headers and data.
     pub request: bool,
-    /// What only results of HTTP requests have.
+    /// Properties that only results of HTTP requests have.
     pub http: bool,
 }
 
 impl ResultReads {
-    /// Everything.
+    /// All parts.
     pub const ALL: ResultReads =
         ResultReads { body: true, response_headers: true, request: true, http: true };
 }
@@ -39,7 +39,7 @@ impl Identifiers {
         }
     }
 
-    /// Adds the text of a literal, if it is one word.
+    /// Adds the text of a literal, if it is a single word.
     pub(crate) fn add_literal(&mut self, text: &str) {
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
         if !text.is_empty() && text.chars().all(is_word) {
@@ -59,8 +59,8 @@ impl Identifiers {
         names.iter().any(|name| self.contains(name))
     }
 
-    /// What the script may read of results: `getResponseData()` and `responseData` read the body of whatever object they
-    /// are called on.
+    /// The parts of results that the script may read. `getResponseData()` and `responseData` count as reading the body,
+    /// whatever object they are called on.
     #[must_use]
     pub fn reads_of_results(&self) -> ResultReads {
         let has = |members: &[&str]| self.0.iter().any(|name| members.contains(&member(name).as_str()));
@@ -73,7 +73,7 @@ impl Identifiers {
     }
 }
 
-/// The part of a result that a member's name means: `ResponseData` of `getResponseDataAsString` and `responseData`.
+/// The part of a result that a member refers to: `ResponseData` for `getResponseDataAsString` and `responseData`.
 fn member(name: &str) -> String {
     let bare = name.strip_prefix("get").unwrap_or(name);
     let bare = bare.strip_suffix("AsString").unwrap_or(bare);
@@ -100,7 +100,7 @@ mod tests {
         ResultReads { body: true, response_headers: false, request: false, http: false };
 
     #[test]
-    fn members_show_what_is_read() {
+    fn member_names_determine_the_parts_that_are_read() {
         for text in [
             "vars.put('x', prev.getResponseDataAsString())",
             "vars.put('x', prev.responseData.length + '')",
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_sentences_are_no_names() {
+    fn names_in_comments_and_in_longer_strings_do_not_count() {
         let script = groovy("// prev.getResponseData()\nvars.put('getResponseData of prev', '1')");
         assert_eq!(script.reads_of_results(), ResultReads::default());
         assert!(script.contains("vars") && !script.contains_any(&["prev", "ctx"]));

@@ -1,4 +1,4 @@
-//! Groovy and BeanShell: what scripts of JMeter's plans use of them.
+//! Groovy and BeanShell, as far as the scripts of JMeter plans use them.
 
 pub(crate) mod beanshell;
 mod decimal;
@@ -19,13 +19,13 @@ pub struct Script {
 /// Parses a script.
 ///
 /// # Errors
-/// [`ScriptError::Syntax`] for what is neither, [`ScriptError::Unsupported`] for what may behave otherwise here.
+/// [`ScriptError::Syntax`] for invalid syntax, [`ScriptError::Unsupported`] for constructs that may behave differently here.
 pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
     Ok(Script { script: jvm::compile(text, language.into())? })
 }
 
-/// Whether JMeter's parser certainly rejects a text for which [`compile`] gave a syntax error, too. What is read here of
-/// Groovy's grammar is not all of it: other errors may be those of this crate.
+/// Whether JMeter's parser certainly rejects a text for which [`compile`] returned a syntax error, too. This crate does not
+/// implement all of Groovy's grammar, so it may reject other texts that are valid.
 #[must_use]
 pub fn is_certainly_invalid(text: &str, language: Language) -> bool {
     jvm::is_certainly_invalid(text, language)
@@ -50,7 +50,7 @@ impl Script {
         self.script.identifiers()
     }
 
-    /// Runs the script as JMeter's functions do; its value is that of the last statement.
+    /// Runs the script as JMeter's functions do and returns the value of the last statement.
     ///
     /// # Errors
     /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
@@ -67,8 +67,8 @@ impl Script {
         Ok(self.run(scope, &bindings, &[], None)?.0)
     }
 
-    /// Runs the script with these names bound besides `vars`, `props`, `log` and `ctx`; gives its value and what the names
-    /// in `back` hold afterwards. A BeanShell interpreter remembers its variables: `memory`.
+    /// Runs the script with these names bound in addition to `vars`, `props`, `log` and `ctx`. Returns its value and the
+    /// final values of the names in `back`. `memory` holds the variables of a BeanShell interpreter between runs.
     ///
     /// # Errors
     /// As for [`Script::evaluate`].

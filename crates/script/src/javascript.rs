@@ -1,8 +1,9 @@
 //! JavaScript, as in `${__javaScript(…)}`, in conditions of the If Controller, and in JSR223 and BSF elements.
 //!
-//! JMeter's engine is Rhino in its default version, an older language with Java's objects in it; JSR223 elements run in the
-//! engine that the Java machine finds, which was Nashorn up to Java 14. Here QuickJS runs the scripts. What only one of both
-//! knows is refused before it runs ([`compile`]) or ends in an error.
+//! JMeter uses Rhino with its default language version, an older JavaScript with access to Java objects. JSR223 elements use
+//! the engine that the Java virtual machine provides, which was Nashorn up to Java 14. This crate runs the scripts with
+//! QuickJS. Constructs that only one of the two engines supports are rejected by [`compile`] or fail with an error at run
+//! time.
 
 mod dialect;
 mod engine;
@@ -11,11 +12,11 @@ mod screen;
 
 use std::sync::Arc;
 
-use crate::jvm::bridge::{self, Passed};
+use crate::jvm::bridge::{self, BridgeValue};
 use crate::{Binding, Identifiers, Place, Scope, ScriptError, Value};
+use dialect::BoundNames;
 pub use dialect::Imitated;
-use dialect::Sight;
-use engine::{Key, Stop, Worth};
+use engine::{Key, RunError, ScriptValue};
 use screen::Word;
 
 /// A parsed script; copies share it.
@@ -25,27 +26,29 @@ pub struct Script {
     is_expression: bool,
     imitated: Imitated,
     is_element: bool,
-    depends_on_chance_or_clock: bool,
+    uses_random_or_clock: bool,
 }
 
-fn error_of(stop: Stop) -> ScriptError {
-    match stop {
-        Stop::Thrown { message, line } => {
+fn script_error(error: RunError) -> ScriptError {
+    match error {
+        RunError::Thrown { message, line } => {
             ScriptError::Evaluation { message, place: Place { line: line.max(1), column: 1 } }
         }
-        Stop::Limit | Stop::Null => {
+        RunError::Limit | RunError::Null => {
             ScriptError::LimitReached { limit: "about a second of work or 64 MiB of memory".into() }
         }
-        Stop::Broken(message) => ScriptError::Evaluation { message, place: Place { line: 1, column: 1 } },
+        RunError::EngineUnavailable(message) => {
+            ScriptError::Evaluation { message, place: Place { line: 1, column: 1 } }
+        }
     }
 }
 
 /// Parses a script of `__javaScript` or a condition.
 ///
 /// # Errors
-/// [`ScriptError::Syntax`] for what is no JavaScript, [`ScriptError::Unsupported`] for what needs a Java machine.
+/// [`ScriptError::Syntax`] for invalid syntax, [`ScriptError::Unsupported`] for constructs that need a Java virtual machine.
 pub fn compile(text: &str) -> Result<Script, ScriptError> {
-    parsed(text, Imitated::Rhino, false)
+    parse(text, Imitated::Rhino, false)
 }
 
 /// Parses the script of an element.
@@ -53,17 +56,17 @@ pub fn compile(text: &str) -> Result<Script, ScriptError> {
 /// # Errors
 /// As for [`compile`].
 pub fn compile_element(text: &str, imitated: Imitated) -> Result<Script, ScriptError> {
-    parsed(text, imitated, true)
+    parse(text, imitated, true)
 }
 
-fn parsed(text: &str, imitated: Imitated, is_element: bool) -> Result<Script, ScriptError> {
+fn parse(text: &str, imitated: Imitated, is_element: bool) -> Result<Script, ScriptError> {
     let screened = screen::screen(text, imitated, is_element, &mut |_| {})?;
     let text = screened.text;
-    engine::parses(&text, false).map_err(|stop| match stop {
-        Stop::Thrown { message, line } => {
+    engine::parses(&text, false).map_err(|error| match error {
+        RunError::Thrown { message, line } => {
             ScriptError::Syntax { message, place: Place { line: line.max(1), column: 1 } }
         }
-        other => error_of(other),
+        other => script_error(other),
     })?;
     let is_statement = text.trim_start().starts_with('{') || text.trim_start().starts_with("function");
     let is_expression = !is_statement && engine::parses(&text, true).is_ok();
@@ -72,7 +75,7 @@ fn parsed(text: &str, imitated: Imitated, is_element: bool) -> Result<Script, Sc
         is_expression,
         imitated,
         is_element,
-        depends_on_chance_or_clock: screened.draws_random || screened.asks_clock,
+        uses_random_or_clock: screened.draws_random || screened.reads_clock,
     })
 }
 
@@ -81,42 +84,47 @@ impl Script {
     #[must_use]
     pub fn identifiers(&self) -> Identifiers {
         let mut found = Identifiers::default();
-        let mut see = |word: Word<'_>| match word {
+        let mut visit = |word: Word<'_>| match word {
             Word::Name(name) => found.add(name),
             Word::Literal(text) => found.add_literal(text),
         };
-        // The script has passed this screen before; an error has no more names.
-        let _ = screen::screen(&self.text, self.imitated, self.is_element, &mut see);
+        // `compile` has checked the script, so an error cannot occur here.
+        let _ = screen::screen(&self.text, self.imitated, self.is_element, &mut visit);
         found
     }
 
-    fn key(&self, sight: Sight) -> Key {
-        Key { text: self.text.clone(), is_expression: self.is_expression, imitated: self.imitated, sight }
-    }
-
-    /// Runs the script with `vars`, `props`, `log`, `ctx`, `threadName`, `sampleResult` in sight, as `__javaScript`
-    /// does; the value is that of the last expression statement, as the text that Rhino makes of it
-    /// (`undefined` and `null` included).
-    ///
-    /// # Errors
-    /// [`ScriptError::Evaluation`] for what the script throws, [`ScriptError::LimitReached`] when it takes too long.
-    pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
-        let [vars, props, log, context, sample] = bridge::FUNCTION_HOSTS.map(Passed::Object);
-        let sample = if scope.sample().is_some() { sample } else { Passed::Null };
-        let given = vec![vars, props, log, context, sample, Passed::Text(scope.thread_name())];
-        let (outcome, _) = host::in_world(scope, || engine::run(&self.key(Sight::Function), given));
-        match outcome.map_err(error_of)? {
-            Worth::Text(text) => Ok(Value::Text(text.into())),
-            Worth::Null | Worth::Undefined => Ok(Value::Null),
+    fn key(&self, bound_names: BoundNames) -> Key {
+        Key {
+            text: self.text.clone(),
+            is_expression: self.is_expression,
+            imitated: self.imitated,
+            bound_names,
         }
     }
 
-    /// Runs the script of an element, with these names bound besides `vars`, `props`, `log` and `ctx`; its value is a text
-    /// or null. `undefined` is what JMeter sees where the engine says so.
+    /// Runs the script with the bindings of `__javaScript`: `vars`, `props`, `log`, `ctx`, `threadName`, `sampleResult`.
+    /// Returns the value of the last expression statement, converted to a string as Rhino does, also for `undefined` and
+    /// `null`.
     ///
     /// # Errors
-    /// As for [`Script::evaluate`], and [`ScriptError::Unsupported`] when the script came to something that only Java can
-    /// do, whether it caught the error or not.
+    /// [`ScriptError::Evaluation`] if the script throws, [`ScriptError::LimitReached`] if it takes too long.
+    pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
+        let [vars, props, log, context, sample] = bridge::FUNCTION_HOSTS.map(BridgeValue::Object);
+        let sample = if scope.sample().is_some() { sample } else { BridgeValue::Null };
+        let given = vec![vars, props, log, context, sample, BridgeValue::Text(scope.thread_name())];
+        let (outcome, _) = host::run_in_scope(scope, || engine::run(&self.key(BoundNames::Function), given));
+        match outcome.map_err(script_error)? {
+            ScriptValue::Text(text) => Ok(Value::Text(text.into())),
+            ScriptValue::Null | ScriptValue::Undefined => Ok(Value::Null),
+        }
+    }
+
+    /// Runs the script of an element, with these names bound in addition to `vars`, `props`, `log` and `ctx`. Its value is a
+    /// text or null; `undefined` is the value returned if the engine's result is JavaScript's `undefined`.
+    ///
+    /// # Errors
+    /// As for [`Script::evaluate`], and [`ScriptError::Unsupported`] if the script used an operation that needs Java, even
+    /// if the script caught the error.
     pub fn run(
         &self,
         scope: &mut dyn Scope,
@@ -124,49 +132,51 @@ impl Script {
         undefined: Value,
     ) -> Result<Value, ScriptError> {
         debug_assert!(self.is_element, "compiled as another kind of script");
-        let key = self.key(Sight::Element);
-        let (outcome, refused) = host::in_world(scope, || {
-            let given = Sight::Element.names().iter().enumerate().map(|(at, name)| {
-                // The first four are those that every script sees.
+        let key = self.key(BoundNames::Element);
+        let (outcome, refused) = host::run_in_scope(scope, || {
+            let given = BoundNames::Element.names().iter().enumerate().map(|(at, name)| {
+                // The first four names are bound for every script.
                 if let Some(host) = bridge::FUNCTION_HOSTS[..4].get(at) {
-                    return Passed::Object(*host);
+                    return BridgeValue::Object(*host);
                 }
                 let found = bindings.iter().find(|(known, _)| known == name);
-                found.map_or(Passed::Absent, |(_, binding)| host::bound(binding))
+                found.map_or(BridgeValue::Absent, |(_, binding)| host::pass_binding(binding))
             });
             engine::run(&key, given.collect())
         });
         if let Some(what) = refused {
             return Err(ScriptError::Unsupported { what, place: Place { line: 1, column: 1 } });
         }
-        Ok(match outcome.map_err(error_of)? {
-            Worth::Text(text) => Value::Text(text.into()),
-            Worth::Null => Value::Null,
-            Worth::Undefined => undefined,
+        Ok(match outcome.map_err(script_error)? {
+            ScriptValue::Text(text) => Value::Text(text.into()),
+            ScriptValue::Null => Value::Null,
+            ScriptValue::Undefined => undefined,
         })
     }
 
-    /// Runs the script as the condition of an If Controller: nothing but the language itself is in sight, and the
-    /// result must read `true` or `false`.
+    /// Runs the script as the condition of an If Controller. No names are bound, and the result converted to a string must
+    /// be `true` or `false`.
     ///
     /// # Errors
-    /// As for [`Script::evaluate`]; any other result is an [`ScriptError::Evaluation`], which JMeter logs and takes
-    /// for `false`.
+    /// As for [`Script::evaluate`]; any other result is an [`ScriptError::Evaluation`], which JMeter logs and treats as
+    /// `false`.
     pub fn evaluate_condition(&self) -> Result<bool, ScriptError> {
-        if self.depends_on_chance_or_clock {
+        if self.uses_random_or_clock {
             return Err(ScriptError::Unsupported {
                 what: "the clock or a random number in a condition".into(),
                 place: Place { line: 1, column: 1 },
             });
         }
-        let worth = engine::run(&self.key(Sight::Nothing), Vec::new()).map_err(error_of)?;
-        match worth {
-            Worth::Text(text) if text == "true" => Ok(true),
-            Worth::Text(text) if text == "false" => Ok(false),
+        let value = engine::run(&self.key(BoundNames::Nothing), Vec::new()).map_err(script_error)?;
+        match value {
+            ScriptValue::Text(text) if text == "true" => Ok(true),
+            ScriptValue::Text(text) if text == "false" => Ok(false),
             other => Err(ScriptError::Evaluation {
                 message: match other {
-                    Worth::Text(text) => format!("the condition is `{text}`, neither `true` nor `false`"),
-                    Worth::Null | Worth::Undefined => "the condition has no value".into(),
+                    ScriptValue::Text(text) => {
+                        format!("the condition is `{text}`, neither `true` nor `false`")
+                    }
+                    ScriptValue::Null | ScriptValue::Undefined => "the condition has no value".into(),
                 },
                 place: Place { line: 1, column: 1 },
             }),

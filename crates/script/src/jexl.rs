@@ -3,7 +3,7 @@
 use crate::language::Dialect;
 use crate::{Binding, Identifiers, Scope, ScriptError, Value, jvm};
 
-/// Which version of the language: they differ in how texts are turned into numbers.
+/// A version of the language. The versions differ in the conversion of strings to numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     /// Commons JEXL 2.1 (`__jexl2`, `__jexl`).
@@ -21,7 +21,7 @@ pub struct Script {
 /// Parses a script.
 ///
 /// # Errors
-/// [`ScriptError::Syntax`] for what is no JEXL, [`ScriptError::Unsupported`] for what may behave otherwise here.
+/// [`ScriptError::Syntax`] for invalid syntax, [`ScriptError::Unsupported`] for constructs that may behave differently here.
 pub fn compile(text: &str, version: Version) -> Result<Script, ScriptError> {
     let dialect = match version {
         Version::Two => Dialect::Jexl2,
@@ -37,7 +37,7 @@ impl Script {
         self.script.identifiers()
     }
 
-    /// Runs the script; its value is that of the last statement.
+    /// Runs the script and returns the value of the last statement.
     ///
     /// # Errors
     /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
@@ -47,9 +47,11 @@ impl Script {
             bindings.push(("threadName", Binding::Value(Value::text(scope.thread_name()))));
         }
         if self.script.has_name("sampleResult") {
-            let is_there = scope.sample().is_some();
-            bindings
-                .push(("sampleResult", if is_there { Binding::Sample } else { Binding::Value(Value::Null) }));
+            let has_sample = scope.sample().is_some();
+            bindings.push((
+                "sampleResult",
+                if has_sample { Binding::Sample } else { Binding::Value(Value::Null) },
+            ));
         }
         Ok(self.script.run(scope, &bindings, &[], None)?.0)
     }

@@ -1,15 +1,24 @@
-//! Groovy, BeanShell and JEXL as JMeter's plans use them: statements, closures, collections, texts, dates, JSON, files,
+//! Groovy, BeanShell and JEXL as JMeter plans use them: statements, closures, collections, strings, dates, JSON, files,
 //! and JMeter's own objects.
 //!
 //! `lexer`, `parser` and `expression` build a `tree` of a script in Groovy or BeanShell and reject unknown classes, methods
-//! and functions (`known`); `jexl` does so for JEXL. `run` executes the tree. The tree's dialect selects the operators, what
-//! counts as true, and the meaning of an undefined name.
+//! and functions (`known`); `jexl` does so for JEXL. `run` executes the tree. The tree's dialect determines the operators,
+//! the truth of conditions, and the meaning of an undefined name.
 //!
-//! Each layer imports only from those before it: `tree`; `stack`, the limits of a run; `counted`, `index` and `table`, of
-//! which lists and maps are made; `model`, the types of values, objects, errors and the state of a run; `release`, which
-//! frees values; their methods (`value`, `collection`, `objects`, `fault`, `machine`); texts and conversions (`library::print`, `types`,
-//! `operators`); the classes of the `library`; `library::dispatch`, which selects the class of a call; `run`. Lower
-//! layers call `run` and `dispatch` through the function table `model::Interpreter`. `bridge` makes the library
+//! Each layer imports only from the layers before it:
+//!
+//! 1. `tree`
+//! 2. `stack`: the limits of a run
+//! 3. `counted`, `index` and `table`: the building blocks of lists and maps
+//! 4. `model`: the types of values, objects, errors and the state of a run
+//! 5. `release`, which frees values
+//! 6. the methods of these types (`value`, `collection`, `objects`, `fault`, `machine`)
+//! 7. texts and conversions (`library::print`, `types`, `operators`)
+//! 8. the classes of the `library`
+//! 9. `library::dispatch`, which selects the class of a call
+//! 10. `run`
+//!
+//! Lower layers call `run` and `dispatch` through the function table `model::Interpreter`. `bridge` makes the library
 //! available to JavaScript.
 
 mod asserted;
@@ -101,13 +110,13 @@ impl Script {
         }
     }
 
-    /// Whether a variable or an object of JMeter has that name in the script.
+    /// Whether the script uses this name for a variable or an object of JMeter.
     pub(crate) fn has_name(&self, name: &str) -> bool {
         self.tree.names.iter().any(|known| **known == *name)
     }
 
-    /// Runs the script with these names bound; gives its value and what the names in `back` hold afterwards. `memory`: what
-    /// the runs before left behind.
+    /// Runs the script with these names bound. Returns its value and the final values of the names in `back`. `memory` holds
+    /// the variables of earlier runs.
     pub(crate) fn run(
         &self,
         scope: &mut dyn Scope,

@@ -1,6 +1,6 @@
 //! The languages that the interpreter runs.
 
-/// Which of the two languages of the Java virtual machine.
+/// A language whose syntax and library are based on Java's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
     /// BeanShell 2.0b6 (`__BeanShell`, BeanShell elements).
@@ -9,7 +9,7 @@ pub enum Language {
     Groovy,
 }
 
-/// A language as the interpreter runs it: it selects operators, conditions and the meaning of names.
+/// A language of the interpreter. It determines the operators, the truth of conditions and the meaning of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     BeanShell,

@@ -4,7 +4,7 @@
 //! a `compile` function and a `Script::evaluate` method. `compile` rejects constructs that might not run as in JMeter
 //! 5.6.3, with their place in the text, so that the check of a plan reports them before the first request is sent.
 //!
-//! | module | JMeter's name for it | engine behind it there |
+//! | module | functions and elements of JMeter | engine in JMeter |
 //! |---|---|---|
 //! | [`jexl`] | `__jexl3`, `__jexl2`, `__jexl` | Commons JEXL 3.2.1 and 2.1.1 |
 //! | [`java_like`] | `__groovy`, `__BeanShell`, JSR223 and BeanShell elements | Groovy 3.0, BeanShell 2.0b6 |
@@ -17,18 +17,18 @@ pub mod javascript;
 pub mod jexl;
 mod jvm;
 mod language;
-mod made_result;
 mod plain;
 mod request;
 mod scope;
+mod script_result;
 mod unbound;
 mod value;
 
 pub use error::{Place, ScriptError};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
-pub use made_result::MadeResult;
 pub use request::RequestFacts;
+pub use script_result::ScriptResult;
 
 pub use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 pub use scope::{

@@ -1,4 +1,4 @@
-//! Operations on plain values that the languages of the interpreter share: conversions, methods of texts, functions of
+//! Operations on plain values that the languages of the interpreter share: conversions, methods of strings, functions of
 //! `Math`.
 
 mod arithmetic;

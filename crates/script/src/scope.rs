@@ -1,4 +1,4 @@
-//! What a script may see and change of the virtual user that runs it.
+//! The environment of a script: what it may read and change of the virtual user that runs it.
 
 use busyhour_program::ElementError;
 use busyhour_program::url_client::{UrlRequest, UrlResponse};
@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 
-use crate::{MadeResult, RequestFacts, Value};
+use crate::{RequestFacts, ScriptResult, Value};
 
 /// Severity of a line that a script writes to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,22 +25,21 @@ pub enum Level {
     Error,
 }
 
-/// The world of a script: JMeter's `vars`, `props`, `log`, `ctx`, the clock and a stream of random numbers.
+/// The environment of a script: JMeter's `vars`, `props`, `log`, `ctx`, the clock and a stream of random numbers.
 ///
-/// Object-safe, and asked for everything: a script reads no clock and draws no random number of its own, so that a
-/// run can be repeated.
+/// A script gets its clock and its random numbers only from here, so that a run can be repeated.
 pub trait Scope {
-    /// The value of a variable; `None` where JMeter's `vars.get` gives `null`.
+    /// The value of a variable; `None` where JMeter's `vars.get` returns `null`.
     fn get(&self, name: &str) -> Option<String>;
     /// `vars.put`.
     fn set(&mut self, name: &str, value: &str);
-    /// `vars.remove`: the variable, if any, is gone afterwards.
+    /// `vars.remove`: removes the variable if it exists.
     fn remove(&mut self, name: &str);
     /// `props.get` / `props.getProperty`.
     fn property(&self, name: &str) -> Option<String>;
     /// `props.put` / `props.setProperty`; properties are shared by all virtual users.
     fn set_property(&mut self, name: &str, value: &str);
-    /// `log.info` and its like.
+    /// `log.info` and the methods of the other levels.
     fn log(&mut self, level: Level, message: &str);
     /// `ctx.getThreadNum()`: counts from 0 within the thread group, unlike `${__threadNum}`, which counts from 1.
     fn thread_number(&self) -> u32;
@@ -50,20 +49,20 @@ pub trait Scope {
     fn wall_clock_ms(&self) -> i64;
     /// The next 64 random bits of the virtual user's stream.
     fn random_bits(&mut self) -> u64;
-    /// The result that the script is about: `prev` (Groovy, BeanShell), `SampleResult` (BeanShell functions) or
+    /// The sample result that the script processes: `prev` (Groovy, BeanShell), `SampleResult` (BeanShell functions) or
     /// `sampleResult` (JEXL, JavaScript). `None` before the first sample.
     fn sample(&self) -> Option<&dyn SampleFacts> {
         None
     }
-    /// The same, to be changed by the script; `None` where the result is not the script's to change.
+    /// [`Scope::sample`], mutable; `None` where the script may not change the result.
     fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
         None
     }
-    /// The result of the sample before; only in a sampler's script another one than [`Scope::sample`].
+    /// The result of the preceding sample. It differs from [`Scope::sample`] only in a sampler's script.
     fn previous(&self) -> Option<&dyn SampleFacts> {
         self.sample()
     }
-    /// The same, to be changed.
+    /// [`Scope::previous`], mutable.
     fn previous_mut(&mut self) -> Option<&mut dyn SampleFacts> {
         self.sample_mut()
     }
@@ -71,11 +70,11 @@ pub trait Scope {
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
-    /// What `vars.putObject` put there.
+    /// An object that was stored with `vars.putObject`.
     fn object(&self, _name: &str) -> Option<Rc<dyn Any>> {
         None
     }
-    /// `vars.putObject` of anything but a text; `text`: what its `toString` gives.
+    /// `vars.putObject` of an object that is not a string; `text` is the result of its `toString`.
     fn set_object(&mut self, _name: &str, _object: Rc<dyn Any>, _text: &str) {}
     /// `vars.put` of null: the variable exists and has no value.
     fn set_null(&mut self, name: &str) {
@@ -85,7 +84,7 @@ pub trait Scope {
     fn object_names(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Writes to standard output, exactly this text.
+    /// Writes exactly this text to standard output.
     fn print(&mut self, text: &str) {
         self.log(Level::Info, text.trim_end_matches('\n'));
     }
@@ -93,7 +92,7 @@ pub trait Scope {
     fn print_error(&mut self, text: &str) {
         self.log(Level::Info, text.trim_end_matches('\n'));
     }
-    /// A text with `${…}` as it is evaluated now.
+    /// Evaluates the variables and functions (`${…}`) in a text.
     fn evaluate_text(&mut self, text: &str) -> String {
         text.to_owned()
     }
@@ -101,11 +100,11 @@ pub trait Scope {
     fn property_names(&self) -> Vec<String> {
         Vec::new()
     }
-    /// A property that is no text, such as a number that a script put there.
+    /// The value of a property that is not a string, such as a number that a script stored.
     fn property_value(&self, _name: &str) -> Option<Value> {
         None
     }
-    /// Sets a property that is no text: elements and functions do not see it, as in JMeter.
+    /// Sets a property to a value that is not a string. Elements and functions do not see such a property, as in JMeter.
     fn set_property_value(&mut self, name: &str, value: Value) {
         self.set_property(name, &value.to_java_string());
     }
@@ -143,11 +142,11 @@ pub trait Scope {
     fn users(&self) -> UserCounts {
         UserCounts::default()
     }
-    /// When the test began, in milliseconds since 1970.
+    /// The start of the test, in milliseconds since 1970.
     fn test_start_ms(&self) -> i64 {
         0
     }
-    /// `Thread.sleep`: time passes for the script at once; the virtual user makes up for it when the script has ended.
+    /// `Thread.sleep`: the script's clock advances at once; the virtual user waits for the same time after the script.
     fn pause_ms(&mut self, _ms: u64) {}
     /// Sends a request to a server and waits for its response; other users continue meanwhile.
     ///
@@ -159,20 +158,20 @@ pub trait Scope {
     }
     /// Requests a stop after the current sample.
     fn stop(&mut self, _what: StopRequest) {}
-    /// Notes an operation that the interpreter lacks and that the script met at run time.
+    /// Records that the script used an unsupported operation at run time.
     fn note_unsupported(&mut self, _what: &str) {}
-    /// What an assertion's script finds; `None` elsewhere.
+    /// The result that an assertion's script sets; `None` for other scripts.
     fn verdict(&mut self) -> Option<&mut Verdict> {
         None
     }
-    /// Milliseconds since 1970 by a pattern of Java's `SimpleDateFormat`.
+    /// Formats a time in milliseconds since 1970 with a pattern of Java's `SimpleDateFormat`.
     ///
     /// # Errors
     /// If the pattern is not supported.
     fn format_date(&self, pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, ElementError> {
         Err(format!("the date format `{pattern}`").into())
     }
-    /// The time of a text by such a pattern; `None` for a text that does not match.
+    /// Parses a text with such a pattern; returns milliseconds since 1970, or `None` if the text does not match.
     ///
     /// # Errors
     /// If the pattern is not supported.
@@ -184,20 +183,20 @@ pub trait Scope {
 /// Numbers of virtual users, JMeter's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UserCounts {
-    /// Active ones of all thread groups.
+    /// Active users of all thread groups.
     pub active: u32,
-    /// Active ones of this thread group.
+    /// Active users of this thread group.
     pub active_of_group: u32,
-    /// Those that this thread group starts (`getNumThreads`).
+    /// Users that this thread group starts (`getNumThreads`).
     pub of_group: u32,
-    /// Those that all thread groups start.
+    /// Users that all thread groups start.
     pub planned: u32,
 }
 
 /// A stop that a script requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRequest {
-    /// Nothing: an earlier request for the iteration or the loop is taken back.
+    /// No stop: withdraws an earlier request for the iteration or the loop.
     Nothing,
     /// The iteration of the nearest loop.
     LoopIteration,
@@ -207,7 +206,7 @@ pub enum StopRequest {
     Iteration,
     /// The virtual user.
     User,
-    /// The test; samples under way finish.
+    /// The test; samples in flight finish.
     Test,
     /// The test, at once.
     TestNow,
@@ -220,7 +219,7 @@ pub struct Verdict {
     pub failure: bool,
     /// The assertion itself failed.
     pub error: bool,
-    /// Why.
+    /// The reason for the failure.
     pub message: String,
 }
 
@@ -229,13 +228,13 @@ pub struct Verdict {
 pub struct AssertionFacts {
     /// Name of the assertion.
     pub name: String,
-    /// What it found.
+    /// Its result.
     pub verdict: Verdict,
     /// Whether it set a message.
     pub has_message: bool,
 }
 
-/// What [`SampleFacts::fact`] gives for a result of JMeter.
+/// The names for which [`SampleFacts::fact`] returns a value.
 pub const SAMPLE_FACTS: &[&str] = &[
     "RequestHeaders",
     "SamplerData",
@@ -256,7 +255,7 @@ pub const SAMPLE_FACTS: &[&str] = &[
     "TestLogicalAction",
 ];
 
-/// What [`SampleFacts::change`] does for a result of JMeter.
+/// The names that [`SampleFacts::change`] supports.
 pub const SAMPLE_CHANGES: &[&str] = &[
     "RequestHeaders",
     "ResponseHeaders",
@@ -295,7 +294,7 @@ pub const SUB_RESULT_GETTERS: &[&str] = &[
     "getLatency",
 ];
 
-/// The facts of a sample result that plain scripts read or change. Times are milliseconds.
+/// A sample result as scripts read and change it. Times are in milliseconds.
 pub trait SampleFacts {
     /// `getSampleLabel()`
     fn label(&self) -> String;
@@ -335,34 +334,34 @@ pub trait SampleFacts {
     fn response_data(&self) -> Vec<u8> {
         self.response_data_as_string().into_bytes()
     }
-    /// `setResponseData(…)`; `encoding`: the encoding, empty for JMeter's default, `None` to leave it.
+    /// `setResponseData(…)`. An empty `encoding` means JMeter's default encoding, `None` leaves the encoding unchanged.
     fn set_response_data(&mut self, _data: &[u8], _encoding: Option<&str>) {}
-    /// Any other fact, by its getter without `get`: `RequestHeaders`, `SamplerData`, `ContentType`, ….
+    /// Any other property, by its getter without `get`: `RequestHeaders`, `SamplerData`, `ContentType`, ….
     fn fact(&self, _name: &str) -> Option<Value> {
         None
     }
-    /// Changes any other fact, by its setter without `set`, or does what a method without arguments does; whether there
-    /// is such a thing.
+    /// Changes any other property, by its setter without `set`, or calls a method without arguments. Returns whether the
+    /// property or method exists.
     fn change(&mut self, _name: &str, _value: Value) -> bool {
         false
     }
-    /// The outcomes of its assertions so far.
+    /// The outcomes of the assertions that have run so far.
     fn assertions(&self) -> Vec<AssertionFacts> {
         Vec::new()
     }
-    /// Adds a result that the script made to this one; `extends`: the time of this one extends to the end of the result,
-    /// whose sizes are added, as `addSubResult` does. Returns its place among the sub-results; `None` where results
-    /// cannot be added.
-    fn add_sub_result(&mut self, _result: &MadeResult, _extends: bool) -> Option<usize> {
+    /// Adds a result that the script created to this result. With `extends`, the end of this result is extended to the end
+    /// of the added result, and its sizes are added, as by `addSubResult`. Returns the index of the added sub-result;
+    /// `None` if results cannot be added here.
+    fn add_sub_result(&mut self, _result: &ScriptResult, _extends: bool) -> Option<usize> {
         None
     }
-    /// Replaces the sub-result at that place by a later state of it.
-    fn replace_sub_result(&mut self, _at: usize, _result: &MadeResult) {}
-    /// Number of results inside this one.
+    /// Replaces the sub-result at this index by a later state of the same result.
+    fn replace_sub_result(&mut self, _at: usize, _result: &ScriptResult) {}
+    /// Number of sub-results.
     fn sub_results(&self) -> usize {
         0
     }
-    /// What a getter of one of them gives.
+    /// The value of a getter of the sub-result at this index.
     fn sub_result(&self, _at: usize, _getter: &str) -> Option<Value> {
         None
     }

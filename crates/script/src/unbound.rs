@@ -1,9 +1,9 @@
-//! Names that JMeter binds for scripted elements and that JEXL does not see here.
+//! Names that JMeter binds for scripted elements, but that are not bound for JEXL here.
 
 use crate::ScriptError;
 use crate::error::unsupported;
 
-/// What is in sight of Groovy, BeanShell and JavaScript alone.
+/// Names that are bound only for Groovy, BeanShell and JavaScript.
 const UNBOUND: &[&str] = &[
     "prev",
     "SampleResult",
@@ -17,12 +17,13 @@ const UNBOUND: &[&str] = &[
     "sampleEvent",
 ];
 
-/// Looks for a name that JMeter gives a JSR223 or BSF element's script and that JEXL does not see here.
+/// Rejects a script that refers to a name that JMeter binds for JSR223 and BSF elements, but that is not bound for JEXL
+/// here.
 ///
-/// Texts in quotes, comments, members (`a.prev`, `prev:`) and names that the script declares itself are passed over.
+/// The search ignores quoted strings, comments, members (`a.prev`, `prev:`) and names that the script itself declares.
 ///
 /// # Errors
-/// [`ScriptError::Unsupported`] with the name and its place.
+/// [`ScriptError::Unsupported`] with the first such name and its place.
 pub fn refuse_unbound(text: &str) -> Result<(), ScriptError> {
     let mut declared: Vec<&str> = Vec::new();
     let (mut at, mut last) = (0, "");
@@ -48,8 +49,8 @@ pub fn refuse_unbound(text: &str) -> Result<(), ScriptError> {
                     text,
                     at,
                     format!(
-                        "`{word}` in JEXL, which sees `vars`, `props`, `log` and `ctx` here (a script in Groovy, BeanShell or \
-                         JavaScript sees `{word}`, too),"
+                        "`{word}` in JEXL (here it can use `vars`, `props`, `log` and `ctx`; Groovy, BeanShell and \
+                         JavaScript can also use `{word}`)"
                     ),
                 ));
             }
@@ -70,7 +71,7 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// A key of a map or an object: `{prev: 1, args: 2}`.
+/// Whether the name between `last` and `after` is a key of a map or an object: `{prev: 1, args: 2}`.
 fn is_key(last: &str, after: &str) -> bool {
     matches!(last, "{" | ",") && after.starts_with(':')
 }

@@ -20,7 +20,7 @@ pub enum Value {
     Integer(i32),
     /// `java.lang.Long`
     Long(i64),
-    /// `java.math.BigInteger`, as far as 128 bits go.
+    /// `java.math.BigInteger`, limited to 128 bits here.
     BigInteger(i128),
     /// `java.lang.Float`
     Float(f32),
@@ -43,7 +43,7 @@ impl Value {
         Value::Text(Arc::from(text.as_ref()))
     }
 
-    /// The text that Java's `String.valueOf` gives: `null` for a null value. Lists print as Groovy's lists do.
+    /// The result of Java's `String.valueOf`: `null` for a null value. Lists are formatted as in Groovy.
     #[must_use]
     pub fn to_java_string(&self) -> String {
         match self {
@@ -64,8 +64,8 @@ impl Value {
         }
     }
 
-    /// What JMeter's script functions (`__jexl3`, `__groovy`, `__BeanShell`) return: the text, but an empty one for a
-    /// null value.
+    /// The result of JMeter's script functions (`__jexl3`, `__groovy`, `__BeanShell`) for this value: its text, or an
+    /// empty text for null.
     #[must_use]
     pub fn to_function_result(&self) -> String {
         if matches!(self, Value::Null) { String::new() } else { self.to_java_string() }

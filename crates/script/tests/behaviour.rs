@@ -1,4 +1,4 @@
-//! Limits, places, effects, and that no text makes the crate panic.
+//! Limits, places of errors and effects of scripts, and a check that no text makes the crate panic.
 
 mod support;
 
@@ -55,7 +55,7 @@ fn unsupported_methods_are_refused() {
         ("String.NO_ORDER", "`String.NO_ORDER` is not supported (column 8)"),
         (
             "props.put('m', new HashMap())",
-            "an object other than a text, a number or a boolean as a property, which all users share, is not supported (column 7)",
+            "an object other than a string, a number or a boolean as a property (all users share properties) is not supported (column 7)",
         ),
         (
             "sampler.getPropertyAsString('HTTPSampler.md5')",
@@ -63,26 +63,20 @@ fn unsupported_methods_are_refused() {
         ),
         (
             "org.apache.commons.lang3.RandomStringUtils.random(5)",
-            "`RandomStringUtils.random` with 1 arguments is not supported (column 44)",
+            "`RandomStringUtils.random` with 1 argument is not supported (column 44)",
         ),
         ("new Date(1, 2, 3)", "`new Date` with 3 arguments is not supported (column 5)"),
-        ("vars.put('a')", "`put` of a vars with 1 arguments is not supported (column 6)"),
+        ("vars.put('a')", "`vars.put` with 1 argument is not supported (column 6)"),
         ("prev.setSubResults(1)", "the method `setSubResults` is not supported (column 6)"),
-        ("prev.getSubResults(1)", "`getSubResults` of a prev with 1 arguments is not supported (column 6)"),
-        (
-            "ctx.getPreviousResult().isFile()",
-            "`isFile` of a prev with 0 arguments is not supported (column 25)",
-        ),
+        ("prev.getSubResults(1)", "`prev.getSubResults` with 1 argument is not supported (column 6)"),
+        ("ctx.getPreviousResult().isFile()", "`prev.isFile` with 0 arguments is not supported (column 25)"),
         ("prev.samplerName", "the property `samplerName` of `prev` is not supported (column 6)"),
-        (
-            "def f = new File('a'); f.getDay()",
-            "`getDay` of a File with 0 arguments is not supported (column 26)",
-        ),
+        ("def f = new File('a'); f.getDay()", "`File.getDay` with 0 arguments is not supported (column 26)"),
     ] {
         let outcome = java_like::compile(text, java_like::Language::Groovy).map(|_| ());
         assert_eq!(outcome.map_err(|refusal| refusal.to_string()), Err(expected.to_owned()), "{text}");
     }
-    // A name that is assigned twice may hold anything.
+    // A variable that is assigned twice may contain any object.
     for text in ["def f = new File('a'); f = new Date(); f.getDay()", "[new Date()].each { f -> f.getDay() }"]
     {
         assert!(java_like::compile(text, java_like::Language::Groovy).is_ok(), "{text}");
@@ -122,7 +116,7 @@ fn endless_scripts_are_stopped() {
     ] {
         assert!(matches!(outcome, Err(ScriptError::LimitReached { .. })), "{outcome:?}");
     }
-    // The engine is as good as before.
+    // The engine remains usable.
     assert_eq!(js("1 + 1", &mut User::new()), Ok(Value::text("2")));
     let deep = format!("{}1{}", "(".repeat(100_000), ")".repeat(100_000));
     let long = vec!["1"; 100_000].join("+");
@@ -137,14 +131,14 @@ fn endless_scripts_are_stopped() {
 #[test]
 fn regular_expressions_of_java_have_a_budget_of_steps() {
     let mut user = User::new();
-    // Each attempt backs up over the whole text, and a library would count it as one step.
+    // Each attempt backtracks over the whole text, which the library alone would count as one step.
     let script = "def text = 'a' * 30000 + 'c'\ntext.find(/(?=(a+)+b)c/)";
     let error = groovy(script, &mut user).unwrap_err();
     assert!(
         matches!(&error, ScriptError::LimitReached { limit } if limit.contains("regular expressions")),
         "{error}"
     );
-    // The next script has a budget of its own.
+    // The next script has its own budget.
     let value = groovy("('key=value; n=7' =~ /(?<name>\\w+)=(\\w+)$/)[0][1]", &mut user).unwrap();
     assert_eq!(value.to_java_string(), "n");
     let value = groovy("'aXbXc'.replaceAll(/(?<=X)([bc])/, '<$1>')", &mut user).unwrap();
@@ -177,7 +171,7 @@ fn failed_assertions_have_the_message_of_groovy() {
         printed("def x = 4; assert x == 5 : 'wrong'"),
         "java.lang.AssertionError: wrong. Expression: (x == 5). Values: x = 4"
     );
-    // Recorded from Groovy 3.0.20, which leaves the sign of a negation out.
+    // Recorded from Groovy 3.0.20, which omits the `!` of a negation.
     assert_eq!(
         printed("assert prev?.responseCode == '201' && !vars.get('a') : 'no'"),
         "java.lang.AssertionError: no. Expression: ((prev?.responseCode == 201) && vars.get(a))"
@@ -336,7 +330,7 @@ const WORDS: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever the text, each language answers with a value or an error.
+    /// For any text, each language returns a value or an error.
     #[test]
     fn no_text_panics(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)) {
         let text = words.concat();
@@ -349,7 +343,7 @@ proptest! {
         let _ = js(&text, &mut user);
     }
 
-    /// So do texts of any characters.
+    /// The same for texts of arbitrary characters.
     #[test]
     fn no_characters_panic(text in "\\PC{0,40}") {
         let mut user = User::new();

@@ -1,11 +1,11 @@
-//! Scripts that nest deeper than any stack: they are refused or run, and never end the process.
+//! Scripts that nest deeper than any stack allows: they are rejected or run, and never crash the process.
 
 #[allow(dead_code, reason = "other tests use all of it")]
 mod support;
 
 use busyhour_script::{java_like, javascript, jexl};
 
-/// Makes a script that is so many levels deep.
+/// Creates a script with this number of nested levels.
 type Nest = fn(usize) -> String;
 
 fn around(open: &str, inner: &str, close: &str, levels: usize) -> String {
@@ -44,7 +44,7 @@ fn deep_nesting_does_not_crash_the_process() {
         for levels in [1, 10, 1_000, 100_000] {
             let text = nest(levels);
             for language in [java_like::Language::Groovy, java_like::Language::BeanShell] {
-                // Compiled, and dropped.
+                // Dropping the compiled script must not overflow the stack either.
                 let compiled = java_like::compile(&text, language).map(|_| ());
                 assert!(levels < 100_000 || compiled.is_err(), "{name}, {levels} levels in {language:?}");
             }

@@ -1,14 +1,14 @@
-//! Generated scripts: a short run, the same every time, of what the fuzz target `scripts` does for hours.
+//! Generated scripts: a short, reproducible run of the check that the fuzz target `scripts` runs for hours.
 
 mod generated_scripts;
 
 use generated_scripts::{COUNTS, check};
 
-/// More of them are for changes of the interpreters: 200,000 take a minute.
+/// Number of scripts. After changes of the interpreters, try more: 200,000 take a minute.
 const SCRIPTS: u64 = 40_000;
 
 #[test]
-fn generated_scripts_run_or_are_refused() {
+fn generated_scripts_run_or_are_rejected() {
     for seed in 0..SCRIPTS {
         // SplitMix64.
         let mut state = seed;

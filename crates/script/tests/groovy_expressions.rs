@@ -1,4 +1,4 @@
-//! Expressions with what Groovy 3.0.20 (JMeter 5.6.3, Java 17) makes of them: values, texts, and exceptions, which the
+//! Expressions with their results in Groovy 3.0.20 (JMeter 5.6.3, Java 17): values, output, and exceptions, which the
 //! interpreter must throw as exceptions that a script can catch.
 
 #[allow(dead_code, reason = "other tests use all of it")]
@@ -7,17 +7,17 @@ mod support;
 use busyhour_script::{ScriptError, java_like};
 use support::User;
 
-/// Lines of `expression`, a tab, and the text of its value or `!` with the exception's class and message. Groovy's
-/// proposals of similar methods are left out; `\n` stands for a line's end. Of a line that begins with `?` the
-/// exception's class is compared and not its message.
+/// Each line is an expression, a tab, and the text of its value, or `!` with the exception's class and message. Groovy's
+/// suggestions of similar methods are omitted; `\n` stands for a line break. If a line begins with `?`, only the exception's
+/// class is compared, not its message.
 const RECORDED: &str = include_str!("recorded/groovy_expressions.tsv");
 
-/// What the expression gives here; texts printed to standard output come before its value, in brackets.
+/// The result of the expression here: the output in brackets, followed by the value.
 fn outcome(expression: &str) -> String {
     let mut user = User::new();
     let script = match java_like::compile(expression, java_like::Language::Groovy) {
         Ok(script) => script,
-        Err(error) => return format!("refused: {error}"),
+        Err(error) => return format!("rejected: {error}"),
     };
     let value = script.evaluate(&mut user);
     let printed: String = user.log.iter().map(|(_, text)| text.as_str()).collect();
@@ -43,8 +43,8 @@ fn expressions_have_the_recorded_results_of_groovy() {
         if class_only && found.contains("]!") && class(&found) == class(expected) {
             continue;
         }
-        // What is refused before it runs promises nothing.
-        if found != expected && !found.starts_with("refused: ") {
+        // Expressions that are rejected before they run are not compared.
+        if found != expected && !found.starts_with("rejected: ") {
             wrong.push(format!("{expression}\n  Groovy: {expected}\n  here:   {found}"));
         }
     }

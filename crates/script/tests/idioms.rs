@@ -1,9 +1,9 @@
-//! Ordinary idioms of scripts in Groovy and BeanShell with what JMeter 5.6.3 (Java 17) makes of them.
+//! Common idioms of scripts in Groovy and BeanShell with their results in JMeter 5.6.3 (Java 17).
 //!
-//! `recorder/RecordScripts.java` records the lines: a script, what it prints in brackets and its value (or `!` and its
-//! exception), and the variables that it changes, with tabs between. `⏎` stands for the end of a line in a script, `\n`
-//! in a result. Of a line that begins with `?` only the class of the exception is compared. `!syntax` is a text that
-//! JMeter's parser rejects; of BeanShell's errors only `!` is recorded.
+//! `recorder/RecordScripts.java` records the lines. A line consists of a script, its result, and the variables that it changes,
+//! separated by tabs. The result is the output in brackets, followed by the value, or by `!` and the exception. A line break is
+//! represented by `⏎` in a script and by `\n` in a result. If a line begins with `?`, only the class of the exception is
+//! compared. `!syntax` means that JMeter's parser rejects the text. For errors of BeanShell, only `!` is recorded.
 
 #[allow(dead_code, reason = "other tests use all of it")]
 mod support;
@@ -18,7 +18,7 @@ fn outcome(script: &str, language: java_like::Language) -> String {
         Err(ScriptError::Syntax { .. }) => {
             return if language == java_like::Language::Groovy { "[]!syntax" } else { "[]!" }.to_owned();
         }
-        Err(error) => return format!("refused: {error}"),
+        Err(error) => return format!("rejected: {error}"),
     };
     let value = match compiled.evaluate(&mut user) {
         Ok(value) => value.to_java_string(),
@@ -51,7 +51,7 @@ fn check(recorded: &str, language: java_like::Language) {
         let script = script.trim_start_matches('?').replace('⏎', "\n");
         let found = outcome(&script, language);
         let same = compared(&found, class_only) == compared(expected, class_only);
-        // What an array prints is its address.
+        // The text of an array contains its address.
         let is_array = expected.starts_with("[]an array") && found.starts_with("[][");
         if !same && !is_array {
             wrong.push(format!("{script}\n    JMeter {expected}\n    here   {found}"));

@@ -1,4 +1,4 @@
-//! Classes of JMeter, of its libraries and of the JDK in scripts, where the conformance cases do not reach.
+//! Classes of JMeter, its libraries and the JDK in scripts, as far as the conformance cases do not cover them.
 
 mod support;
 
@@ -165,7 +165,7 @@ fn json_builders_turn_calls_into_members() {
     assert_eq!(text(&format!("{start}b.root {{ a 1 }}\nb.toString()")), r#"{"root":{"a":1}}"#);
 }
 
-/// A file of this test that is removed with it.
+/// A file for a test, which is removed when it is dropped.
 struct TemporaryFile(std::path::PathBuf);
 
 impl TemporaryFile {
@@ -173,7 +173,7 @@ impl TemporaryFile {
         TemporaryFile(std::env::temp_dir().join(format!("busyhour-script-{}-{name}", std::process::id())))
     }
 
-    /// The script with the file's path for `PATH`.
+    /// Replaces `PATH` in the script by the file's path.
     fn in_script(&self, script: &str) -> String {
         script.replace("PATH", &format!("'{}'", self.0.display()))
     }
@@ -186,7 +186,7 @@ impl Drop for TemporaryFile {
 }
 
 #[test]
-fn writers_around_a_writer_share_its_file() {
+fn writers_that_wrap_a_writer_share_its_file() {
     for (name, script, expected) in [
         (
             "buffered",
@@ -239,15 +239,15 @@ fn an_unknown_beanshell_function_fails_only_when_it_is_called() {
 }
 
 #[test]
-fn threads_of_a_script_are_refused_with_the_reason() {
+fn threads_of_a_script_are_rejected_with_the_reason() {
     let error = compile("Thread.start { println 1 }", Language::Groovy).expect_err("a refusal");
     let expected =
-        "`Thread.start`, which JMeter runs beside the samples of the user, is not supported (column 8)";
+        "`Thread.start` (JMeter runs the code in parallel to the user's samples) is not supported (column 8)";
     assert_eq!(error.to_string(), expected);
 }
 
 #[test]
-fn dates_moved_too_far_are_exceptions() {
+fn dates_out_of_range_throw_exceptions() {
     for script in [
         "LocalDate.of(2020, 2, 29).plusDays(9223372036854775807L)",
         "LocalDate.of(2020, 2, 29).minusYears(Long.MIN_VALUE)",

@@ -1,4 +1,4 @@
-//! Native functions of JavaScript pay for their time, and do what they did before.
+//! Native functions of JavaScript count steps for their time, and their results are unchanged.
 
 #[allow(dead_code, reason = "other tests use all of it")]
 mod support;
@@ -15,7 +15,7 @@ fn element(text: &str) -> Result<Value, ScriptError> {
     compile_element(text, Imitated::Nashorn)?.run(&mut User::new(), &[], Value::Null)
 }
 
-/// Scripts that go on for hours, or take all memory, without a limit.
+/// Scripts that would run for hours, or use all memory, without a limit.
 const ENDLESS: &[&str] = &[
     "var a = []; a.length = 4294967295; a.reverse()",
     "var a = []; a.length = 4294967295; a.sort()",
@@ -52,8 +52,8 @@ const ENDLESS: &[&str] = &[
 
 #[test]
 fn native_functions_reach_the_limit() {
-    // The engines share the wrappers; each script runs in one of them. A loop takes about two seconds to its limit, so that only
-    // every fifth runs here.
+    // The engines share the wrappers, so each script runs in only one engine. A loop takes about two seconds to reach the limit, so
+    // only every fifth loop runs here.
     for (at, text) in ENDLESS.iter().enumerate() {
         if text.contains("for (;;)") && at % 5 != 0 {
             continue;
@@ -63,7 +63,7 @@ fn native_functions_reach_the_limit() {
     }
 }
 
-/// Only Rhino has these.
+/// These functions exist only in Rhino.
 #[test]
 fn newer_native_functions_reach_the_limit() {
     for text in [
@@ -81,7 +81,7 @@ fn newer_native_functions_reach_the_limit() {
 }
 
 #[test]
-fn texts_in_long_texts_are_found_in_linear_time() {
+fn strings_in_long_strings_are_found_in_linear_time() {
     let start = "var m = new Array(1000000).join('a') + 'a', a = m + m, b = m + 'b';";
     for (text, expected) in [
         ("a.indexOf(b)", "-1"),
@@ -159,14 +159,14 @@ fn collections_of_java_in_javascript_share_one_budget() {
     ] {
         let _ = element(text);
     }
-    // Equality of deep lists is an exception here as well.
+    // Comparing deeply nested lists throws an exception here as well.
     let text = "function deep() { var o = new java.util.ArrayList(); for (var i = 0; i < 20000; i++) { var n = new java.util.ArrayList(); \
                 n.add(o); o = n; } return o; } deep().equals(deep())";
     assert!(element(text).is_err());
 }
 
 #[test]
-fn no_memory_for_an_error_is_a_limit() {
+fn running_out_of_memory_for_an_error_object_counts_as_a_limit() {
     let many = "var s = new Array(1000001).join('abc,'); s.split(',').length";
     assert!(matches!(element(many), Err(ScriptError::LimitReached { .. })), "{:?}", element(many));
     let thrown = element("throw null").unwrap_err().to_string();

@@ -1,8 +1,8 @@
 //! Scripts whose results were recorded from JMeter 5.6.3's own functions (Java 17).
 //!
-//! A line is the script, its result in brackets, and the variables that it changed, with tabs between; `⏎` stands for
-//! the end of a line. Where JMeter logs an error the result is empty. A line that begins with `?` is one that this
-//! crate refuses: the check of a plan names it.
+//! A line consists of the script, its result in brackets, and the variables that it changed, separated by tabs; `⏎` stands for
+//! a line break. If JMeter logs an error, the result is empty. Scripts in lines that begin with `?` are rejected by this crate,
+//! so that the check of a plan reports them.
 
 mod support;
 
@@ -67,7 +67,7 @@ fn beanshell() {
 
 #[test]
 fn javascript_function() {
-    // Rhino's errors end the function without a result.
+    // After an error of Rhino, the function has no result.
     let recorded: String =
         include_str!("recorded/javascript.tsv").lines().fold(String::new(), |mut all, line| {
             let failed = line.split_once("\t!").map(|(script, _)| format!("{script}\t[]"));
@@ -82,7 +82,7 @@ fn javascript_function() {
 fn javascript_condition() {
     for line in include_str!("recorded/condition.tsv").lines() {
         let (script, expected) = line.split_once('\t').expect("a tab");
-        // What is neither true nor false is an error, which JMeter takes for false.
+        // Any result other than true and false is an error, which JMeter treats as false.
         let found = javascript::compile(script).and_then(|script| script.evaluate_condition());
         assert!(!found.as_ref().is_err_and(ScriptError::is_unsupported), "{script}: {found:?}");
         assert_eq!(found.unwrap_or(false).to_string(), expected, "{script}");

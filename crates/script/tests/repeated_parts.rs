@@ -1,17 +1,17 @@
-//! Texts of scripts in which generated parts are repeated: compiling them ends.
+//! Scripts with repeated, generated parts: compiling them terminates.
 
 mod generated_parts;
 
 use busyhour_limits::repeated::check_generated;
 use busyhour_script::{java_like, javascript, jexl};
 
-/// A brief run of what the fuzz target `parts` checks, with a fixed seed.
+/// A brief run of the check of the fuzz target `parts`, with a fixed seed.
 #[test]
-fn generated_parts_are_compiled_or_refused() {
+fn generated_parts_are_compiled_or_rejected() {
     check_generated(20_030_829, 400, |bytes| generated_parts::check(bytes, 2_000));
 }
 
-/// Each took a time that grew with the square of its count.
+/// The time for each of these parts once grew with the square of their number.
 #[test]
 fn many_different_names_are_compiled_in_linear_time() {
     let parts =

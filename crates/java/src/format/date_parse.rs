@@ -1,4 +1,4 @@
-//! Reading with a date format: Java's strict matching of the text and smart resolving of the fields.
+//! Parsing with a date format: Java's strict matching of the text and smart resolving of the fields.
 
 use super::error::FormatError;
 use jiff::civil::{Date, Time};
@@ -7,23 +7,23 @@ use super::date_pattern::{DateFormat, Field, Item, OffsetShape, Sign};
 use super::date_print::names;
 use super::moment::Moment;
 
-/// What fields have when the text does not give them.
+/// Values of fields that the text does not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defaults {
-    /// The year of the era, and January and 1 for month and day.
+    /// The default year of the era; the default date in the year is January 1.
     pub date_in_year: Option<i16>,
-    /// Midnight, and this offset in seconds.
+    /// The default offset in seconds; the default time is midnight.
     pub midnight_at_offset: Option<i32>,
 }
 
 impl DateFormat {
-    /// Reads a text, all of it.
+    /// Parses a whole text.
     ///
     /// # Errors
-    /// When the text does not match, or its fields contradict each other or `defaults`.
+    /// If the text does not match, or if its fields contradict each other or `defaults`.
     pub fn parse(&self, text: &str, defaults: Defaults) -> Result<Moment, FormatError> {
         let mut fields = Fields::default();
-        let (end, _) = self.read(text, 0, 0, &mut fields)?;
+        let (end, _) = self.parse_items(text, 0, 0, &mut fields)?;
         if end < text.len() {
             return Err(
                 format!("Text '{text}' could not be parsed, unparsed text found at index {end}").into()
@@ -45,8 +45,8 @@ impl DateFormat {
         fields.resolve().map_err(|reason| format!("Text '{text}' could not be parsed: {reason}").into())
     }
 
-    /// Reads items from `index` on, up to the end of the section; gives the place in the text and the next item.
-    fn read(
+    /// Parses items from `index` to the end of the section. Returns the position in the text and the index of the next item.
+    fn parse_items(
         &self,
         text: &str,
         mut at: usize,
@@ -59,7 +59,7 @@ impl DateFormat {
                 Item::OptionalEnd => return Ok((at, index)),
                 Item::OptionalStart => {
                     let before = fields.clone();
-                    match self.read(text, at, index, fields) {
+                    match self.parse_items(text, at, index, fields) {
                         Ok(after) => (at, index) = after,
                         Err(_) => {
                             *fields = before;
@@ -68,7 +68,7 @@ impl DateFormat {
                     }
                 }
                 item => {
-                    at = one(item, text, at, fields)
+                    at = parse_item(item, text, at, fields)
                         .ok_or_else(|| format!("Text '{text}' could not be parsed at index {at}"))?;
                 }
             }
@@ -77,8 +77,8 @@ impl DateFormat {
     }
 }
 
-/// Reads one item; gives the place behind it.
-fn one(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<usize> {
+/// Parses an item at the position `at`. Returns the position after it.
+fn parse_item(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<usize> {
     let rest = text.get(at..)?;
     match item {
         Item::Text(literal) => rest.starts_with(literal.as_str()).then_some(at + literal.len()),
@@ -102,7 +102,7 @@ fn one(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<usize>
             if negative && value == 0 {
                 return None;
             }
-            fields.put(*field, if negative { -value } else { value })?;
+            fields.insert(*field, if negative { -value } else { value })?;
             Some(at + signed + length)
         }
         Item::TwoDigitYear { field, after } => {
@@ -110,7 +110,7 @@ fn one(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<usize>
             if found.saturating_sub(usize::from(*after)).max(2) != 2 || found < 2 {
                 return None;
             }
-            fields.put(*field, 2000 + rest[..2].parse::<i64>().ok()?)?;
+            fields.insert(*field, 2000 + rest[..2].parse::<i64>().ok()?)?;
             Some(at + 2)
         }
         Item::Fraction { digits: width } => {
@@ -119,7 +119,7 @@ fn one(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<usize>
                 return None;
             }
             let value: i64 = rest[..width].parse().ok()?;
-            fields.put(Field::Nano, value * 10_i64.pow(9 - u32::try_from(width).ok()?))?;
+            fields.insert(Field::Nano, value * 10_i64.pow(9 - u32::try_from(width).ok()?))?;
             Some(at + width)
         }
         Item::Name { field, style } => {
@@ -127,15 +127,15 @@ fn one(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<usize>
             let names = names.iter().map(|name| name.get(..cut).unwrap_or(name)).enumerate();
             let (index, name) =
                 names.filter(|(_, name)| rest.starts_with(name)).max_by_key(|(_, name)| name.len())?;
-            fields.put(*field, first + i64::try_from(index).ok()?)?;
+            fields.insert(*field, first + i64::try_from(index).ok()?)?;
             Some(at + name.len())
         }
         Item::Offset { shape, zero } => {
             let (seconds, length) = offset(rest, *shape, zero)?;
-            fields.put(Field::Offset, seconds)?;
+            fields.insert(Field::Offset, seconds)?;
             Some(at + length)
         }
-        // Refused before: see `DateFormat::unreadable`.
+        // Such patterns are rejected earlier, see `DateFormat::unreadable`.
         Item::LocalizedOffset { .. } | Item::ZoneId | Item::ZoneName => None,
         Item::OptionalStart | Item::OptionalEnd => Some(at),
     }
@@ -147,7 +147,7 @@ fn digits(text: &str, max: usize) -> usize {
 
 /// Parses `+02:00` or the text for no offset.
 fn offset(text: &str, shape: OffsetShape, zero: &str) -> Option<(i64, usize)> {
-    // Java looks for this first, so that `x` reads no more than the hours of `+0000`.
+    // Java tries this first, so that the pattern `x` parses only the hours of `+0000`.
     if text.starts_with(zero) {
         return Some((0, zero.len()));
     }
@@ -185,7 +185,7 @@ fn offset(text: &str, shape: OffsetShape, zero: &str) -> Option<(i64, usize)> {
     (seconds <= 18 * 3600).then_some((sign * seconds, length))
 }
 
-/// Fields as read.
+/// The parsed fields.
 #[derive(Clone, Debug, Default)]
 struct Fields {
     values: Vec<(Field, i64)>,
@@ -207,8 +207,8 @@ impl Fields {
         }
     }
 
-    /// Notes a field; one that was read before must have the same value.
-    fn put(&mut self, field: Field, value: i64) -> Option<()> {
+    /// Adds a field; `None` if the field already has a different value.
+    fn insert(&mut self, field: Field, value: i64) -> Option<()> {
         match self.get(field) {
             Some(before) => (before == value).then_some(()),
             None => {
@@ -219,7 +219,8 @@ impl Fields {
     }
 
     fn derive(&mut self, field: Field, value: i64) -> Result<(), FormatError> {
-        self.put(field, value).ok_or_else(|| format!("Conflict found: {field:?} differs from {value}").into())
+        self.insert(field, value)
+            .ok_or_else(|| format!("Conflict found: {field:?} differs from {value}").into())
     }
 
     fn resolve(mut self) -> Result<Moment, FormatError> {
@@ -231,7 +232,7 @@ impl Fields {
         };
         let offset = self.get(Field::Offset).and_then(|seconds| i32::try_from(seconds).ok());
         let moment = Moment { date, time, offset_seconds: offset, ..Moment::default() };
-        // What was read beyond what makes up date and time must agree with them.
+        // All other fields must be consistent with date and time.
         for (field, value) in &self.values {
             if let Some(known) = moment.field(*field).filter(|known| known != value) {
                 return Err(format!("Conflict found: {field:?} {known} differs from {value}").into());
@@ -275,7 +276,7 @@ impl Fields {
         Ok(None)
     }
 
-    /// The time of day, and whether it is midnight at the day's end.
+    /// The time of day, and whether it is midnight at the end of the day (24:00).
     fn time(&mut self) -> Result<(Option<Time>, bool), FormatError> {
         if let Some(hour) = self.take(Field::ClockHourOfDay) {
             if hour != 0 {

@@ -31,18 +31,18 @@ pub(super) enum Field {
     Offset,
 }
 
-/// When a number has a sign.
+/// Rule for the sign of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// When it is negative.
+    /// Only negative numbers have a sign.
     Normal,
-    /// Also when it has more digits than the pattern.
+    /// Numbers with more digits than the pattern also have a sign.
     ExceedsPad,
-    /// Never; there are no negative values.
+    /// Numbers have no sign and must not be negative.
     Never,
 }
 
-/// How long a name is.
+/// Length of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Full,
@@ -50,21 +50,20 @@ pub(super) enum Style {
     Narrow,
 }
 
-/// One piece of a pattern.
+/// An item of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// Text as it is.
+    /// Literal text.
     Text(String),
-    /// Digits. `after` is the number of digits of the fields that follow without a gap: they are left over when this
-    /// one is read.
+    /// A number. `after` is the number of digits of the adjacent fields that follow; parsing leaves these digits for them.
     Number { field: Field, min: u8, max: u8, sign: Sign, after: u8 },
     /// The last two digits of a year from 2000 to 2099.
     TwoDigitYear { field: Field, after: u8 },
-    /// So many digits of the second's fraction.
+    /// The fraction of a second with this number of digits.
     Fraction { digits: u8 },
     /// A name in English.
     Name { field: Field, style: Style },
-    /// An offset with the given shape, `zero` standing for none.
+    /// An offset with the given shape; `zero` is the text of the offset zero.
     Offset { shape: OffsetShape, zero: &'static str },
     /// `GMT+8` or `GMT+08:00`.
     LocalizedOffset { full: bool },
@@ -72,9 +71,9 @@ pub(super) enum Item {
     ZoneId,
     /// `CET`.
     ZoneName,
-    /// A section that may be missing, up to the matching end.
+    /// Start of an optional section.
     OptionalStart,
-    /// Its end.
+    /// End of an optional section.
     OptionalEnd,
 }
 
@@ -82,9 +81,9 @@ pub(super) enum Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffsetShape {
     pub(super) colon: bool,
-    /// Minutes are always there, not only when they are not zero.
+    /// Minutes are always printed, even if they are zero.
     pub(super) minutes: bool,
-    /// Seconds are there when they are not zero.
+    /// Seconds are printed if they are not zero.
     pub(super) seconds: bool,
 }
 
@@ -94,12 +93,12 @@ pub struct DateFormat {
     pub(super) items: Vec<Item>,
 }
 
-/// Why a pattern was refused.
+/// The reason why a pattern was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternError {
-    /// Java refuses it too.
+    /// Java rejects the pattern, too.
     Invalid(String),
-    /// Java supports it.
+    /// Java supports the pattern.
     Unsupported(String),
 }
 
@@ -116,7 +115,7 @@ impl DateFormat {
     /// Compiles a pattern, with English names.
     ///
     /// # Errors
-    /// For a pattern that Java or this program refuses.
+    /// If Java or this program does not support the pattern.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         let mut builder = Builder { items: Vec::new(), base: None, open: 0 };
         let mut rest = pattern.chars().peekable();
@@ -170,7 +169,7 @@ impl DateFormat {
         Ok(Self { items: builder.items })
     }
 
-    /// Whether what the format makes depends on the language: names, and the week's first day.
+    /// Whether the formatted text depends on the locale, because of names or of the first day of the week.
     pub fn depends_on_locale(&self) -> bool {
         self.items.iter().any(|item| match item {
             Item::Name { .. } | Item::ZoneName => true,
@@ -182,7 +181,7 @@ impl DateFormat {
         })
     }
 
-    /// What in the pattern can be printed but not read here, if anything.
+    /// A description of an item in the pattern that this crate can print but not parse, if any.
     pub fn unreadable(&self) -> Option<&'static str> {
         self.items.iter().find_map(|item| match item {
             Item::ZoneId | Item::ZoneName => Some("names of zones"),
@@ -201,7 +200,7 @@ impl DateFormat {
 
 struct Builder {
     items: Vec<Item>,
-    /// The number that others follow without a gap.
+    /// Index of the number to which the adjacent numbers that follow belong.
     base: Option<usize>,
     open: u32,
 }
@@ -216,7 +215,8 @@ impl Builder {
         self.push(Item::Text(text.to_owned()));
     }
 
-    /// Appends digits: those of fixed width are reserved for by the number before.
+    /// Appends an item that consists of digits. If it has a fixed width and directly follows other numbers, the first of these
+    /// leaves digits for it.
     fn digits(&mut self, item: Item, fixed: Option<u8>) {
         match (self.base, fixed) {
             (Some(base), Some(width)) => {
@@ -237,7 +237,7 @@ impl Builder {
         self.digits(Item::Number { field, min, max, sign, after: 0 }, fixed);
     }
 
-    /// A number as wide as need be, or of two digits.
+    /// Appends a number of any width, or of two digits, depending on the number of letters.
     fn one_or_two(&mut self, field: Field, letter: char, count: u8) -> Result<(), PatternError> {
         match count {
             1 => self.number(field, 1, 19, Sign::Normal),

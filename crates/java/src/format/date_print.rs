@@ -23,9 +23,8 @@ const MONTHS: [&str; 12] = [
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const QUARTERS: [&str; 4] = ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"];
 
-/// Names of a field's values, in English, with the first value.
+/// The first value of a field, the English names of its values, and the number of bytes to which names are truncated.
 pub(super) fn names(field: Field, style: Style) -> (i64, &'static [&'static str], usize) {
-    // The third part is how many bytes of the name count; months and days are cut to three letters or one.
     let cut = match style {
         Style::Full => usize::MAX,
         Style::Short => 3,
@@ -46,10 +45,10 @@ pub(super) fn names(field: Field, style: Style) -> (i64, &'static [&'static str]
 }
 
 impl DateFormat {
-    /// Appends the moment's text.
+    /// Appends the formatted moment to `out`.
     ///
     /// # Errors
-    /// When the pattern requires, outside of an optional section, a field that the moment does not have.
+    /// If the pattern requires, outside of an optional section, a field that the moment does not have.
     pub fn format(&self, moment: &Moment, out: &mut String) -> Result<(), FormatError> {
         let start = out.len();
         let mut sections: Vec<usize> = Vec::new();
@@ -72,7 +71,7 @@ impl DateFormat {
                     out.truncate(start);
                     return Err(message);
                 };
-                // The innermost section is removed with everything that it has printed.
+                // Removes the output of the innermost optional section.
                 out.truncate(section);
                 index = self.end_of_section(index);
             }
@@ -80,7 +79,7 @@ impl DateFormat {
         Ok(())
     }
 
-    /// Index behind the end of the section that the item before `index` is in.
+    /// The index after the end of the section that contains the item before `index`.
     pub(super) fn end_of_section(&self, mut index: usize) -> usize {
         let mut depth = 1;
         while depth > 0 && index < self.items.len() {

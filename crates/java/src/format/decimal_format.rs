@@ -9,7 +9,7 @@ pub struct DecimalFormat {
     positive: (String, String),
     negative: (String, String),
     digits: Digits,
-    /// 1, 100 for per cent, 1000 for per mille.
+    /// 100 for percent, 1000 for per mille, else 1.
     factor: i64,
 }
 
@@ -17,9 +17,9 @@ pub struct DecimalFormat {
 struct Digits {
     integer_min: usize,
     fraction_min: usize,
-    /// Digits between separators; none: no separators.
+    /// Number of digits between separators; `None` if there are no separators.
     group: Option<usize>,
-    /// The decimal point is there although no digit follows.
+    /// The decimal point is printed although no digit follows.
     point: bool,
 }
 
@@ -27,7 +27,7 @@ impl DecimalFormat {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// For a pattern that Java refuses, and for scientific notation and currencies.
+    /// For patterns that Java rejects, and for scientific notation and currencies.
     pub fn new(pattern: &str) -> Result<Self, FormatError> {
         if pattern.is_empty() {
             let digits = Digits { integer_min: 0, fraction_min: 0, group: Some(3), point: false };
@@ -40,9 +40,9 @@ impl DecimalFormat {
         }
         let mut factor = 1;
         let (positive, digits, rest) = sub_pattern(pattern, &mut factor)?;
-        let digits = Digits::read(&digits).ok_or_else(|| malformed(pattern))?;
+        let digits = Digits::parse(&digits).ok_or_else(|| malformed(pattern))?;
         let usual = (format!("-{}", positive.0), positive.1.clone());
-        // Of the pattern for negative numbers only prefix and suffix count.
+        // Java uses only prefix and suffix of the pattern for negative numbers.
         let negative = match rest.filter(|rest| !rest.is_empty()) {
             None => usual,
             Some(rest) => match sub_pattern(rest, &mut factor)? {
@@ -97,7 +97,7 @@ fn malformed(pattern: &str) -> String {
     format!("Malformed pattern \"{pattern}\"")
 }
 
-/// Prefix and suffix, the digits, and the part behind a `;`.
+/// Prefix and suffix, the digits, and the part after a `;`.
 type SubPattern<'p> = ((String, String), String, Option<&'p str>);
 
 fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>, FormatError> {
@@ -110,7 +110,7 @@ fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>,
             '\'' if characters.next_if(|next| next.1 == '\'').is_some() => around.push('\''),
             '\'' => quoted = !quoted,
             _ if quoted => around.push(c),
-            // Java gathers digits behind other text with those before it.
+            // Java appends digits after other text to the digits before it.
             '0' | '#' | ',' | '.' => digits.push(c),
             '%' | '\u{2030}' => {
                 *factor = if c == '%' { 100 } else { 1000 };
@@ -128,8 +128,8 @@ fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>,
 }
 
 impl Digits {
-    /// Reads `#,##0.0#`.
-    fn read(text: &str) -> Option<Self> {
+    /// Parses digits such as `#,##0.0#`.
+    fn parse(text: &str) -> Option<Self> {
         let (integer, fraction) = match text.split_once('.') {
             Some((integer, fraction)) => (integer, Some(fraction)),
             None => (text, None),
@@ -157,7 +157,7 @@ impl Digits {
 mod tests {
     use super::DecimalFormat;
 
-    /// 7, −7, 0 and 1234567 as Java 17 formats them.
+    /// The texts of 7, −7, 0 and 1234567 in Java 17 for each pattern.
     const RECORDED: &[(&str, &str)] = &[
         ("0", "7 | -7 | 0 | 1234567"),
         ("000", "007 | -007 | 000 | 1234567"),
@@ -203,7 +203,7 @@ mod tests {
     ];
 
     #[test]
-    fn whole_numbers_look_as_in_java() {
+    fn integers_are_formatted_as_in_java() {
         for (pattern, recorded) in RECORDED {
             let format = DecimalFormat::new(pattern).expect(pattern);
             let texts = [7, -7, 0, 1_234_567].map(|value| {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_java_refuses_is_refused() {
+    fn patterns_that_java_rejects_are_rejected() {
         for pattern in ["0#", "#0#", "0.#0", "0,", "0.0.0", "0'x", "0;a;b"] {
             assert!(DecimalFormat::new(pattern).is_err(), "{pattern}");
         }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn long_numbers_keep_their_digits() {
+    fn the_minimum_long_is_formatted_with_all_digits() {
         let mut text = String::new();
         DecimalFormat::new("#,##0%").expect("a pattern").format_integer(i64::MIN, &mut text);
         assert_eq!(text, "-922,337,203,685,477,580,800%");

@@ -1,6 +1,6 @@
 //! The error of formatting.
 
 busyhour_diagnostic::message_error! {
-    /// Why a value has no text in a format, or a pattern is not supported.
+    /// The reason why a value cannot be formatted or parsed, or why a pattern is not supported.
     pub struct FormatError;
 }

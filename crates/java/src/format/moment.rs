@@ -1,4 +1,4 @@
-//! What a date format prints.
+//! The values that date formats print and parse.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use jiff::tz::{Offset, TimeZone};
 
 use super::date_pattern::Field;
 
-/// A date, a time of day, an offset, a zone: as much of these as is known.
+/// A date, a time of day, an offset and a zone, each of which may be unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
     /// The day.
@@ -54,7 +54,7 @@ impl Moment {
         Some(local.timestamp().as_nanosecond() - i128::from(self.offset_seconds?) * 1_000_000_000)
     }
 
-    /// The zone's identifier, as `Europe/Berlin`; without a zone the offset, as `+02:00`.
+    /// The zone's identifier, such as `Europe/Berlin`; without a zone, the offset, such as `+02:00`.
     pub(super) fn zone_id(&self) -> Option<Cow<'_, str>> {
         match &self.zone {
             Some(zone) => match zone.iana_name() {
@@ -66,12 +66,12 @@ impl Moment {
         }
     }
 
-    /// The zone's short name at this moment, as `CET`; what has no name is called by its offset.
+    /// The zone's short name at this moment, such as `CET`; for zones without a name, the offset.
     pub(super) fn zone_short(&self) -> Option<Cow<'_, str>> {
         let Some(zone) = self.zone.as_ref().filter(|zone| zone.to_fixed_offset().is_err()) else {
             return self.zone_id();
         };
-        // A day without an instant has the zone's name of 1970.
+        // If the instant is unknown, the zone's name in 1970 is used.
         let timestamp = Timestamp::from_nanosecond(self.instant().unwrap_or_default()).ok()?;
         Some(zone.to_offset_info(timestamp).abbreviation().to_owned().into())
     }
@@ -133,13 +133,13 @@ fn nano_of_day(time: Time) -> i64 {
     seconds * 1_000_000_000 + i64::from(time.subsec_nanosecond())
 }
 
-/// Day of the week from Sunday = 1: the week of English-speaking locales without a country and of the US.
+/// The day of the week, from Sunday = 1, as in the locales `en` and `en_US`.
 fn local_day(date: Date) -> i64 {
     i64::from(date.weekday().since(Weekday::Sunday)) + 1
 }
 
-/// Days from the week's start that a count of weeks has to be shifted by, for `day` of a month or year that falls
-/// on `local_day`; weeks begin on Sunday and the first has at least one day.
+/// The offset in days for [`week`], for a month or year whose day number `day` falls on `local_day`. Weeks begin on Sunday,
+/// and the first week has at least one day.
 fn start_of_week(day: i64, local_day: i64) -> i64 {
     let start = (day - local_day).rem_euclid(7);
     if start + 1 > 1 { 7 - start } else { -start }
@@ -149,7 +149,7 @@ fn week(offset: i64, day: i64) -> i64 {
     (7 + offset + day - 1) / 7
 }
 
-/// Week-based year and week of it.
+/// The week-based year and the number of the week in it.
 fn week_of_year(date: Date) -> (i64, i64) {
     let day = i64::from(date.day_of_year());
     let offset = start_of_week(day, local_day(date));

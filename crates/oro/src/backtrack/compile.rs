@@ -1,21 +1,21 @@
-//! From a pattern to the instructions of the backtracking matcher.
+//! Compiles a pattern to the instructions of the backtracking matcher.
 
 use std::collections::HashMap;
 
-use fancy_regex::{Assertion as Written, Expr, LookAround};
+use fancy_regex::{Assertion as ParsedAssertion, Expr, LookAround};
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use super::inner::Inner;
 use crate::translate::PatternError;
 
-/// Instructions that a pattern may have: `(a{1000}){1000}` would have a million.
+/// Maximum number of instructions of a pattern: `(a{1000}){1000}` would have a million.
 const INSNS_MAX: usize = 200_000;
 
 /// A set of characters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Set {
     ascii: u128,
-    /// Sorted; both ends belong to it.
+    /// Sorted ranges, both ends included.
     ranges: Box<[(char, char)]>,
 }
 
@@ -32,7 +32,7 @@ impl Set {
         set
     }
 
-    /// The character of ASCII that is all it has.
+    /// The only character of the set, if it has a single ASCII character.
     fn only(&self) -> Option<u8> {
         match *self.ranges {
             [(low, high)] if low == high => u8::try_from(low).ok().filter(u8::is_ascii),
@@ -44,12 +44,12 @@ impl Set {
         if character.is_ascii() {
             return self.ascii >> (character as u32) & 1 == 1;
         }
-        let behind = self.ranges.partition_point(|(low, _)| *low <= character);
-        behind > 0 && self.ranges[behind - 1].1 >= character
+        let next = self.ranges.partition_point(|(low, _)| *low <= character);
+        next > 0 && self.ranges[next - 1].1 >= character
     }
 }
 
-/// A condition on a place in the text.
+/// A condition on a position in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Assertion {
     StartText,
@@ -82,15 +82,16 @@ impl Assertion {
     }
 }
 
-/// One instruction.
+/// An instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Insn {
-    /// The match, or that of an inner part, is complete.
+    /// The match of the pattern or of an inner part is complete.
     Done,
     Text(Box<str>),
-    One(Set),
-    /// A repetition of one character.
-    Many {
+    /// A character of the set.
+    Char(Set),
+    /// A repetition of a character of the set.
+    RepeatedChar {
         set: Set,
         min: usize,
         max: usize,
@@ -103,14 +104,14 @@ pub(crate) enum Insn {
     Jump(usize),
     /// Stores the position in a slot.
     Save(usize),
-    /// Ends a loop whose pass matched nothing: it would match nothing for ever.
+    /// Leaves a loop after an iteration with an empty match, which would repeat endlessly.
     LeaveIfEmpty {
         slot: usize,
         exit: usize,
     },
     Assert(Assertion),
     BackReference(usize),
-    /// What follows up to its [`Insn::Done`] is matched by itself; then `end` is next.
+    /// The following instructions up to their [`Insn::Done`] are matched separately; the next instruction is `end`.
     Inner {
         kind: Inner,
         end: usize,
@@ -122,11 +123,11 @@ pub(crate) enum Insn {
 pub(crate) struct Program {
     pub(super) insns: Vec<Insn>,
     pub(super) slots: usize,
-    /// Those of groups, which come first.
+    /// Number of slots of groups, which precede all other slots.
     pub(super) group_slots: usize,
-    /// Only the start of the text needs to be tried.
+    /// The pattern can match only at the start of the text.
     pub(super) only_at_start: bool,
-    /// The byte that every match begins with, if it is one of ASCII.
+    /// The byte with which every match begins, if it is known and ASCII.
     pub(super) first: Option<u8>,
     /// Numbers of the named groups.
     pub(crate) names: HashMap<String, usize>,
@@ -136,12 +137,12 @@ impl Program {
     /// Compiles a pattern in the syntax of `fancy-regex`.
     ///
     /// # Errors
-    /// For patterns that the library refuses, that this matcher does not support, or that become too large.
+    /// For patterns that the library rejects, that this matcher does not support, or whose programs are too large.
     pub(crate) fn compile(text: &str) -> Result<Self, PatternError> {
         let unsupported = |error: fancy_regex::Error| PatternError::Unsupported(error.to_string());
         let tree = Expr::parse_tree(text).map_err(unsupported)?;
         let mut count = Groups::default();
-        count.look_at(&tree.expr);
+        count.count_in(&tree.expr);
         let group_slots = 2 * (count.0 + 1);
         let mut compiler = Compiler { insns: Vec::new(), group: 0, slots: group_slots };
         compiler.expr(&tree.expr)?;
@@ -149,7 +150,7 @@ impl Program {
         let only_at_start = matches!(compiler.insns.first(), Some(Insn::Assert(Assertion::StartText)));
         let first = match compiler.insns.iter().find(|insn| !matches!(insn, Insn::Save(_))) {
             Some(Insn::Text(text)) => text.bytes().next().filter(u8::is_ascii),
-            Some(Insn::One(set)) => set.only(),
+            Some(Insn::Char(set)) => set.only(),
             _ => None,
         };
         let names = tree.named_groups;
@@ -162,17 +163,17 @@ impl Program {
 struct Groups(usize);
 
 impl Groups {
-    fn look_at(&mut self, expr: &Expr) {
+    fn count_in(&mut self, expr: &Expr) {
         match expr {
             Expr::Group(child) => {
                 self.0 += 1;
-                self.look_at(child);
+                self.count_in(child);
             }
-            Expr::Concat(parts) | Expr::Alt(parts) => parts.iter().for_each(|part| self.look_at(part)),
+            Expr::Concat(parts) | Expr::Alt(parts) => parts.iter().for_each(|part| self.count_in(part)),
             Expr::LookAround(child, _) | Expr::AtomicGroup(child) | Expr::Repeat { child, .. } => {
-                self.look_at(child);
+                self.count_in(child);
             }
-            // What else holds expressions is refused.
+            // All other expressions with subexpressions are rejected.
             _ => {}
         }
     }
@@ -180,7 +181,7 @@ impl Groups {
 
 struct Compiler {
     insns: Vec<Insn>,
-    /// Groups begun so far.
+    /// Number of groups that have begun so far.
     group: usize,
     slots: usize,
 }
@@ -192,7 +193,7 @@ fn unsupported<T>(what: &str) -> Result<T, PatternError> {
 impl Compiler {
     fn add(&mut self, insn: Insn) -> Result<usize, PatternError> {
         if self.insns.len() >= INSNS_MAX {
-            return unsupported("repetitions that make it too large");
+            return unsupported("repetitions that make the pattern too large");
         }
         self.insns.push(insn);
         Ok(self.insns.len() - 1)
@@ -203,11 +204,11 @@ impl Compiler {
             Expr::Empty => Ok(()),
             Expr::Any { newline: true } => self.hir("(?s:.)"),
             Expr::Any { newline: false } => self.hir("."),
-            Expr::Assertion(written) => self.assertion(*written),
+            Expr::Assertion(parsed) => self.assertion(*parsed),
             Expr::Literal { val, casei: false } => self.add(Insn::Text(val.as_str().into())).map(drop),
             Expr::Literal { val, casei: true } => val
                 .chars()
-                .try_for_each(|one| self.hir(&format!("(?i:{})", regex_syntax::escape(&one.to_string())))),
+                .try_for_each(|c| self.hir(&format!("(?i:{})", regex_syntax::escape(&c.to_string())))),
             Expr::Delegate { inner, casei, .. } => {
                 self.hir(&if *casei { format!("(?i:{inner})") } else { inner.clone() })
             }
@@ -238,19 +239,19 @@ impl Compiler {
         }
     }
 
-    fn assertion(&mut self, written: Written) -> Result<(), PatternError> {
-        let assertion = match written {
-            Written::StartText => Assertion::StartText,
-            Written::EndText => Assertion::EndText,
-            Written::StartLine { crlf: false } => Assertion::StartLine,
-            Written::EndLine { crlf: false } => Assertion::EndLine,
-            Written::StartLine { crlf: true } | Written::EndLine { crlf: true } => {
-                return unsupported("line ends of two characters");
+    fn assertion(&mut self, parsed: ParsedAssertion) -> Result<(), PatternError> {
+        let assertion = match parsed {
+            ParsedAssertion::StartText => Assertion::StartText,
+            ParsedAssertion::EndText => Assertion::EndText,
+            ParsedAssertion::StartLine { crlf: false } => Assertion::StartLine,
+            ParsedAssertion::EndLine { crlf: false } => Assertion::EndLine,
+            ParsedAssertion::StartLine { crlf: true } | ParsedAssertion::EndLine { crlf: true } => {
+                return unsupported("line breaks of two characters");
             }
-            Written::LeftWordBoundary => Assertion::WordStart,
-            Written::RightWordBoundary => Assertion::WordEnd,
-            Written::WordBoundary => Assertion::WordBoundary,
-            Written::NotWordBoundary => Assertion::NotWordBoundary,
+            ParsedAssertion::LeftWordBoundary => Assertion::WordStart,
+            ParsedAssertion::RightWordBoundary => Assertion::WordEnd,
+            ParsedAssertion::WordBoundary => Assertion::WordBoundary,
+            ParsedAssertion::NotWordBoundary => Assertion::NotWordBoundary,
         };
         self.add(Insn::Assert(assertion)).map(drop)
     }
@@ -286,8 +287,8 @@ impl Compiler {
         let before = self.insns.len();
         let group = self.group;
         self.expr(child)?;
-        if let [Insn::One(set)] = &self.insns[before..] {
-            let many = Insn::Many { set: set.clone(), min: lo, max: hi, greedy };
+        if let [Insn::Char(set)] = &self.insns[before..] {
+            let many = Insn::RepeatedChar { set: set.clone(), min: lo, max: hi, greedy };
             self.insns.truncate(before);
             return self.add(many).map(drop);
         }
@@ -299,7 +300,7 @@ impl Compiler {
         }
         if hi == usize::MAX {
             self.group = group;
-            self.endless(child, greedy)?;
+            self.unbounded_repetition(child, greedy)?;
         } else {
             let mut splits = Vec::new();
             for _ in lo..hi {
@@ -316,7 +317,7 @@ impl Compiler {
         Ok(())
     }
 
-    fn endless(&mut self, child: &Expr, greedy: bool) -> Result<(), PatternError> {
+    fn unbounded_repetition(&mut self, child: &Expr, greedy: bool) -> Result<(), PatternError> {
         let slot = self.slots;
         self.slots += 1;
         let split = self.add(Insn::Jump(0))?;
@@ -330,7 +331,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// A part that needs no backtracking, in the syntax of the `regex` crate.
+    /// Compiles a part that needs no backtracking, in the syntax of the `regex` crate.
     fn hir(&mut self, text: &str) -> Result<(), PatternError> {
         let hir = regex_syntax::parse(text).map_err(|error| PatternError::Unsupported(error.to_string()))?;
         self.simple(&hir)
@@ -341,20 +342,20 @@ impl Compiler {
             HirKind::Empty => Ok(()),
             HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
                 Ok(text) if text.chars().count() == 1 => {
-                    let set = Set::new(text.chars().map(|one| (one, one)));
-                    self.add(Insn::One(set)).map(drop)
+                    let set = Set::new(text.chars().map(|c| (c, c)));
+                    self.add(Insn::Char(set)).map(drop)
                 }
                 Ok(text) => self.add(Insn::Text(text.into())).map(drop),
-                Err(_) => unsupported("bytes that are no text"),
+                Err(_) => unsupported("bytes that are not UTF-8"),
             },
             HirKind::Class(Class::Unicode(class)) => {
                 let set = Set::new(class.iter().map(|range| (range.start(), range.end())));
-                self.add(Insn::One(set)).map(drop)
+                self.add(Insn::Char(set)).map(drop)
             }
             HirKind::Class(Class::Bytes(class)) => {
                 let ranges = class.iter().map(|range| (char::from(range.start()), char::from(range.end())));
                 let set = Set::new(ranges);
-                self.add(Insn::One(set)).map(drop)
+                self.add(Insn::Char(set)).map(drop)
             }
             HirKind::Look(look) => {
                 let assertion = match look {
@@ -376,7 +377,7 @@ impl Compiler {
     }
 }
 
-/// Another pass of a loop, or what follows it.
-fn choice(pass: usize, exit: usize, greedy: bool) -> Insn {
-    if greedy { Insn::Split { first: pass, second: exit } } else { Insn::Split { first: exit, second: pass } }
+/// The choice between another iteration of a loop and the instruction after it.
+fn choice(body: usize, exit: usize, greedy: bool) -> Insn {
+    if greedy { Insn::Split { first: body, second: exit } } else { Insn::Split { first: exit, second: body } }
 }

@@ -1,16 +1,16 @@
 //! Parts of a pattern that are matched separately.
 
-/// A part of a pattern that is matched by itself.
+/// The kind of a part of a pattern that is matched separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inner {
     /// `(?=…)`, `(?!…)`
     Ahead {
-        /// It must not match.
+        /// The part must not match.
         negative: bool,
     },
     /// `(?<=…)`, `(?<!…)`
     Behind {
-        /// It must not match.
+        /// The part must not match.
         negative: bool,
     },
     /// `(?>…)`

@@ -27,7 +27,7 @@ fn patterns_with_look_around_and_back_references_match() {
 }
 
 #[test]
-fn the_budget_holds_for_the_search_as_a_whole() {
+fn the_budget_applies_to_the_whole_search() {
     let long = "a".repeat(50_000);
     for pattern in ["(?=(a+)+b)c", "(?=.*b)c", "(?=a*$)c", r"(a*)(a*)\1b", "(?<=a*)b", "(a|a)*b(?=c)"] {
         assert_eq!(found(pattern, &long), Err(SearchLimit), "{pattern}");
@@ -37,9 +37,9 @@ fn the_budget_holds_for_the_search_as_a_whole() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
 
-    /// The library whose syntax this is finds the same.
+    /// The matcher finds the same matches as `fancy-regex`, whose syntax it uses.
     #[test]
-    fn matches_are_those_of_fancy_regex(
+    fn matches_are_the_same_as_in_fancy_regex(
         parts in proptest::collection::vec(proptest::sample::select(
             vec!["a", "b", "(a)", "(a|b)", "a*", "b+?", "(ab)?", "[ab]{1,2}", "(?=a)", "(?!b)", r"\b", ".", "(?:ba|a)*", "$", "(a+|b)"]
         ), 1..5),

@@ -1,4 +1,4 @@
-//! What BeanShell's operators do: Java's arithmetic, and texts that are joined.
+//! The operators of BeanShell: Java's arithmetic and the concatenation of strings.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use crate::Value;
 use crate::java_like::Language;
 use crate::plain::{Binary, Fault, Outcome, printed};
 
-/// A number after Java's binary promotion.
+/// Two operands after Java's binary numeric promotion.
 enum Pair {
     Int(i32, i32),
     Long(i64, i64),
@@ -123,9 +123,9 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Fault> {
         (Value::Null, Value::Null) => Ok(true),
         (Value::Null, _) | (_, Value::Null) => Ok(false),
         (Value::Boolean(a), Value::Boolean(b)) => Ok(a == b),
-        // Two objects are equal there if they are the same one, which is not known here.
+        // BeanShell compares the identity of objects, which strings do not have here.
         (Value::Text(_), Value::Text(_)) => {
-            Err("comparing texts by identity (`==` instead of `equals`) is not supported".into())
+            Err("comparing strings by identity (`==` instead of `equals`) is not supported".into())
         }
         (Value::Text(_), _) | (_, Value::Text(_)) => Ok(false),
         _ => match promote(left, right) {

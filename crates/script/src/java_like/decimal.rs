@@ -1,4 +1,4 @@
-//! Groovy's decimal numbers (`java.math.BigDecimal`), as far as 128 bits of digits go.
+//! Groovy's decimal numbers (`java.math.BigDecimal`), with an unscaled value of at most 128 bits.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,9 +10,9 @@ pub struct Decimal {
     scale: i32,
 }
 
-/// Groovy's least number of places that it keeps of a quotient that does not end.
+/// Minimum number of decimal places to which Groovy rounds a non-terminating quotient.
 const QUOTIENT_SCALE_MIN: i32 = 10;
-/// Groovy's further digits of precision in such a quotient.
+/// Digits of precision that Groovy adds to the precision of the operands for such a quotient.
 const QUOTIENT_EXTRA_DIGITS: u32 = 10;
 
 impl Decimal {
@@ -22,7 +22,7 @@ impl Decimal {
         Decimal { digits: value.into(), scale: 0 }
     }
 
-    /// Reads a literal such as `1.50` or `1.0E10`; `None` when it is none or too long.
+    /// Parses a literal such as `1.50` or `1.0E10`; `None` if it is invalid or too long.
     #[must_use]
     pub fn parse(text: &str) -> Option<Decimal> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -32,25 +32,25 @@ impl Decimal {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-        // Beyond this the powers of ten below would not fit anyway.
+        // For larger scales, the powers of ten below do not fit into 128 bits.
         (scale.abs() <= 1000).then_some(Decimal { digits, scale })
     }
 
-    /// Places behind the point.
+    /// Number of decimal places.
     #[must_use]
     pub fn scale(self) -> i32 {
         self.scale
     }
 
-    /// The same number with as few digits as it has.
+    /// The same number without trailing zeros (`stripTrailingZeros`).
     #[must_use]
     pub fn without_trailing_zeros(self) -> Decimal {
-        let mut made = self;
-        while made.digits != 0 && made.digits % 10 == 0 && made.scale > -1000 {
-            made.digits /= 10;
-            made.scale -= 1;
+        let mut stripped = self;
+        while stripped.digits != 0 && stripped.digits % 10 == 0 && stripped.scale > -1000 {
+            stripped.digits /= 10;
+            stripped.scale -= 1;
         }
-        if made.digits == 0 { Decimal::whole(0) } else { made }
+        if stripped.digits == 0 { Decimal::whole(0) } else { stripped }
     }
 
     /// The nearest double.
@@ -59,7 +59,7 @@ impl Decimal {
         format!("{}e{}", self.digits, -self.scale).parse().unwrap_or(f64::NAN)
     }
 
-    /// The whole part (towards zero), when it fits.
+    /// The integer part (rounded towards zero), if it fits.
     #[must_use]
     pub fn truncate(self) -> Option<i64> {
         if self.scale <= 0 {
@@ -80,7 +80,7 @@ impl Decimal {
         Some((self.rescaled(scale)?, other.rescaled(scale)?, scale))
     }
 
-    /// The sum; `None` when its digits do not fit.
+    /// The sum; `None` if its digits do not fit.
     #[must_use]
     pub fn plus(self, other: Decimal) -> Option<Decimal> {
         let (left, right, scale) = self.aligned(other)?;
@@ -102,21 +102,21 @@ impl Decimal {
         })
     }
 
-    /// The same with the other sign.
+    /// The number with the opposite sign.
     #[must_use]
     pub fn negate(self) -> Option<Decimal> {
         Some(Decimal { digits: self.digits.checked_neg()?, scale: self.scale })
     }
 
-    /// Whether the value is zero, of whatever scale.
+    /// Whether the value is zero, whatever its scale.
     #[must_use]
     pub fn is_zero(self) -> bool {
         self.digits == 0
     }
 
-    /// Groovy's quotient: exact where it ends, else cut to the longer operand's digits plus ten and to ten places (or
-    /// the operands' places, if they have more), each time rounded half up. `None` when the digits do not fit or the
-    /// divisor is zero.
+    /// Groovy's quotient. A terminating quotient is exact. Any other quotient is rounded twice, half up: first to the digits
+    /// of the longer operand plus ten, then to ten decimal places (or to the places of the operands, if they have more).
+    /// `None` if the digits do not fit or the divisor is zero.
     #[must_use]
     pub fn divide(self, divisor: Decimal) -> Option<Decimal> {
         if divisor.digits == 0 {
@@ -149,7 +149,7 @@ impl Decimal {
     }
 
     fn divide_to_precision(self, divisor: Decimal, precision: u32, preferred: i32) -> Option<Decimal> {
-        // One place more or less than needed, found by counting the digits of the integer quotient.
+        // The first estimate of the shift may be off by one; the number of digits of the quotient corrects it.
         let mut shift = i64::from(precision) + i64::from(digit_count(divisor.digits))
             - i64::from(digit_count(self.digits));
         loop {
@@ -171,14 +171,14 @@ impl Decimal {
         }
     }
 
-    /// The same without its sign.
+    /// The absolute value.
     #[must_use]
     pub fn absolute(self) -> Decimal {
         Decimal { digits: self.digits.abs(), scale: self.scale }
     }
 
-    /// The same with so many places, rounded as Java's `RoundingMode` of that name says; `None` when the digits do not
-    /// fit, or where `UNNECESSARY` would lose some.
+    /// The number rounded to `scale` decimal places with Java's `RoundingMode` of this name. `None` if the digits do not fit,
+    /// or if rounding is necessary in the mode `UNNECESSARY`.
     #[must_use]
     pub fn set_scale(self, scale: i32, mode: &str) -> Option<Decimal> {
         if scale >= self.scale {
@@ -201,7 +201,7 @@ impl Decimal {
         Some(Decimal { digits: if up { quotient + away } else { quotient }, scale })
     }
 
-    /// Order by value; `None` when the digits do not fit side by side.
+    /// The order by value; `None` if the digits do not fit after scaling to a common scale.
     #[must_use]
     pub fn compare(self, other: Decimal) -> Option<Ordering> {
         let (left, right, _) = self.aligned(other)?;
@@ -237,7 +237,7 @@ fn split_two_five(mut value: u128) -> (u32, u32, u128) {
 fn divide_half_up(value: i128, divisor: i128) -> i128 {
     let (quotient, remainder) = (value / divisor, value % divisor);
     let away = if (value < 0) == (divisor < 0) { 1 } else { -1 };
-    // remainder ≥ divisor / 2, written so that nothing overflows.
+    // remainder ≥ divisor / 2, without overflow.
     if remainder.unsigned_abs() >= divisor.unsigned_abs() - remainder.unsigned_abs() {
         quotient + away
     } else {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn quotients_are_cut_as_groovy_cuts_them() {
+    fn quotients_are_rounded_as_in_groovy() {
         // Recorded from Groovy 3.0.20.
         for (left, right, expected) in [
             ("7", "2", "3.5"),

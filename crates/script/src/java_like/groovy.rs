@@ -1,4 +1,4 @@
-//! What Groovy's operators do: decimals by default, ints that wrap around, comparison by value.
+//! The operators of Groovy: decimals by default, ints that wrap around, comparison by value.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use crate::Value;
 use crate::java_like::Language;
 use crate::plain::{Binary, Fault, Outcome, printed, single_unit, to_decimal, to_double};
 
-/// Groovy's decimals have as many digits as they need; these have 38.
+/// Groovy's decimals have any number of digits; here they have at most 38.
 const TOO_LONG: &str = "a decimal number of more than 38 digits is not supported";
 
 pub(crate) fn binary(operator: Binary, left: &Value, right: &Value) -> Outcome {
@@ -54,9 +54,9 @@ fn repeated(text: &Value, times: &Value) -> Outcome {
         return Err(refused(Binary::Multiply, text, times));
     };
     let times = usize::try_from(*times)
-        .map_err(|_| Fault::new("a text cannot be repeated a negative number of times"))?;
+        .map_err(|_| Fault::new("a string cannot be repeated a negative number of times"))?;
     if text.len().saturating_mul(times) > 1 << 24 {
-        return Err(Fault::Limit("a text of 16 MiB".into()));
+        return Err(Fault::Limit("a string of more than 16 MiB".into()));
     }
     Ok(Value::text(text.repeat(times)))
 }
@@ -77,7 +77,7 @@ fn bitwise(operator: Binary, left: &Value, right: &Value) -> Outcome {
     })
 }
 
-/// Ranks of Groovy's number types: the greater of both operands' decides how to calculate.
+/// Ranks of Groovy's number types. The greater rank of the two operands determines the arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Int,
@@ -178,7 +178,7 @@ fn compare_numbers(left: &Value, right: &Value) -> Result<Ordering, Fault> {
         }
         Rank::Double => {
             let (a, b) = to_double(left).zip(to_double(right)).ok_or_else(refused)?;
-            // NaN and the sign of zero have an order of their own there.
+            // Groovy orders NaN and the zeros of different sign in its own way.
             if a.is_nan() || b.is_nan() || (a == 0.0 && b == 0.0 && a.to_bits() != b.to_bits()) {
                 return Err(refused());
             }
@@ -187,7 +187,7 @@ fn compare_numbers(left: &Value, right: &Value) -> Result<Ordering, Fault> {
     }
 }
 
-/// A text of one character counts as that character where it meets a number.
+/// The code of a character, or of a string of one character, for the comparison with a number.
 fn as_character(value: &Value) -> Option<Value> {
     match value {
         Value::Character(unit) => Some(Value::Integer(i32::from(*unit))),
@@ -209,7 +209,7 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Fault> {
     }
 }
 
-/// Numbers, characters and texts among one another; `None` where Groovy finds no way to compare them.
+/// Compares numbers, characters and strings with one another; `None` for combinations that Groovy does not compare.
 fn mixed(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
     match (rank(left).is_some(), rank(right).is_some()) {
         (true, true) => compare_numbers(left, right).map(Some),

@@ -1,16 +1,16 @@
-// The engine counts the steps of byte code and of regular expressions, but its native functions run to their end without a look
-// at the budget. So each native function whose time depends on a length is wrapped here: it pays for its work first. Scripts see
-// no difference: a wrapper has the name, the length and the text of its function and is as hidden.
+// The engine counts the steps of byte code and of regular expressions, but its native functions run to their end without checking
+// the budget. Therefore each native function whose time depends on a length is wrapped here: the wrapper first subtracts the steps
+// for the work. Scripts cannot observe the wrappers, which have the name, the length and the text of their functions.
 (function (host) {
   'use strict';
   const apply = Reflect.apply, isArray = Array.isArray, hasOwn = Object.hasOwn, define = Object.defineProperty;
   const { floor, log2, min, trunc } = Math;
   const names = Object.getOwnPropertyNames, native = new WeakMap(), OutOfMemory = InternalError;
-  // Units of text that a native function reads in the time of a step, and items of an array.
+  // Units of text, and items of an array, that a native function processes in the time of a step.
   const UNITS = 64, ITEMS = 8, COMPARED_ITEMS = 32;
-  // A search of a text with a text takes length times length in the worst case. Beyond these it is done in another way.
+  // A search for a string takes the product of both lengths in the worst case. Beyond these limits, another algorithm is used.
   const SOUGHT_MAX = 32, PRODUCT_MAX = 1 << 24;
-  // Longer arrays must have most of their items, as the time depends on the length and the memory on the items.
+  // Longer arrays must contain most of their items, because the time depends on the length, but the memory only on the items.
   const SPARSE_MAX = 1e6;
 
   let owed = 0;
@@ -34,22 +34,22 @@
   const wrap = (of, name, work) => {
     const own = of[name];
     if (typeof own !== 'function') return;
-    const made = {
+    const wrapper = {
       [name](...given) {
         try {
           return work(own, this, given);
         } catch (error) {
-          // A script that caught this could go on for ever.
+          // A script could catch this error in an endless loop.
           if (error instanceof OutOfMemory && error.message === 'out of memory') stop();
           throw error;
         }
       },
     }[name];
-    define(made, 'length', { value: own.length, writable: false, enumerable: false, configurable: true });
-    native.set(made, own);
-    define(of, name, { value: made });
+    define(wrapper, 'length', { value: own.length, writable: false, enumerable: false, configurable: true });
+    native.set(wrapper, own);
+    define(of, name, { value: wrapper });
   };
-  // Pays `cost(self, given)` before the work.
+  // Subtracts `cost(self, given)` steps before the work.
   const charge = (of, list, cost) => {
     for (const name of list) {
       wrap(of, name, (own, self, given) => {
@@ -58,7 +58,7 @@
       });
     }
   };
-  // Pays for the length of the result.
+  // Subtracts steps for the length of the result.
   const chargeResult = (of, list, unit) => {
     for (const name of list) {
       wrap(of, name, (own, self, given) => {
@@ -71,7 +71,7 @@
 
   wrap(Function.prototype, 'toString', (own, self, given) => apply(own, native.get(self) || self, given));
 
-  // Texts.
+  // Strings.
   const texts = String.prototype;
   const product = (self, sought) => (size(self) * (1 + min(size(sought), size(self)))) / UNITS;
   const isHard = (self, sought) => typeof self === 'string' && typeof sought === 'string' && sought.length > SOUGHT_MAX &&
@@ -111,8 +111,8 @@
     }
     const at = host.find(self, sought, 0, false);
     if (at < 0) return self;
-    const put = typeof by === 'function' ? `${by(sought, at, self)}` : text;
-    return self.substring(0, at) + put + self.substring(at + sought.length);
+    const replacement = typeof by === 'function' ? `${by(sought, at, self)}` : text;
+    return self.substring(0, at) + replacement + self.substring(at + sought.length);
   });
   searching('replaceAll', (own, self, given) => {
     owe(product(self, given[0]));
@@ -164,26 +164,26 @@
   charge(Object, ['freeze', 'isFrozen', 'seal', 'isSealed', 'preventExtensions', 'assign', 'fromEntries'],
     (self, given) => sizes(given) / ITEMS);
   charge(JSON, ['parse'], (self, [text]) => size(text) / ITEMS);
-  // The engine writes `null` for each item that an array lacks, and does not stop when the memory is used up.
+  // The engine writes `null` for each missing item of an array, and does not stop when the memory is exhausted.
   const { keys } = Object, Seen = WeakSet;
-  const look = (value, seen) => {
+  const checkItems = (value, seen) => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
     seen.add(value);
     if (isArray(value)) {
       const length = items(value);
-      for (let at = 0; at < length; at++) look(value[at], seen);
+      for (let at = 0; at < length; at++) checkItems(value[at], seen);
     } else {
-      for (const key of keys(value)) look(value[key], seen);
+      for (const key of keys(value)) checkItems(value[key], seen);
     }
   };
   wrap(JSON, 'stringify', (own, self, given) => {
-    if (given.length > 0) look(given[0], new Seen());
+    if (given.length > 0) checkItems(given[0], new Seen());
     const result = apply(own, self, given);
     owe(1 + size(result) / ITEMS);
     return result;
   });
 
-  // What neither Rhino's nor Nashorn's scripts use here, and whose operators take any time.
+  // Objects that neither Rhino's nor Nashorn's scripts use here, and whose operators may take arbitrarily long.
   for (const name of ['BigInt', 'BigInt64Array', 'BigUint64Array', 'ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Atomics',
     'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float16Array',
     'Float32Array', 'Float64Array']) {

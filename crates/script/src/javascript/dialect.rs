@@ -1,4 +1,4 @@
-//! The engines that scripts are written for, and the objects that they see.
+//! The engines that scripts are written for, and the names that are bound for scripts.
 
 /// The JavaScript engine of JMeter for which a script is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -9,24 +9,24 @@ pub enum Imitated {
     Nashorn,
 }
 
-/// The objects of JMeter that a script can use.
+/// The set of names that are bound when a script starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Sight {
-    /// A condition: nothing.
+pub(super) enum BoundNames {
+    /// No names: the script is a condition.
     Nothing,
-    /// `__javaScript`
+    /// The names of the function `__javaScript`.
     Function,
-    /// An element.
+    /// The names of a scripted element.
     Element,
 }
 
-impl Sight {
-    /// The names that are bound when the script starts.
+impl BoundNames {
+    /// The names, in the order of the script function's parameters.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
-            Sight::Nothing => &[],
-            Sight::Function => &["vars", "props", "log", "ctx", "sampleResult", "threadName"],
-            Sight::Element => &[
+            BoundNames::Nothing => &[],
+            BoundNames::Function => &["vars", "props", "log", "ctx", "sampleResult", "threadName"],
+            BoundNames::Element => &[
                 "vars",
                 "props",
                 "log",

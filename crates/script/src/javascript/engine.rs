@@ -1,4 +1,4 @@
-//! The JavaScript engines of a thread: runtime, context, the functions of the scripts that ran last.
+//! The JavaScript engines of a thread: runtime, context, and a cache of compiled scripts.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -9,56 +9,56 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Pers
 
 use busyhour_slices::whole;
 
-use super::dialect::{Imitated, Sight};
+use super::dialect::{BoundNames, Imitated};
 use super::host::{self, BUDGET};
-use crate::jvm::bridge::Passed;
+use crate::jvm::bridge::BridgeValue;
 
-/// Heap of an engine, in bytes; scripts of thousands of users share it.
+/// Maximum heap of an engine, in bytes. The scripts of thousands of users share one engine.
 const HEAP_BYTES_MAX: usize = 64 << 20;
 /// Stack that a script may use, in bytes.
 const STACK_BYTES_MAX: usize = 256 << 10;
-/// Jumps and calls that a script may take, and what native functions charge instead: about a second.
+/// Maximum number of jumps and calls of a run, plus the steps that native functions charge: about a second.
 const STEPS_MAX: u64 = 20_000_000;
-/// The engine asks after so many jumps or calls whether to go on.
+/// Jumps and calls between two calls of the interrupt handler.
 const STEPS_PER_INTERRUPT: u64 = 10_000;
-/// Compiled scripts kept per thread.
+/// Maximum number of compiled scripts in the cache of an engine.
 const SCRIPTS_MAX: usize = 512;
 
 const CHARGED: &str = include_str!("charged.js");
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// A script's text, whether it is one expression, and its variables.
+/// Key of a compiled script in the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub text: Arc<str>,
     pub is_expression: bool,
     pub imitated: Imitated,
-    pub sight: Sight,
+    pub bound_names: BoundNames,
 }
 
-/// Why a run ended without a value.
+/// The reason why a run ended without a value.
 #[derive(Debug)]
-pub(super) enum Stop {
-    /// What the script threw, and the line where, counted from 1 (0: unknown).
+pub(super) enum RunError {
+    /// The message of the value that the script threw, and its line, counted from 1 (0: unknown).
     Thrown { message: String, line: u32 },
-    /// It threw null, or there was no memory for an error.
+    /// The engine threw null: the script did so itself, or there was not enough memory for an error object.
     Null,
-    /// The budget of time or memory is used up.
+    /// The budget of time or memory is exhausted.
     Limit,
-    /// The engine could not be made.
-    Broken(String),
+    /// The engine could not be created.
+    EngineUnavailable(String),
 }
 
-/// What a script is worth.
+/// The value of a script.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Worth {
+pub(super) enum ScriptValue {
     Undefined,
     Null,
     Text(String),
 }
 
 struct Engine {
-    // Dropped in this order: what the context owns before the context.
+    // Fields are dropped in this order: objects of the context must be dropped before the context.
     scripts: HashMap<Key, Persistent<Function<'static>>>,
     make: Persistent<Function<'static>>,
     run: Persistent<Function<'static>>,
@@ -68,25 +68,25 @@ struct Engine {
 }
 
 thread_local! {
-    /// Engines without work, by what they imitate: the language's own objects differ in what they can do. A script that is
-    /// suspended has its engine for itself.
+    /// Idle engines by the engine that they imitate, because the built-in objects have different members. A suspended script
+    /// has exclusive use of its engine.
     static IDLE: RefCell<HashMap<Imitated, Vec<Engine>>> = RefCell::default();
-    static LENT: Cell<usize> = const { Cell::new(0) };
+    static IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Engines of a thread that scripts may be suspended in at a time; each may use its own memory.
+/// Maximum number of engines of a thread that are in use by suspended scripts at the same time. Each engine has its own heap.
 const SUSPENDED_MAX: usize = 4;
 
-/// An engine that runs a script.
-struct Lent(Imitated, Option<Engine>);
+/// An engine in use by a script; dropping it makes the engine idle again.
+struct EngineInUse(Imitated, Option<Engine>);
 
-impl Drop for Lent {
+impl Drop for EngineInUse {
     fn drop(&mut self) {
-        LENT.set(LENT.get() - 1);
+        IN_USE.set(IN_USE.get() - 1);
         let Some(engine) = self.1.take() else { return };
         if std::thread::panicking() {
-            // The script was dropped while it was suspended, or it panicked: its engine is locked for ever, and dropping a
-            // locked engine panics. That happens when a run is stopped at once, so its memory is not needed again.
+            // The script was dropped while it was suspended, or it panicked. Its engine stays locked, and dropping a locked
+            // engine panics. This happens when a run is stopped at once, so leaking the memory is acceptable.
             std::mem::forget(engine);
         } else {
             IDLE.with_borrow_mut(|idle| idle.entry(self.0).or_default().push(engine));
@@ -94,23 +94,26 @@ impl Drop for Lent {
     }
 }
 
-fn with_engine<T>(imitated: Imitated, work: impl FnOnce(&mut Engine) -> Result<T, Stop>) -> Result<T, Stop> {
-    LENT.set(LENT.get() + 1);
+fn with_engine<T>(
+    imitated: Imitated,
+    work: impl FnOnce(&mut Engine) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    IN_USE.set(IN_USE.get() + 1);
     let idle = IDLE.with_borrow_mut(|idle| idle.get_mut(&imitated).and_then(Vec::pop));
-    let mut lent = Lent(imitated, idle);
+    let mut in_use = EngineInUse(imitated, idle);
     let run = || {
-        let engine = match &mut lent.1 {
+        let engine = match &mut in_use.1 {
             Some(engine) => engine,
             none => none.insert(Engine::new(imitated)?),
         };
         work(engine)
     };
-    if LENT.get() > SUSPENDED_MAX { whole(run) } else { run() }
+    if IN_USE.get() > SUSPENDED_MAX { whole(run) } else { run() }
 }
 
 /// Whether the text parses, as a script or as one expression.
-pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
-    // Thrown before anything runs, but after errors of syntax.
+pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), RunError> {
+    // The `throw` comes before all code of the script, but the engine reports syntax errors first.
     let source =
         if as_expression { format!("throw 0;\nvoid (\n{text}\n);") } else { format!("throw 0;\n{text}") };
     with_engine(Imitated::Rhino, |engine| {
@@ -118,10 +121,12 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
         engine.context.with(|ctx| {
             let outcome = engine.probe.clone().restore(&ctx).and_then(|probe| probe.call::<_, ()>((source,)));
             match outcome.catch(&ctx) {
-                // The zero.
+                // The value 0 of the `throw`: there is no syntax error.
                 Err(CaughtError::Value(_)) | Ok(()) => Ok(()),
-                Err(error) => Err(match stop_of(error) {
-                    Stop::Thrown { message, line } => Stop::Thrown { message, line: line.saturating_sub(1) },
+                Err(error) => Err(match to_run_error(error) {
+                    RunError::Thrown { message, line } => {
+                        RunError::Thrown { message, line: line.saturating_sub(1) }
+                    }
                     other => other,
                 }),
             }
@@ -129,17 +134,17 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
     })
 }
 
-/// Runs the script once, with these values of the names in its sight.
-pub(super) fn run(key: &Key, given: Vec<Passed>) -> Result<Worth, Stop> {
+/// Runs the script once, with these values of its bound names.
+pub(super) fn run(key: &Key, given: Vec<BridgeValue>) -> Result<ScriptValue, RunError> {
     let outcome = with_engine(key.imitated, |engine| {
         BUDGET.set(STEPS_MAX);
         engine.run(key, given)
     });
     match outcome {
-        _ if BUDGET.get() == 0 => Err(Stop::Limit),
-        // Where no memory is left for an error, the engine throws null.
-        Err(Stop::Null) if !key.text.contains("throw") => Err(Stop::Limit),
-        Err(Stop::Null) => Err(Stop::Thrown { message: NULL_OR_MEMORY.into(), line: 0 }),
+        _ if BUDGET.get() == 0 => Err(RunError::Limit),
+        // The engine throws null if there is not enough memory for an error object.
+        Err(RunError::Null) if !key.text.contains("throw") => Err(RunError::Limit),
+        Err(RunError::Null) => Err(RunError::Thrown { message: NULL_OR_MEMORY.into(), line: 0 }),
         outcome => outcome,
     }
 }
@@ -159,44 +164,47 @@ fn own_options(name: &str) -> EvalOptions {
     options
 }
 
-fn stop_of(error: CaughtError<'_>) -> Stop {
+fn to_run_error(error: CaughtError<'_>) -> RunError {
     match error {
         CaughtError::Exception(exception) => {
             let message = exception.message().unwrap_or_default();
-            // A text that doubles for ever reaches the longest text before the end of memory.
+            // A string that a loop doubles reaches the maximum string length before the memory limit.
             if message.contains("out of memory") || message.contains("string too long") {
-                return Stop::Limit;
+                return RunError::Limit;
             }
             let name: String = exception.as_object().get("name").unwrap_or_default();
             let line = exception.stack().as_deref().and_then(line_of).unwrap_or(0);
             let name = if name.is_empty() { "Error".into() } else { name };
-            Stop::Thrown { message: format!("{name}: {message}"), line }
+            RunError::Thrown { message: format!("{name}: {message}"), line }
         }
-        CaughtError::Value(value) if value.is_null() => Stop::Null,
+        CaughtError::Value(value) if value.is_null() => RunError::Null,
         CaughtError::Value(value) => {
             let message = value.as_string().and_then(|text| text.to_string().ok());
-            Stop::Thrown { message: message.unwrap_or_else(|| "the script threw a value".into()), line: 0 }
+            RunError::Thrown {
+                message: message.unwrap_or_else(|| "the script threw a value".into()),
+                line: 0,
+            }
         }
-        CaughtError::Error(error) => Stop::Thrown { message: error.to_string(), line: 0 },
+        CaughtError::Error(error) => RunError::Thrown { message: error.to_string(), line: 0 },
     }
 }
 
-/// The line in `at f (<input>:3:7)`: scripts are evaluated by JavaScript's own `eval`.
+/// The line number in `at f (<input>:3:7)`, the position in a script evaluated by JavaScript's `eval`.
 fn line_of(stack: &str) -> Option<u32> {
     let place = stack.lines().find_map(|line| Some(line.rsplit_once("<input>:")?.1))?;
     place.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 impl Engine {
-    fn new(imitated: Imitated) -> Result<Engine, Stop> {
-        let broken = |error: rquickjs::Error| Stop::Broken(error.to_string());
+    fn new(imitated: Imitated) -> Result<Engine, RunError> {
+        let broken = |error: rquickjs::Error| RunError::EngineUnavailable(error.to_string());
         let runtime = Runtime::new().map_err(broken)?;
         runtime.set_memory_limit(HEAP_BYTES_MAX);
         runtime.set_max_stack_size(STACK_BYTES_MAX);
         runtime.set_interrupt_handler(Some(Box::new(|| {
-            let goes_on = host::spend(STEPS_PER_INTERRUPT);
+            let has_budget = host::spend(STEPS_PER_INTERRUPT);
             host::let_others_run();
-            !goes_on
+            !has_budget
         })));
         let context = Context::full(&runtime).map_err(broken)?;
         BUDGET.set(STEPS_MAX);
@@ -212,11 +220,11 @@ impl Engine {
             let probe: Function<'_> = functions.get("probe")?;
             Ok((Persistent::save(ctx, make), Persistent::save(ctx, run), Persistent::save(ctx, probe)))
         };
-        let (make, run, probe) = context.with(|ctx| build(&ctx).catch(&ctx).map_err(stop_of))?;
+        let (make, run, probe) = context.with(|ctx| build(&ctx).catch(&ctx).map_err(to_run_error))?;
         Ok(Engine { scripts: HashMap::new(), make, run, probe, context, _runtime: runtime })
     }
 
-    fn run(&mut self, key: &Key, given: Vec<Passed>) -> Result<Worth, Stop> {
+    fn run(&mut self, key: &Key, given: Vec<BridgeValue>) -> Result<ScriptValue, RunError> {
         let Engine { scripts, make, run, context, .. } = self;
         context.with(|ctx| {
             let outcome = (|| {
@@ -224,7 +232,7 @@ impl Engine {
                     Some(script) => script.clone().restore(&ctx)?,
                     None => {
                         let make = make.clone().restore(&ctx)?;
-                        let names = key.sight.names().join(", ");
+                        let names = key.bound_names.names().join(", ");
                         let script: Function<'_> = make.call((&*key.text, key.is_expression, names))?;
                         if scripts.len() >= SCRIPTS_MAX {
                             scripts.clear();
@@ -233,15 +241,15 @@ impl Engine {
                         script
                     }
                 };
-                let is_element = key.sight == Sight::Element;
-                let worth: Value<'_> = run.clone().restore(&ctx)?.call((script, given, is_element))?;
-                Ok(match worth.as_string() {
-                    Some(text) => Worth::Text(text.to_string()?),
-                    None if worth.is_null() => Worth::Null,
-                    None => Worth::Undefined,
+                let is_element = key.bound_names == BoundNames::Element;
+                let value: Value<'_> = run.clone().restore(&ctx)?.call((script, given, is_element))?;
+                Ok(match value.as_string() {
+                    Some(text) => ScriptValue::Text(text.to_string()?),
+                    None if value.is_null() => ScriptValue::Null,
+                    None => ScriptValue::Undefined,
                 })
             })();
-            outcome.catch(&ctx).map_err(stop_of)
+            outcome.catch(&ctx).map_err(to_run_error)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The functions of the host from which the prelude builds JMeter's objects.
+//! The host functions from which `prelude.js` builds JMeter's objects.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,37 +6,38 @@ use busyhour_slices::{checkpoint, whole};
 use rquickjs::{Array, Ctx, Exception, FromJs, Function, IntoJs, Object, Value};
 use scoped_tls_hkt::scoped_thread_local;
 
-use crate::jvm::bridge::{self, Failure, HOST_COUNT, Objects, Passed};
+use crate::jvm::bridge::{self, BridgeError, BridgeValue, HOST_COUNT, Objects};
 use crate::{Level, Scope};
 
 scoped_thread_local!(
-    /// The world of the script that runs on this thread; an engine's functions outlive any borrow of it.
+    /// The scope of the script that runs on this thread. It is not stored in the engine's functions, because they outlive any
+    /// borrow of a scope.
     static mut SCOPE: for<'a> &'a mut (dyn Scope + 'a)
 );
 
 thread_local! {
-    /// Java's objects that the script has got.
+    /// The Java objects that the script has received.
     static OBJECTS: RefCell<Objects> = RefCell::default();
     /// The first unsupported construct that the script used.
     static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// Steps that are left to the script.
+    /// Remaining steps of the script.
     pub(super) static BUDGET: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Bytes of text that are copied in the time of a step.
+/// Bytes of text that can be copied in the time of a step.
 const BYTES_PER_STEP: usize = 64;
 
-/// Counts steps; false if none are left.
+/// Subtracts steps from the budget; returns false if none are left.
 pub(super) fn spend(steps: u64) -> bool {
     let left = BUDGET.get().saturating_sub(steps);
     BUDGET.set(left);
     left > 0
 }
 
-/// Counts the steps of a native function. The script ends with the next interrupt if none are left, whether it catches the
-/// error or not.
+/// Subtracts the steps of a native function from the budget. If none are left, the next interrupt ends the script, even if
+/// the script catches the error.
 fn charge(ctx: &Ctx<'_>, steps: f64) -> rquickjs::Result<()> {
-    // Infinity is the greatest number here.
+    // The conversion saturates: infinity becomes `u64::MAX`.
     if !spend(steps as u64) {
         return Err(Exception::throw_message(ctx, "too many steps"));
     }
@@ -44,7 +45,7 @@ fn charge(ctx: &Ctx<'_>, steps: f64) -> rquickjs::Result<()> {
     Ok(())
 }
 
-/// Counts the steps of copying a text between the engine and the host.
+/// Subtracts the steps of copying a text between the engine and the host.
 fn charge_copy(ctx: &Ctx<'_>, text: Option<&str>) -> rquickjs::Result<()> {
     match text.map_or(0, str::len) / BYTES_PER_STEP {
         0 => Ok(()),
@@ -52,8 +53,8 @@ fn charge_copy(ctx: &Ctx<'_>, text: Option<&str>) -> rquickjs::Result<()> {
     }
 }
 
-/// Has `work` done with this world; gives besides what was refused meanwhile.
-pub(super) fn in_world<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -> (T, Option<String>) {
+/// Does `work` with this scope. Also returns the first unsupported construct that the script used.
+pub(super) fn run_in_scope<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -> (T, Option<String>) {
     OBJECTS.with_borrow_mut(|objects| *objects = Objects::default());
     REFUSED.set(None);
     let _run = bridge::begin();
@@ -61,9 +62,9 @@ pub(super) fn in_world<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -> (T
     (done, REFUSED.take())
 }
 
-/// A binding as the script gets it.
-pub(super) fn bound(binding: &crate::Binding) -> Passed {
-    // Copies count steps, which must not suspend the script while the objects are borrowed.
+/// Converts a binding to the value that is passed to the script.
+pub(super) fn pass_binding(binding: &crate::Binding) -> BridgeValue {
+    // Copying counts steps, which must not suspend the script while the objects are borrowed.
     whole(|| OBJECTS.with_borrow_mut(|objects| objects.bound(binding)))
 }
 
@@ -71,13 +72,13 @@ fn with_scope<T>(ctx: &Ctx<'_>, work: impl FnOnce(&mut dyn Scope) -> T) -> rquic
     if SCOPE.is_set() {
         SCOPE.with(|scope| Ok(work(scope)))
     } else {
-        Err(Exception::throw_message(ctx, "a condition sees nothing of JMeter"))
+        Err(Exception::throw_message(ctx, "a condition cannot use JMeter's objects"))
     }
 }
 
-/// Does work that may be suspended: what the thread holds for this script is put aside meanwhile, because another script may
-/// run before the work is done.
-fn apart<T>(work: impl FnOnce(&mut Objects) -> T) -> T {
+/// Does work that may be suspended. Saves and restores the script's thread-local state, because another script may run on
+/// this thread before the work is done.
+fn with_saved_state<T>(work: impl FnOnce(&mut Objects) -> T) -> T {
     let (mut objects, refused, budget) = (OBJECTS.take(), REFUSED.take(), BUDGET.get());
     let done = work(&mut objects);
     OBJECTS.set(objects);
@@ -86,11 +87,11 @@ fn apart<T>(work: impl FnOnce(&mut Objects) -> T) -> T {
     done
 }
 
-/// Ends the slice of the script that runs, if its time is over.
+/// Suspends the script if its time slice is over.
 pub(super) fn let_others_run() {
-    apart(|_| {
+    with_saved_state(|_| {
         if SCOPE.is_set() {
-            // While it is borrowed, the thread has none.
+            // `with` takes the scope out of the thread-local while the closure runs, so another script can set its own.
             SCOPE.with(|_| checkpoint());
         } else {
             checkpoint();
@@ -100,22 +101,22 @@ pub(super) fn let_others_run() {
 
 fn with_objects<'js>(
     ctx: &Ctx<'js>,
-    work: impl FnOnce(&mut Objects, &mut dyn Scope) -> Result<Passed, Failure>,
+    work: impl FnOnce(&mut Objects, &mut dyn Scope) -> Result<BridgeValue, BridgeError>,
 ) -> rquickjs::Result<Value<'js>> {
-    let answer = with_scope(ctx, |scope| apart(|objects| work(objects, scope)))?;
+    let answer = with_scope(ctx, |scope| with_saved_state(|objects| work(objects, scope)))?;
     match answer {
         Ok(value) => value.into_js(ctx),
-        Err(Failure::Thrown(class, message)) => {
+        Err(BridgeError::Thrown(class, message)) => {
             let thrown = Object::new(ctx.clone())?;
             thrown.set("thrown", class)?;
             thrown.set("message", message)?;
             thrown.into_js(ctx)
         }
-        Err(Failure::Limit(what)) => {
+        Err(BridgeError::Limit(what)) => {
             BUDGET.set(0);
             Err(Exception::throw_message(ctx, &what))
         }
-        Err(Failure::Unsupported(what)) => {
+        Err(BridgeError::Unsupported(what)) => {
             let message = format!("{what} is not supported");
             refuse(what);
             Err(Exception::throw_message(ctx, &message))
@@ -129,7 +130,7 @@ fn refuse(what: String) {
     });
 }
 
-impl<'js> IntoJs<'js> for Passed {
+impl<'js> IntoJs<'js> for BridgeValue {
     fn into_js(self, ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
         let object = |number: u32, is_class: bool| {
             let object = Object::new(ctx.clone())?;
@@ -138,50 +139,50 @@ impl<'js> IntoJs<'js> for Passed {
             object.into_js(ctx)
         };
         match self {
-            Passed::Absent => Ok(Value::new_undefined(ctx.clone())),
-            Passed::Null => Ok(Value::new_null(ctx.clone())),
-            Passed::Truth(truth) => truth.into_js(ctx),
-            Passed::Number(number) => number.into_js(ctx),
-            Passed::Text(text) => text.into_js(ctx),
-            Passed::Texts(texts) => {
+            BridgeValue::Absent => Ok(Value::new_undefined(ctx.clone())),
+            BridgeValue::Null => Ok(Value::new_null(ctx.clone())),
+            BridgeValue::Truth(truth) => truth.into_js(ctx),
+            BridgeValue::Number(number) => number.into_js(ctx),
+            BridgeValue::Text(text) => text.into_js(ctx),
+            BridgeValue::Texts(texts) => {
                 let object = Object::new(ctx.clone())?;
                 object.set("texts", texts)?;
                 object.into_js(ctx)
             }
-            Passed::Object(number) => object(number, false),
-            Passed::Class(number) => object(number, true),
+            BridgeValue::Object(number) => object(number, false),
+            BridgeValue::Class(number) => object(number, true),
         }
     }
 }
 
-impl<'js> FromJs<'js> for Passed {
-    fn from_js(_ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Passed> {
+impl<'js> FromJs<'js> for BridgeValue {
+    fn from_js(_ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<BridgeValue> {
         if let Some(truth) = value.as_bool() {
-            return Ok(Passed::Truth(truth));
+            return Ok(BridgeValue::Truth(truth));
         }
         if let Some(number) = value.as_number() {
-            return Ok(Passed::Number(number));
+            return Ok(BridgeValue::Number(number));
         }
         if let Some(text) = value.as_string() {
-            return Ok(Passed::Text(text.to_string()?));
+            return Ok(BridgeValue::Text(text.to_string()?));
         }
         match value.as_object() {
-            Some(object) => Ok(Passed::Object(object.get("id")?)),
-            None => Ok(Passed::Null),
+            Some(object) => Ok(BridgeValue::Object(object.get("id")?)),
+            None => Ok(BridgeValue::Null),
         }
     }
 }
 
-/// A text or JavaScript's null, where an `Option` would become undefined.
-fn text_or_null(text: Option<String>) -> Passed {
-    text.map_or(Passed::Null, Passed::Text)
+/// A string or null. Converting the `Option` directly would yield `undefined` for `None`.
+fn text_or_null(text: Option<String>) -> BridgeValue {
+    text.map_or(BridgeValue::Null, BridgeValue::Text)
 }
 
-fn arguments(given: Array<'_>) -> rquickjs::Result<Vec<Passed>> {
+fn arguments(given: Array<'_>) -> rquickjs::Result<Vec<BridgeValue>> {
     given.iter().collect()
 }
 
-/// The functions that the prelude builds JMeter's objects from.
+/// Creates the host functions from which `prelude.js` builds JMeter's objects.
 pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     let host = Object::new(ctx.clone())?;
     host.set("hosts", HOST_COUNT)?;
@@ -211,7 +212,8 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     Ok(host)
 }
 
-/// What `charged.js` needs: the budget, and searches that take the sum of the lengths instead of their product.
+/// Adds the functions for `charged.js`: the budget, and searches whose time grows with the sum of the lengths instead of
+/// their product.
 fn searches<'js>(ctx: &Ctx<'js>, host: &Object<'js>) -> rquickjs::Result<()> {
     host.set("spend", Function::new(ctx.clone(), |ctx: Ctx<'js>, steps: f64| charge(&ctx, steps))?)?;
     host.set(
@@ -296,20 +298,20 @@ fn java<'js>(ctx: &Ctx<'js>, host: &Object<'js>) -> rquickjs::Result<()> {
     host.set(
         "text",
         Function::new(ctx.clone(), |ctx: Ctx<'js>, object: u32| {
-            with_objects(&ctx, |objects, scope| objects.text(scope, object).map(Passed::Text))
+            with_objects(&ctx, |objects, scope| objects.text(scope, object).map(BridgeValue::Text))
         })?,
     )?;
     host.set(
         "hasMethod",
         Function::new(ctx.clone(), |object: u32, name: String| {
-            // The search of a map counts steps, which must not suspend the script while the objects are borrowed.
+            // Searching a map counts steps, which must not suspend the script while the objects are borrowed.
             whole(|| OBJECTS.with_borrow(|objects| objects.has_method(object, &name)))
         })?,
     )?;
     host.set(
         "classOf",
         Function::new(ctx.clone(), |name: String| {
-            OBJECTS.with_borrow_mut(|objects| objects.class(&name).unwrap_or(Passed::Null))
+            OBJECTS.with_borrow_mut(|objects| objects.class(&name).unwrap_or(BridgeValue::Null))
         })?,
     )
 }

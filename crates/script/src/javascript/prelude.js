@@ -1,6 +1,5 @@
-// What JMeter's objects look like from inside a script. To Rhino, Java's texts are objects with Java's methods (so that
-// `vars.get("x").length()` is a call and `vars.get("x") === "5"` never true); to Nashorn they are JavaScript's texts, with
-// Java's methods besides.
+// JMeter's objects for scripts. In Rhino, Java strings are objects with Java's methods (so that `vars.get("x").length()` is a
+// call and `vars.get("x") === "5"` is never true). In Nashorn, they are JavaScript strings with Java's methods in addition.
 (function (host, nashorn) {
   'use strict';
   const NativeDate = Date, nativeParseInt = parseInt, nativeString = String;
@@ -26,12 +25,12 @@
     isEmpty() { return text(this).length === 0; },
     charAt(at) {
       const own = text(this);
-      if (!(at >= 0 && at < own.length)) throw new Error('there is no character ' + at);
+      if (!(at >= 0 && at < own.length)) throw new Error('there is no character at index ' + at);
       return own.charCodeAt(at);
     },
     substring(from, to) {
       const own = text(this), end = to === undefined ? own.length : to;
-      if (!(from >= 0 && from <= end && end <= own.length)) throw new Error('there are no such characters');
+      if (!(from >= 0 && from <= end && end <= own.length)) throw new Error('index out of range');
       return java(own.substring(from, end));
     },
     indexOf(other, from) { return text(this).indexOf(word(other), from); },
@@ -56,7 +55,7 @@
       return texts(items);
     },
     toString() { return text(this); },
-    toJSON() { refuse('JSON of a Java text'); },
+    toJSON() { refuse('JSON of a Java string'); },
   };
   const ofJava = ['codePointAt', 'compareTo', 'compareToIgnoreCase', 'getBytes', 'hashCode', 'isBlank', 'matches', 'repeat', 'replaceAll',
     'replaceFirst', 'strip', 'toCharArray'];
@@ -64,12 +63,12 @@
     methods[name] = function (...given) { return received(host.callOfText(text(this), name, given.map(passed))); };
   }
   for (const name of ['format', 'getClass', 'intern', 'valueOf', 'lines', 'chars', 'class', 'bytes', 'empty', 'blank']) {
-    methods[name] = function () { refuse('`' + name + '` of a Java text'); };
+    methods[name] = function () { refuse('`' + name + '` of a Java string'); };
   }
   methods[Symbol.toPrimitive] = function () { return text(this); };
   const prototype = Object.freeze(Object.setPrototypeOf(methods, StringPrototype));
   const text = (value) => (slots.has(value) ? slots.get(value) : nativeString(value));
-  // Equal texts are one object, because `==` between two of them looks at their content.
+  // Equal strings are the same object, because `==` between two Java strings compares their contents.
   const java = (value) => {
     if (value === null || value === undefined) return null;
     if (nashorn) return value;
@@ -89,7 +88,7 @@
     return list;
   };
 
-  // Objects of Java are kept by the host, under numbers; the first are JMeter's own and always there.
+  // The host stores Java objects under numbers. JMeter's own objects have the first numbers and always exist.
   const VARS = 0, PROPS = 1, LOG = 2, CONTEXT = 3, HOSTS = host.hosts;
   const ids = new WeakMap();
   let proxies = [];
@@ -99,7 +98,7 @@
     error.getMessage = () => java(message);
     return error;
   };
-  // What comes from Java.
+  // Converts a value from Java.
   const received = (value) => {
     if (typeof value === 'string') return java(value);
     if (typeof value !== 'object' || value === null) return value;
@@ -107,19 +106,19 @@
     if (value.thrown !== undefined) throw exception(value.thrown, value.message);
     return proxy(value.id, value.isClass);
   };
-  // What goes to Java.
+  // Converts a value for Java.
   const passed = (value) => {
     value = plain(value);
     if (value === undefined || value === null) return null;
     if (typeof value !== 'object' && typeof value !== 'function') return value;
-    return ids.has(value) ? { id: ids.get(value) } : refuse('a JavaScript object given to Java');
+    return ids.has(value) ? { id: ids.get(value) } : refuse('a JavaScript object as an argument of a Java method');
   };
-  // The same where Java wants a text.
+  // Converts a value for a Java parameter of type String.
   const passedText = (value) => {
     const given = value === undefined ? 'undefined' : passed(value);
     return given === null || typeof given === 'object' ? given : nativeString(given);
   };
-  // Methods of JMeter's objects whose arguments are texts.
+  // Methods of JMeter's objects whose arguments are strings.
   const textual = new Set(['get', 'getObject', 'getVarValue', 'trace', 'debug', 'info', 'warn', 'error', 'print', 'println',
     'getProperty', 'setProperty', 'containsKey', 'setResponseCode', 'setResponseMessage', 'setSampleLabel', 'setResponseData',
     'setResponseHeaders', 'setRequestHeaders', 'setSamplerData', 'setContentType', 'setDataEncoding', 'setDataType',
@@ -131,13 +130,13 @@
     if (key === Symbol.toPrimitive) return () => host.text(id);
     if (typeof key === 'symbol') refuse('this use of a Java object');
     if (/^[0-9]+$/.test(key)) return received(host.item(id, Number(key)));
-    // Of `length()` the reader of Nashorn's scripts has left the name alone: to its texts that is a property and a method.
+    // In scripts for Nashorn, `screen.rs` replaces `length()` by `length`, because strings have it as a property and a method.
     if (nashorn && key === 'length' && host.hasMethod(id, key)) return received(host.call(id, key, []));
     return host.hasMethod(id, key) ? callable(id, key) : received(host.property(id, key));
   };
   const proxy = (id, isClass) => {
     if (proxies[id]) return proxies[id];
-    const made = new Proxy(isClass ? function () {} : {}, {
+    const created = new Proxy(isClass ? function () {} : {}, {
       get(target, key) { return member(id, key); },
       set(target, key, value) {
         const name = 'set' + capital(nativeString(key));
@@ -153,14 +152,14 @@
       ownKeys() { refuse('listing a Java object'); },
       deleteProperty() { refuse('changing a Java object'); },
     });
-    ids.set(made, id);
-    proxies[id] = made;
-    return made;
+    ids.set(created, id);
+    proxies[id] = created;
+    return created;
   };
 
-  // JMeter's most used objects have their methods at hand; what else they have is asked for.
+  // JMeter's most used objects have their most used methods here; other members are looked up in the host.
   const object = (id, name, members, absent) => {
-    const made = new Proxy(members, {
+    const created = new Proxy(members, {
       get(target, key) {
         if (hasOwn(target, key)) return target[key];
         if (typeof key === 'symbol') refuse('`' + name + '` as a value');
@@ -172,15 +171,15 @@
       ownKeys() { refuse('listing `' + name + '`'); },
       deleteProperty() { refuse('changing `' + name + '`'); },
     });
-    ids.set(made, id);
-    return made;
+    ids.set(created, id);
+    return created;
   };
   const setting = (value) => {
     if (typeof value === 'function') refuse('a function as a value');
     return value === null ? null : nativeString(value);
   };
 
-  // Java finds no method for any other number of arguments.
+  // Java has no method with any other number of arguments.
   const exact = (count, work) => (...given) => (given.length === count ? work(...given) : refuse('this number of arguments'));
   const vars = object(VARS, 'vars', {
     get: exact(1, (name) => java(host.get(word(name)))),
@@ -194,7 +193,7 @@
   };
   const setProperty = exact(2, (name, value) => {
     const old = host.propertyOfTest(word(name));
-    if (typeof plain(value) !== 'string') refuse('a property that is no text');
+    if (typeof plain(value) !== 'string') refuse('a property that is not a string');
     host.setPropertyOfTest(word(name), plain(value));
     return java(old);
   });
@@ -211,24 +210,24 @@
   own[PROPS] = props;
   own[LOG] = log;
 
-  // The clock and the random numbers are the virtual user's; texts of dates differ from engine to engine.
+  // Clock and random numbers belong to the virtual user. The string representation of dates differs between engines.
   function UserDate(...parts) {
     if (!new.target) refuse('the text of a date');
     if (parts.length === 0) return new NativeDate(host.now());
-    if (parts.length === 1 && typeof plain(parts[0]) === 'string') refuse('reading a date from a text');
+    if (parts.length === 1 && typeof plain(parts[0]) === 'string') refuse('parsing a date');
     return new NativeDate(...parts.map(plain));
   }
   UserDate.prototype = NativeDate.prototype;
   UserDate.now = () => host.now();
   UserDate.UTC = NativeDate.UTC;
-  UserDate.parse = () => refuse('reading a date from a text');
+  UserDate.parse = () => refuse('parsing a date');
   for (const name of ['toString', 'toDateString', 'toTimeString', 'toLocaleString', 'toLocaleDateString',
     'toLocaleTimeString', 'toUTCString', 'toGMTString']) {
     Object.defineProperty(NativeDate.prototype, name, { value: () => refuse('the text of a date') });
   }
   Object.defineProperty(NativeDate.prototype, 'constructor', { value: UserDate });
   Math.random = () => host.random();
-  // A leading zero still means an octal number to Rhino.
+  // In Rhino, a leading zero still means an octal number.
   const readInt = nashorn ? nativeParseInt : (value, radix) => {
     const found = /^\s*([+-]?)0([0-9].*)$/.exec(nativeString(value));
     if (radix !== undefined || !found) return nativeParseInt(value, radix);
@@ -239,7 +238,7 @@
   define('parseInt', readInt);
 
   delete StringPrototype.replaceAll;
-  // Nashorn is an engine of ECMAScript 5.1: it lacks what came later, and looks among Java's methods for what a text lacks.
+  // Nashorn implements ECMAScript 5.1: it lacks later members, and strings also have Java's methods.
   if (nashorn) {
     const later = [
       [StringPrototype, 'includes startsWith endsWith repeat padStart padEnd trimStart trimEnd normalize at codePointAt matchAll ' +
@@ -286,16 +285,16 @@
   const toString = Object.prototype.toString;
 
   return {
-    // Inside of a function, so that names are declared nowhere else.
+    // Parses a script inside a function, so that its names are not declared elsewhere.
     probe: evaluate('(function (source) { eval(source); })'),
-    // Wraps a script into a function of the names that it sees: an expression as such, statements by way of `eval`, whose
-    // value is theirs.
+    // Wraps a script into a function whose parameters are the bound names. An expression is returned directly; statements are
+    // evaluated by `eval`, which returns their value.
     make(source, isExpression, names) {
       const body = isExpression ? 'return (' + source + '\n);' : 'return eval(' + JSON.stringify(source) + ');';
       return evaluate('(function (' + names + ') { ' + body + ' })');
     },
-    // Runs it with these values of its names; gives its value as a text, and as it is where it is null or undefined and
-    // `isElement`: an element tells them from texts, a function does not.
+    // Runs a script with these values of its names, and returns its value as a string. For an element, null and undefined are
+    // returned unchanged, because elements distinguish them from strings, unlike functions.
     run(script, given, isElement) {
       interned = Object.create(null);
       proxies = own.slice();
@@ -310,7 +309,7 @@
         if (ids.has(value)) refuse('this object as the result');
         return nativeString(value);
       } finally {
-        // Names that the script made are not there for the next one.
+        // Global names that the script has defined must not exist for the next script.
         for (const name of Object.getOwnPropertyNames(globalThis)) if (!known.has(name)) delete globalThis[name];
       }
     },

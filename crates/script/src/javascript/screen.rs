@@ -1,20 +1,20 @@
-//! Checks a script's tokens before it runs: rejects constructs that its engine does not support, or that need Java.
+//! Checks a script's tokens before it runs: rejects constructs that the imitated engine does not support or that need Java.
 
 use super::dialect::Imitated;
 use crate::ScriptError;
 use crate::error::unsupported;
 use crate::jvm::bridge;
 
-/// What is known of a script from its words.
+/// Result of the check.
 #[derive(Debug, Default)]
 pub(super) struct Screened {
     /// The text to run.
     pub text: String,
     pub draws_random: bool,
-    pub asks_clock: bool,
+    pub reads_clock: bool,
 }
 
-/// Words that Rhino 1.7.14 takes for errors in its default version, or that reach into Java.
+/// Words that are errors in Rhino 1.7.14 with its default language version, or that give access to Java.
 const REFUSED_WORDS: &[&str] = &[
     "let",
     "const",
@@ -95,11 +95,11 @@ const REFUSED_WORDS: &[&str] = &[
     "toSource",
 ];
 
-/// Objects of the language that scripts share here, so that none may change them.
+/// Built-in objects, which all scripts of an engine share here, so that no script may change them.
 const BUILT_IN: &[&str] =
     &["Math", "JSON", "Object", "Array", "String", "Number", "Boolean", "RegExp", "Error", "Date"];
 
-/// Members that Rhino 1.7.14 lacks or that depend on the place.
+/// Members that Rhino 1.7.14 lacks, or whose results depend on the locale or on the position in the source.
 const REFUSED_MEMBERS: &[&str] = &[
     "at",
     "entries",
@@ -129,10 +129,10 @@ const REFUSED_MEMBERS: &[&str] = &[
     "fileName",
 ];
 
-/// Signs of newer versions of the language.
+/// Operators and punctuators of newer versions of the language.
 const REFUSED_SIGNS: &[&str] = &["...", "**", "?.", "??", "||=", "&&=", "#"];
 
-/// JMeter's objects; their methods are known.
+/// JMeter's objects. A call of an unknown method is rejected.
 const OBJECTS: &[&str] = &[
     "vars",
     "props",
@@ -147,19 +147,19 @@ const OBJECTS: &[&str] = &[
     "OUT",
 ];
 
-/// First words of the names of Java's classes; those that are known may be used in an element.
+/// First parts of qualified names of Java classes. Elements may use known classes.
 const PACKAGES: &[&str] = &["Packages", "java", "javax", "org", "com"];
 
-/// A word of a script that has a meaning to it.
+/// A word of a script that may refer to something.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Word<'t> {
     /// The name of an object, a member or a function, or a keyword.
     Name(&'t str),
-    /// The text between quotes, as it is written.
+    /// The text between quotes, with escape sequences as written.
     Literal(&'t str),
 }
 
-/// Refuses a name that could behave differently here; `owner` is the name before the dot of a member.
+/// Rejects a name that might behave differently here. `owner` is the name before the dot of a member.
 fn check_name(
     text: &str,
     at: usize,
@@ -174,7 +174,7 @@ fn check_name(
     if is_refused && !after.starts_with(':') && (!is_member || is_reflective(word)) {
         return refuse(word);
     }
-    // A text of Java has such a method.
+    // In elements, `replaceAll` is a method of Java strings.
     if is_member && REFUSED_MEMBERS.contains(&word) && !(is_element && word == "replaceAll") {
         return refuse(word);
     }
@@ -189,7 +189,7 @@ fn check_name(
     Ok(())
 }
 
-/// A sign at the start of `rest` that this crate or the imitated engine does not have.
+/// An operator or punctuator at the start of `rest` that the imitated engine does not support.
 fn refused_sign(rest: &str, nashorn: bool, previous: &str) -> Option<&'static str> {
     if let Some(sign) = REFUSED_SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
         return Some(sign);
@@ -200,7 +200,7 @@ fn refused_sign(rest: &str, nashorn: bool, previous: &str) -> Option<&'static st
     (rest.starts_with('{') && previous == "var").then_some("var {")
 }
 
-/// The length of a regular expression with its flags; `None` if it has newer constructs.
+/// The length of a regular expression with its flags; `None` if it contains newer constructs.
 fn supported_pattern_len(rest: &str) -> Option<usize> {
     let len = pattern_len(rest);
     let flags = rest[len..].chars().take_while(char::is_ascii_alphabetic).collect::<String>();
@@ -208,12 +208,12 @@ fn supported_pattern_len(rest: &str) -> Option<usize> {
     (!newer && flags.chars().all(|flag| matches!(flag, 'g' | 'i' | 'm'))).then_some(len + flags.len())
 }
 
-/// Looks through the words of the script and calls `see` with each.
+/// Checks all tokens of the script and calls `visit` with each word.
 pub(super) fn screen(
     text: &str,
     imitated: Imitated,
     is_element: bool,
-    see: &mut dyn FnMut(Word<'_>),
+    visit: &mut dyn FnMut(Word<'_>),
 ) -> Result<Screened, ScriptError> {
     let mut screened = Screened { text: text.to_owned(), ..Screened::default() };
     let nashorn = imitated == Imitated::Nashorn;
@@ -221,7 +221,7 @@ pub(super) fn screen(
     let mut at = 0;
     let (mut previous, mut before) = (String::new(), String::new());
     let mut strict_comparison = None;
-    let mut asked = 0;
+    let mut getter_calls = 0;
     let refuse = |at: usize, what: &str| Err(unsupported(text, at, format!("`{what}` in JavaScript")));
     while at < bytes.len() {
         let rest = &text[at..];
@@ -237,7 +237,7 @@ pub(super) fn screen(
             if rest[1..len].strip_suffix(c) == Some("use strict") {
                 return refuse(at, "use strict");
             }
-            see(Word::Literal(rest[1..len].trim_end_matches(c)));
+            visit(Word::Literal(rest[1..len].trim_end_matches(c)));
             at += len;
             previous = "\"".into();
         } else if c == '`' {
@@ -251,7 +251,7 @@ pub(super) fn screen(
             let len =
                 rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len());
             let word = &rest[..len];
-            see(Word::Name(word));
+            visit(Word::Name(word));
             let is_member = previous == ".";
             if is_element && !is_member && PACKAGES.contains(&word) {
                 let len = java_name_len(text, at)?;
@@ -268,7 +268,8 @@ pub(super) fn screen(
                 && word == "length"
                 && let Some(call) = empty_call_len(&rest[len..])
             {
-                // To Nashorn the length of a text is a property and a method; the text keeps its places.
+                // In Nashorn, `length` of a string is a property and a method. The call becomes a property access; spaces
+                // replace the parentheses, so that positions in the text do not change.
                 screened.text.replace_range(at + len..at + len + call, &" ".repeat(call));
                 previous = ")".into();
                 at += len + call;
@@ -278,8 +279,8 @@ pub(super) fn screen(
                 "each" if previous == "for" => return refuse(at, "for each"),
                 "of" if previous != "." => return refuse(at, "of"),
                 "random" => screened.draws_random = true,
-                "Date" => screened.asks_clock = true,
-                "get" | "getProperty" if is_member => asked += 1,
+                "Date" => screened.reads_clock = true,
+                "get" | "getProperty" if is_member => getter_calls += 1,
                 "function" => check_parameters(text, at)?,
                 _ => {}
             }
@@ -312,14 +313,14 @@ pub(super) fn screen(
             at += c.len_utf8();
         }
     }
-    if let (Some(at), true, false) = (strict_comparison, asked > 1, nashorn) {
-        // Two Java texts are identical only if they are one object.
-        return refuse(at, "===` between Java texts `");
+    if let (Some(at), true, false) = (strict_comparison, getter_calls > 1, nashorn) {
+        // In Rhino, two Java strings are identical only if they are the same object.
+        return Err(unsupported(text, at, "`===` between Java strings in JavaScript"));
     }
     Ok(screened)
 }
 
-/// The length of `()`, if that is what comes next.
+/// The length of `()` at the start of `rest`, with white space.
 fn empty_call_len(rest: &str) -> Option<usize> {
     let open = rest.trim_start().strip_prefix('(')?;
     let after = open.trim_start().strip_prefix(')')?;
@@ -327,8 +328,8 @@ fn empty_call_len(rest: &str) -> Option<usize> {
     call.is_ascii().then_some(call.len())
 }
 
-/// The length of a Java class's name that begins here, `Packages.` included; the class must be known, and a method
-/// that is called on it.
+/// The length of the qualified name of a Java class that begins here, including `Packages.` and a member. The class, and a
+/// method that is called on it, must be known.
 fn java_name_len(text: &str, at: usize) -> Result<usize, ScriptError> {
     let rest = &text[at..];
     let len = rest
@@ -336,7 +337,7 @@ fn java_name_len(text: &str, at: usize) -> Result<usize, ScriptError> {
         .unwrap_or(rest.len());
     let name = rest[..len].strip_prefix("Packages.").unwrap_or(&rest[..len]);
     let refused = || Err(unsupported(text, at, format!("`{name}` in JavaScript")));
-    // The class is the first part with a capital.
+    // The class is the first part that begins with a capital letter.
     let Some(start) = name
         .match_indices('.')
         .map(|(at, _)| at + 1)
@@ -351,7 +352,7 @@ fn java_name_len(text: &str, at: usize) -> Result<usize, ScriptError> {
     if bridge::is_class(class, method) { Ok(len) } else { refused() }
 }
 
-/// `Java.type("…")` of a known class.
+/// Checks that the name begins `Java.type("…")` with a known class.
 fn check_java_type(text: &str, at: usize) -> Result<(), ScriptError> {
     let call: String = text[at..].chars().take(200).filter(|c| !c.is_whitespace()).collect();
     let name = call.strip_prefix("Java.type(").and_then(|call| {
@@ -365,7 +366,7 @@ fn check_java_type(text: &str, at: usize) -> Result<(), ScriptError> {
     }
 }
 
-/// Words that are as dangerous behind a point.
+/// Refused words that are also refused as members, because they change or reveal the internals of objects.
 fn is_reflective(word: &str) -> bool {
     matches!(
         word,
@@ -383,7 +384,7 @@ fn is_reflective(word: &str) -> bool {
     )
 }
 
-/// Rhino supports neither default values nor patterns among parameters.
+/// Rejects generators, default values and destructuring patterns in parameters, which Rhino does not support.
 fn check_parameters(text: &str, at: usize) -> Result<(), ScriptError> {
     let Some(open) = text[at..].find('(') else {
         return Ok(());
@@ -415,7 +416,7 @@ fn quoted_len(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// A slash behind a value divides; behind all else it begins a pattern.
+/// Whether a slash after the token `previous` begins a regular expression. After a value, it is a division.
 fn begins_pattern(previous: &str) -> bool {
     let keyword = matches!(
         previous,

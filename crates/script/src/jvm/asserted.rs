@@ -9,7 +9,7 @@ use super::machine::{Frame, Machine};
 use super::tree::{Expr, Item, Kind, Name, Operator, Tree};
 use crate::plain::Binary;
 
-/// `message. Expression: (x == 5). Values: x = 4`; `source` is used if the printed form of the expression is unknown.
+/// Returns `message. Expression: (x == 5). Values: x = 4`. `source` is used if the printed form of the expression is unknown.
 pub(super) fn failure(
     machine: &mut Machine<'_>,
     message: &str,
@@ -31,7 +31,7 @@ pub(super) fn failure(
     Ok(text)
 }
 
-/// Collects the variables of the condition, without those in arguments of calls.
+/// Collects the variables of the condition, except in arguments of calls.
 fn collect(expr: &Expr, names: &mut Vec<Name>) {
     match &expr.kind {
         Kind::Name(name) => names.push(*name),
@@ -50,7 +50,7 @@ fn printed(tree: &Tree, expr: &Expr) -> Option<String> {
     Some(match &expr.kind {
         Kind::Literal(value) => value.to_java_string(),
         Kind::Name(name) => tree.names[*name as usize].to_string(),
-        // As Groovy 3 has it: without the sign.
+        // Groovy 3 prints the operand without `!`.
         Kind::Not(operand) => of(operand)?,
         Kind::List(items) => format!("[{}]", arguments(tree, items)?),
         Kind::Binary(operator, left, right) => pair(left, sign(*operator)?, right)?,

@@ -1,6 +1,6 @@
-//! Java's objects for JavaScript: the same classes and methods that Groovy and BeanShell see, called one by one.
+//! Java objects for JavaScript: makes the classes and methods of Groovy and BeanShell callable.
 //!
-//! A JavaScript engine cannot hold values of this interpreter; it refers to an object by its number.
+//! A JavaScript engine cannot store values of this interpreter; it refers to an object by its number.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,7 +14,7 @@ use super::{known, library, places, stack};
 use crate::language::Dialect;
 use crate::{Scope, Value};
 
-/// JMeter's own objects, whose numbers are fixed: the first three are known to the prelude of JavaScript.
+/// JMeter's own objects, whose numbers are fixed. `prelude.js` contains the numbers of the first four.
 const HOSTS: [Host; 14] = [
     Host::Vars,
     Host::Props,
@@ -32,16 +32,16 @@ const HOSTS: [Host; 14] = [
     Host::Err,
 ];
 
-/// A value on its way between JavaScript and Java.
+/// A value that is passed between JavaScript and Java.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Passed {
+pub(crate) enum BridgeValue {
     /// `undefined`
     Absent,
     Null,
     Truth(bool),
     Number(f64),
     Text(String),
-    /// A `String[]`, on the way to JavaScript.
+    /// A `String[]` that is passed to JavaScript.
     Texts(Vec<String>),
     /// An object, by its number.
     Object(u32),
@@ -51,8 +51,8 @@ pub(crate) enum Passed {
 
 /// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// An exception: its class, its message.
+pub(crate) enum BridgeError {
+    /// An exception: its class and its message.
     Thrown(String, String),
     /// A construct that this interpreter does not support.
     Unsupported(String),
@@ -60,7 +60,7 @@ pub(crate) enum Failure {
     Limit(String),
 }
 
-/// A run of a script of JavaScript, whose calls of Java share the limits of one run.
+/// A run of a JavaScript script. All its calls of Java share the limits of one run.
 pub(crate) struct Run(#[allow(dead_code, reason = "ends the run when it is dropped")] stack::Run);
 
 /// Begins a run.
@@ -70,12 +70,12 @@ pub(crate) fn begin() -> Run {
     Run(run)
 }
 
-/// `indexOf` and `lastIndexOf`, in a time that grows with the sum of the lengths.
+/// `indexOf` and `lastIndexOf`, in a time that grows with the sum of the lengths of both strings.
 pub(crate) fn position(text: &str, sought: &str, from: i64, last: bool) -> f64 {
     library::text_units::position(text, sought, Some(from), last).as_long().unwrap_or(-1) as f64
 }
 
-/// The positions of all occurrences that do not overlap.
+/// The positions of all non-overlapping occurrences, in UTF-16 units.
 pub(crate) fn positions(text: &str, sought: &str) -> Vec<f64> {
     let (mut units, mut counted) = (0, 0);
     let places = text.match_indices(sought).map(|(byte, _)| {
@@ -86,7 +86,7 @@ pub(crate) fn positions(text: &str, sought: &str) -> Vec<f64> {
     places.collect()
 }
 
-/// The objects that a run of a script has got from Java.
+/// The objects that a script has received from Java during a run. The index is an object's number.
 #[derive(Debug)]
 pub(crate) struct Objects(Vec<V>);
 
@@ -96,13 +96,13 @@ impl Default for Objects {
     }
 }
 
-/// How many objects have fixed numbers.
+/// Number of objects with fixed numbers.
 pub(crate) const HOST_COUNT: u32 = HOSTS.len() as u32;
 
-/// The numbers of `vars`, `props`, `log`, `ctx`, and of the result that the script is about.
+/// The numbers of `vars`, `props`, `log`, `ctx`, and of the sample result that the script processes.
 pub(crate) const FUNCTION_HOSTS: [u32; 5] = [0, 1, 2, 3, 4];
 
-/// Methods of JMeter's objects whose names do not begin as those of a bean's.
+/// Methods of JMeter's objects that are not getters or setters by their names.
 const PLAIN_METHODS: &[&str] = &[
     "sampleStart",
     "sampleEnd",
@@ -136,7 +136,7 @@ const PLAIN_METHODS: &[&str] = &[
     "error",
 ];
 
-/// A machine without a script.
+/// Creates a machine without a script.
 fn machine(scope: &mut dyn Scope) -> Machine<'_> {
     static NO_SCRIPT: LazyLock<Tree> = LazyLock::new(|| Tree {
         dialect: Dialect::BeanShell,
@@ -150,21 +150,22 @@ fn machine(scope: &mut dyn Scope) -> Machine<'_> {
     Machine::new(&NO_SCRIPT, scope)
 }
 
-/// Whether a method of that name may be called on one of JMeter's objects.
+/// Whether a method of this name may be called on one of JMeter's objects.
 pub(crate) fn is_method_of_jmeter(name: &str) -> bool {
     known::is_method(name)
 }
 
-/// Whether `name`, qualified, is a class that scripts may use; with a method: whether it is one of its static methods.
+/// Whether `name` is the qualified name of a supported class and, if `method` is given, whether the class has this static
+/// method.
 pub(crate) fn is_class(name: &str, method: Option<&str>) -> bool {
     Class::qualified(name)
         .is_some_and(|class| method.is_none_or(|method| known::has_static(class.name(), method)))
 }
 
 impl Objects {
-    /// The object of a binding, as it goes to JavaScript.
-    pub fn bound(&mut self, binding: &Binding) -> Passed {
-        self.given(super::run::value_of(binding)).unwrap_or(Passed::Null)
+    /// Converts the object of a binding to a value for JavaScript.
+    pub fn bound(&mut self, binding: &Binding) -> BridgeValue {
+        self.to_javascript(super::run::value_of(binding)).unwrap_or(BridgeValue::Null)
     }
 
     /// Calls a method of an object.
@@ -173,69 +174,74 @@ impl Objects {
         scope: &mut dyn Scope,
         object: u32,
         method: &str,
-        arguments: Vec<Passed>,
-    ) -> Result<Passed, Failure> {
+        arguments: Vec<BridgeValue>,
+    ) -> Result<BridgeValue, BridgeError> {
         let object = self.object(object)?;
-        self.call_of(scope, object, method, arguments)
+        self.call_value(scope, object, method, arguments)
     }
 
-    /// Calls a method of a text.
+    /// Calls a method of a string.
     pub fn call_of_text(
         &mut self,
         scope: &mut dyn Scope,
         text: &str,
         method: &str,
-        arguments: Vec<Passed>,
-    ) -> Result<Passed, Failure> {
-        self.call_of(scope, V::text(text), method, arguments)
+        arguments: Vec<BridgeValue>,
+    ) -> Result<BridgeValue, BridgeError> {
+        self.call_value(scope, V::text(text), method, arguments)
     }
 
-    fn call_of(
+    fn call_value(
         &mut self,
         scope: &mut dyn Scope,
         object: V,
         method: &str,
-        arguments: Vec<Passed>,
-    ) -> Result<Passed, Failure> {
-        let arguments = self.taken(arguments)?;
+        arguments: Vec<BridgeValue>,
+    ) -> Result<BridgeValue, BridgeError> {
+        let arguments = self.from_javascript(arguments)?;
         let value = with_machine(scope, |machine| machine.dispatch(&object, method, &arguments))?;
-        self.given(value)
+        self.to_javascript(value)
     }
 
-    /// Makes an object of a class.
+    /// Creates an object of a class.
     pub fn construct(
         &mut self,
         scope: &mut dyn Scope,
         class: u32,
-        arguments: Vec<Passed>,
-    ) -> Result<Passed, Failure> {
+        arguments: Vec<BridgeValue>,
+    ) -> Result<BridgeValue, BridgeError> {
         let V::Class(class) = self.object(class)? else {
-            return Err(Failure::Unsupported("`new` of something that is no class".into()));
+            return Err(BridgeError::Unsupported("`new` of something that is not a class".into()));
         };
-        let arguments = self.taken(arguments)?;
+        let arguments = self.from_javascript(arguments)?;
         let value = with_machine(scope, |machine| library::create::new(machine, class, &arguments))?;
-        self.given(value)
+        self.to_javascript(value)
     }
 
-    /// `object.name` where it is no method: what the getter gives, or a constant of a class.
-    pub fn property(&mut self, scope: &mut dyn Scope, object: u32, name: &str) -> Result<Passed, Failure> {
+    /// `object.name` if it is not a method: the value of a getter, or a constant of a class.
+    pub fn property(
+        &mut self,
+        scope: &mut dyn Scope,
+        object: u32,
+        name: &str,
+    ) -> Result<BridgeValue, BridgeError> {
         let object = self.object(object)?;
         if let (V::List(list), "length") = (&object, name) {
-            return Ok(Passed::Number(list.items.len() as f64));
+            return Ok(BridgeValue::Number(list.items.len() as f64));
         }
         let value = with_machine(scope, |machine| places::property(machine, &object, name))?;
-        self.given(value)
+        self.to_javascript(value)
     }
 
     /// `object[at]` of a list or an array.
-    pub fn item(&mut self, scope: &mut dyn Scope, object: u32, at: u32) -> Result<Passed, Failure> {
+    pub fn item(&mut self, scope: &mut dyn Scope, object: u32, at: u32) -> Result<BridgeValue, BridgeError> {
         let object = self.object(object)?;
         let index = V::int(i64::from(at));
         let value = with_machine(scope, |machine| match &object {
             V::List(_) => machine.invoke(&object, "get", vec![index]),
             _ => places::index(machine, &object, &index),
         })?;
-        self.given(value)
+        self.to_javascript(value)
     }
 
     /// Whether `object.name` is a method.
@@ -252,81 +258,83 @@ impl Objects {
             Some(V::Map(map)) => {
                 known::is_method(name) && map.get(&V::text(name)).is_none_or(|value| value.is_null())
             }
-            // What JavaScript asks of an array.
+            // In JavaScript, `length` of an array is a property.
             Some(V::List(_) | V::Array(_)) if name == "length" => false,
             _ => known::is_method(name) && !matches!(name, "name" | "bytes" | "class"),
         }
     }
 
-    /// The object's text.
-    pub fn text(&self, scope: &mut dyn Scope, object: u32) -> Result<String, Failure> {
+    /// Converts an object to a string.
+    pub fn text(&self, scope: &mut dyn Scope, object: u32) -> Result<String, BridgeError> {
         let object = self.object(object)?;
         if matches!(object, V::Host(_) | V::Array(_) | V::Closure(_)) {
-            return Err(Failure::Unsupported(format!("the text of {}", object.kind())));
+            return Err(BridgeError::Unsupported(format!("the text of {}", object.kind())));
         }
         let mut machine = machine(scope);
         library::print::java(&mut machine, &object).map_err(|fault| failure(&mut machine, fault))
     }
 
-    /// The class of a qualified name.
-    pub fn class(&mut self, name: &str) -> Option<Passed> {
+    /// The class with this qualified name.
+    pub fn class(&mut self, name: &str) -> Option<BridgeValue> {
         let class = Class::qualified(name)?;
-        self.given(V::Class(class)).ok()
+        self.to_javascript(V::Class(class)).ok()
     }
 
-    fn object(&self, number: u32) -> Result<V, Failure> {
+    fn object(&self, number: u32) -> Result<V, BridgeError> {
         let found = self.0.get(number as usize).cloned();
-        found.ok_or_else(|| Failure::Unsupported("an object of another run".into()))
+        found.ok_or_else(|| BridgeError::Unsupported("an object of another run".into()))
     }
 
-    fn taken(&self, arguments: Vec<Passed>) -> Result<Vec<V>, Failure> {
+    fn from_javascript(&self, arguments: Vec<BridgeValue>) -> Result<Vec<V>, BridgeError> {
         let value = |argument| {
             Ok(match argument {
-                Passed::Absent | Passed::Null => V::NULL,
-                Passed::Truth(truth) => V::truth(truth),
-                Passed::Number(number) if number == f64::from(number as i32) => V::int(number as i64),
-                Passed::Number(number) if number == (number as i64) as f64 && number.abs() < 9e15 => {
+                BridgeValue::Absent | BridgeValue::Null => V::NULL,
+                BridgeValue::Truth(truth) => V::truth(truth),
+                BridgeValue::Number(number) if number == f64::from(number as i32) => V::int(number as i64),
+                BridgeValue::Number(number) if number == (number as i64) as f64 && number.abs() < 9e15 => {
                     V::long(number as i64)
                 }
-                Passed::Number(number) => V::double(number),
-                Passed::Text(text) => V::text(text),
-                Passed::Texts(texts) => V::array(texts.iter().map(V::text).collect(), Base::Text),
-                Passed::Object(number) | Passed::Class(number) => self.object(number)?,
+                BridgeValue::Number(number) => V::double(number),
+                BridgeValue::Text(text) => V::text(text),
+                BridgeValue::Texts(texts) => V::array(texts.iter().map(V::text).collect(), Base::Text),
+                BridgeValue::Object(number) | BridgeValue::Class(number) => self.object(number)?,
             })
         };
         arguments.into_iter().map(value).collect()
     }
 
-    fn given(&mut self, value: V) -> Result<Passed, Failure> {
+    fn to_javascript(&mut self, value: V) -> Result<BridgeValue, BridgeError> {
         Ok(match value {
             V::Plain(value) => match value {
-                Value::Null => Passed::Null,
-                Value::Boolean(truth) => Passed::Truth(truth),
-                Value::Text(text) => Passed::Text(text.to_string()),
-                Value::Character(_) => Passed::Text(value.to_java_string()),
-                Value::Integer(number) => Passed::Number(f64::from(number)),
-                Value::Long(number) => Passed::Number(number as f64),
-                Value::Float(number) => Passed::Number(f64::from(number)),
-                Value::Double(number) => Passed::Number(number),
-                other => return Err(Failure::Unsupported(format!("{} in JavaScript", other.type_name()))),
+                Value::Null => BridgeValue::Null,
+                Value::Boolean(truth) => BridgeValue::Truth(truth),
+                Value::Text(text) => BridgeValue::Text(text.to_string()),
+                Value::Character(_) => BridgeValue::Text(value.to_java_string()),
+                Value::Integer(number) => BridgeValue::Number(f64::from(number)),
+                Value::Long(number) => BridgeValue::Number(number as f64),
+                Value::Float(number) => BridgeValue::Number(f64::from(number)),
+                Value::Double(number) => BridgeValue::Number(number),
+                other => {
+                    return Err(BridgeError::Unsupported(format!("{} in JavaScript", other.type_name())));
+                }
             },
-            V::Void => Passed::Null,
+            V::Void => BridgeValue::Null,
             V::Host(host) => {
-                Passed::Object(HOSTS.iter().position(|known| *known == host).unwrap_or(0) as u32)
+                BridgeValue::Object(HOSTS.iter().position(|known| *known == host).unwrap_or(0) as u32)
             }
             V::Array(array) if array.of == Base::Text => {
                 let items = array.items.borrow();
                 let texts = items.iter().map(|item| item.as_text().map(str::to_owned));
                 match texts.collect::<Option<Vec<String>>>() {
-                    Some(texts) => Passed::Texts(texts),
-                    None => return Err(Failure::Unsupported("an array with null in JavaScript".into())),
+                    Some(texts) => BridgeValue::Texts(texts),
+                    None => return Err(BridgeError::Unsupported("an array with null in JavaScript".into())),
                 }
             }
             value => {
                 let is_class = matches!(value, V::Class(_));
                 let number = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
                 self.0.push(value);
-                if is_class { Passed::Class(number) } else { Passed::Object(number) }
+                if is_class { BridgeValue::Class(number) } else { BridgeValue::Object(number) }
             }
         })
     }
@@ -335,22 +343,22 @@ impl Objects {
 fn with_machine(
     scope: &mut dyn Scope,
     work: impl FnOnce(&mut Machine<'_>) -> super::fault::Outcome,
-) -> Result<V, Failure> {
+) -> Result<V, BridgeError> {
     let mut machine = machine(scope);
     let value = work(&mut machine).and_then(|value| machine.check_limits().map(|()| value));
     value.map_err(|fault| failure(&mut machine, fault))
 }
 
-fn failure(machine: &mut Machine<'_>, fault: Fault) -> Failure {
+fn failure(machine: &mut Machine<'_>, fault: Fault) -> BridgeError {
     match fault.cause {
-        Cause::Unsupported(what) => Failure::Unsupported(what),
-        Cause::Evaluation(message) => Failure::Thrown("java.lang.Error".into(), message),
-        Cause::Limit(what) => Failure::Limit(what),
+        Cause::Unsupported(what) => BridgeError::Unsupported(what),
+        Cause::Evaluation(message) => BridgeError::Thrown("java.lang.Error".into(), message),
+        Cause::Limit(what) => BridgeError::Limit(what),
         Cause::Thrown(exception) => {
             let text = library::print::java(machine, &exception).unwrap_or_default();
             match text.split_once(": ") {
-                Some((class, message)) => Failure::Thrown(class.to_owned(), message.to_owned()),
-                None => Failure::Thrown(text, String::new()),
+                Some((class, message)) => BridgeError::Thrown(class.to_owned(), message.to_owned()),
+                None => BridgeError::Thrown(text, String::new()),
             }
         }
     }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
-/// A class: its place in the table, or behind it among the names of classes that scripts define.
+/// A class: its index in [`CLASSES`], or [`FIRST_OWN`] plus its index among the classes that scripts define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Class(u16);
 
-/// Package, simple name, the class above it.
+/// Package, simple name, superclass.
 const CLASSES: &[(&str, &str, &str)] = &[
     ("java.lang", "Object", ""),
     ("java.lang", "String", "Object"),
@@ -322,21 +322,21 @@ const CLASSES: &[(&str, &str, &str)] = &[
 /// Packages whose classes need no import.
 const IMPORTED: &[&str] = &["java.lang", "java.util", "java.io", "java.net"];
 
-/// Place of the first class that a script defines.
+/// Number of the first class that a script defines.
 const FIRST_OWN: u16 = 1 << 15;
 
-/// Names of the classes that scripts define. A plan has few; they are kept for the rest of the process.
+/// Names of the classes that scripts define. They are few, and they are never freed.
 static OWN: LazyLock<RwLock<OwnNames>> = LazyLock::new(RwLock::default);
 
 #[derive(Default)]
 struct OwnNames {
     names: Vec<&'static str>,
-    /// Where each name stands in `names`.
+    /// The index of each name in `names`.
     places: HashMap<&'static str, u16>,
 }
 
 impl Class {
-    /// A class of that name that a script defines; `None` if there are too many.
+    /// The class with this name that a script defines; `None` if there are too many such classes.
     pub fn own(name: &str) -> Option<Class> {
         let mut names = OWN.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let at = match names.places.get(name) {
@@ -352,19 +352,19 @@ impl Class {
         Some(Class(FIRST_OWN + at))
     }
 
-    /// Whether a script defines it.
+    /// Whether a script defines the class.
     pub fn is_own(self) -> bool {
         self.0 >= FIRST_OWN
     }
 
-    /// The class of a qualified name.
+    /// The class with this qualified name.
     pub fn qualified(name: &str) -> Option<Class> {
         let (package, simple) = name.rsplit_once('.')?;
         let at = CLASSES.iter().position(|known| known.0 == package && known.1 == simple)?;
         Some(Class(at as u16))
     }
 
-    /// The class of a simple name among those that need no import, and those of the `packages`.
+    /// The class with this simple name that needs no import or belongs to one of the `packages`.
     pub fn simple(name: &str, groovy: bool, packages: &[String]) -> Option<Class> {
         let visible = |package: &str| {
             IMPORTED.contains(&package)
@@ -376,13 +376,13 @@ impl Class {
         Some(Class(at as u16))
     }
 
-    /// A class of the table.
+    /// The first class of [`CLASSES`] with this simple name.
     pub fn known(simple: &str) -> Class {
         let at = CLASSES.iter().position(|known| known.1 == simple).unwrap_or(0);
         Class(at as u16)
     }
 
-    /// Whether some class has that simple name.
+    /// Whether a class with this simple name exists in any package.
     pub fn exists(simple: &str) -> bool {
         CLASSES.iter().any(|known| known.1 == simple)
     }
@@ -403,20 +403,20 @@ impl Class {
         format!("{package}.{simple}")
     }
 
-    /// Whether it is `other` or below it.
+    /// Whether the class is `other` or a subclass of it.
     pub fn is_a(self, other: Class) -> bool {
         if self.is_own() || other.is_own() {
             return self == other || other == Class::known("Object");
         }
         let mut at = self;
         loop {
-            // Groovy has some classes in two packages.
+            // Groovy has some classes in two packages, so the simple names decide.
             if at.name() == other.name() {
                 return true;
             }
             match CLASSES[usize::from(at.0)].2 {
                 "" => return false,
-                above => at = Class::known(above),
+                superclass => at = Class::known(superclass),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Lists, sets and maps: what their items and entries are, and how keys are found.
+//! Lists, sets and maps: their items and entries, and the search for keys.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,9 +12,9 @@ use super::table::{Entries, Table};
 use super::value::{copied, first_place, hash_order, natural, position};
 use crate::Value;
 
-/// A hash of a key such that equal keys have equal hashes; `None` if the key decides itself what it equals.
+/// A hash of a key such that equal keys have equal hashes; `None` if the key's class defines its own equality.
 ///
-/// The hashes of Java are not used, because texts with the same one are easy to find.
+/// Java's hashes are not used, because strings with equal hashes are easy to construct.
 fn key_hash(key: &V) -> Option<u32> {
     let mut hasher = DefaultHasher::new();
     feed(key, &mut hasher)?;
@@ -81,7 +81,7 @@ fn feed_plain(value: &Value, hasher: &mut DefaultHasher) {
         Value::Integer(value) => value.hash(hasher),
         Value::Long(value) => value.hash(hasher),
         Value::BigInteger(value) => value.hash(hasher),
-        // Both zeros are equal as floats.
+        // As floats, 0.0 and -0.0 are equal.
         Value::Float(value) => (value + 0.0).to_bits().hash(hasher),
         Value::Double(value) => value.to_bits().hash(hasher),
         Value::Decimal(value) => value.hash(hasher),
@@ -114,13 +114,13 @@ fn feed_object(object: &Rc<Object>, hasher: &mut DefaultHasher) -> Option<()> {
     Some(())
 }
 
-/// The place of a key among so many places, of which `at` returns the keys.
+/// The place of a key among `places` places; `at` returns the key at a place.
 fn place_of<'v>(index: &Index, places: usize, key: &V, at: impl Fn(usize) -> Option<&'v V>) -> Option<usize> {
     let is_key = |place: usize| at(place).is_some_and(|known| known.equals(key));
     if !index.is_complete() {
         return first_place(places, is_key);
     }
-    // A key without a hash equals only others without one.
+    // A key without a hash can only be equal to keys without a hash.
     index.find(key_hash(key)?, is_key)
 }
 
@@ -137,7 +137,7 @@ impl List {
         }
     }
 
-    /// The items in the order in which Java goes through them.
+    /// The items in the order of Java's iterator.
     pub fn ordered(&self) -> Vec<V> {
         let items = self.items.borrow();
         match self.set {
@@ -172,7 +172,7 @@ impl List {
         self.index.replace(index);
     }
 
-    /// The place of an item in the order of adding.
+    /// The index of an item in insertion order.
     pub fn position(&self, item: &V) -> Option<usize> {
         if self.set.is_none() {
             return position(&self.items.borrow(), item);
@@ -186,7 +186,7 @@ impl List {
         self.position(item).is_some()
     }
 
-    /// Adds an item, to a set only if it is new; whether it was added.
+    /// Adds an item, to a set only if it is new. Returns whether it was added.
     pub fn add(&self, item: V) -> bool {
         let is_new = self.set.is_none() || !self.contains(&item);
         if is_new {
@@ -195,7 +195,7 @@ impl List {
         is_new
     }
 
-    /// Removes an item; whether it was there.
+    /// Removes an item. Returns whether it was present.
     pub fn remove_item(&self, item: &V) -> bool {
         let Some(at) = self.position(item) else { return false };
         let len = self.items.len();
@@ -266,7 +266,7 @@ impl Map {
         V::NULL
     }
 
-    /// The hashes that the index needs when the key is added.
+    /// The hashes that the index needs before the key is added.
     fn hashes_with(&self, key: &V) -> Vec<Option<u32>> {
         let entries = self.entries.borrow();
         if !entries.needs_hashes() {
@@ -287,12 +287,12 @@ impl Map {
     }
 
     pub fn clear(&self) {
-        // The old entries are freed afterwards.
+        // The old entries are dropped after the borrow has ended.
         let old = self.entries.change(std::mem::take);
         drop(old);
     }
 
-    /// Has these entries instead of its own.
+    /// Replaces all entries by these.
     pub fn replace(&self, entries: Vec<(V, V)>) {
         self.clear();
         for (key, value) in entries {
@@ -300,12 +300,12 @@ impl Map {
         }
     }
 
-    /// The entries in the order in which Java goes through them.
+    /// The entries in the order of Java's iterator.
     pub fn ordered(&self) -> Vec<(V, V)> {
         self.in_order(self.order)
     }
 
-    /// The entries in some order.
+    /// The entries in this order.
     pub fn in_order(&self, order: Order) -> Vec<(V, V)> {
         let entries = self.entries.borrow();
         if !stack::spend(entries.len() / 2) {

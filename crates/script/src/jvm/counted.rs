@@ -1,4 +1,4 @@
-//! Vectors whose memory counts for the script that runs.
+//! Vectors whose memory counts towards the memory limit of the running script.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::ops::{Deref, DerefMut};
@@ -10,15 +10,15 @@ use super::stack::count_bytes;
 pub(super) struct Counted<T> {
     values: RefCell<Vec<T>>,
     bytes: Cell<usize>,
-    /// How often something else happened than an item being added at the end.
+    /// Number of changes other than appending an item.
     changes: Cell<u64>,
 }
 
 impl<T> Counted<T> {
     pub fn new(values: Vec<T>) -> Counted<T> {
-        let made = Counted { values: RefCell::new(values), bytes: Cell::new(0), changes: Cell::new(0) };
-        made.count();
-        made
+        let counted = Counted { values: RefCell::new(values), bytes: Cell::new(0), changes: Cell::new(0) };
+        counted.count();
+        counted
     }
 
     fn count(&self) {
@@ -30,8 +30,8 @@ impl<T> Counted<T> {
         self.values.borrow()
     }
 
-    pub fn borrow_mut(&self) -> Changing<'_, T> {
-        Changing { values: Some(self.values.borrow_mut()), of: self }
+    pub fn borrow_mut(&self) -> CountedMut<'_, T> {
+        CountedMut { values: Some(self.values.borrow_mut()), owner: self }
     }
 
     pub fn len(&self) -> usize {
@@ -52,7 +52,7 @@ impl<T> Counted<T> {
         std::mem::replace(&mut *self.borrow_mut(), values)
     }
 
-    /// Takes all items out, without borrowing.
+    /// Takes all items out, without a borrow at run time.
     pub fn take(&mut self) -> Vec<T> {
         std::mem::take(self.values.get_mut())
     }
@@ -72,13 +72,13 @@ impl<T> Drop for Counted<T> {
     }
 }
 
-/// Items that may be changed; their memory is counted again afterwards.
-pub(super) struct Changing<'c, T> {
+/// A mutable borrow of the items; their memory is counted again when it is dropped.
+pub(super) struct CountedMut<'c, T> {
     values: Option<RefMut<'c, Vec<T>>>,
-    of: &'c Counted<T>,
+    owner: &'c Counted<T>,
 }
 
-impl<T> Deref for Changing<'_, T> {
+impl<T> Deref for CountedMut<'_, T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
@@ -89,7 +89,7 @@ impl<T> Deref for Changing<'_, T> {
     }
 }
 
-impl<T> DerefMut for Changing<'_, T> {
+impl<T> DerefMut for CountedMut<'_, T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         match &mut self.values {
             Some(values) => values,
@@ -98,10 +98,10 @@ impl<T> DerefMut for Changing<'_, T> {
     }
 }
 
-impl<T> Drop for Changing<'_, T> {
+impl<T> Drop for CountedMut<'_, T> {
     fn drop(&mut self) {
         self.values.take();
-        self.of.changes.set(self.of.changes.get() + 1);
-        self.of.count();
+        self.owner.changes.set(self.owner.changes.get() + 1);
+        self.owner.count();
     }
 }

@@ -3,7 +3,7 @@
 use crate::Place;
 pub(super) use crate::error::{syntax, unsupported};
 
-/// A construct that JMeter accepts when it compiles the script, and that fails when it is executed.
+/// A construct that JMeter accepts when it compiles the script, but that fails when it is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// A description of the construct.

@@ -1,4 +1,4 @@
-//! Lengths of time of `groovy.time`, and calculations with them and dates.
+//! Durations of `groovy.time`, and arithmetic with durations and dates.
 
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 
@@ -10,7 +10,7 @@ use super::value::V;
 use crate::Value;
 use crate::plain::Binary;
 
-/// A length of time in the fields of a calendar, which are added one by one.
+/// A duration in calendar fields, which are added to a date one by one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Duration {
     pub years: i32,
@@ -20,14 +20,14 @@ pub struct Duration {
     pub minutes: i32,
     pub seconds: i32,
     pub millis: i32,
-    /// Made of years or months, whose length depends on the date.
+    /// The duration was created from years or months, whose length depends on the date.
     pub depends_on_date: bool,
-    /// Made of hours or less: dates keep their time of day.
+    /// The duration was created from hours or smaller units: dates computed with it retain their time of day.
     pub has_time: bool,
 }
 
 impl Duration {
-    /// `5.minutes` and its relatives, by their getters without `get`.
+    /// The duration of `5.minutes` and similar getters; `unit` is the name of the getter without `get`.
     pub fn of(number: i32, unit: &str) -> Option<Duration> {
         let none = Duration::default();
         let (date, time) = (Duration { depends_on_date: true, ..none }, Duration { has_time: true, ..none });
@@ -97,8 +97,8 @@ impl Duration {
         if self.depends_on_date { Ok(self.after(now_ms)? - now_ms) } else { Ok(self.fixed_ms()) }
     }
 
-    /// The date after `from_ms`, in milliseconds since 1970: years, months and days of the calendar in the zone of the
-    /// system, then hours and less.
+    /// The date that is this duration after `from_ms`, in milliseconds since 1970. Years, months and days are added in the
+    /// calendar of the system's time zone, then hours and smaller units.
     pub fn after(self, from_ms: i64) -> Result<i64, Fault> {
         let far = |_| thrown("IllegalArgumentException", "a date too far from 1970");
         let at = Timestamp::from_millisecond(from_ms).map_err(far)?;
@@ -178,7 +178,7 @@ pub fn date_of(value: &V) -> Option<i64> {
     }
 }
 
-/// The getter of a number in the category: `getMinutes` of 5.
+/// The value of a getter that `TimeCategory` adds to numbers, such as `getMinutes` of 5.
 pub fn of_number(machine: &Machine<'_>, number: &V, getter: &str) -> Option<V> {
     if machine.time_categories == 0 {
         return None;

@@ -1,9 +1,9 @@
-//! Values of expressions.
+//! Evaluation of expressions.
 
 use super::truth::truth;
 use std::rc::Rc;
 
-use super::fault::{Cause, Fault, Outcome, stopped, thrown, unsupported};
+use super::fault::{Cause, Fault, Outcome, evaluation_fault, thrown, unsupported};
 use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Base, Expr, Item, Jexl, Kind, Name, Operator, Type};
@@ -13,9 +13,9 @@ use crate::Value;
 use crate::language::Dialect;
 use crate::plain::Binary;
 
-/// The value of a call of an object's method. The calls of a chain are made one after the other: the chain is a deep tree, but
-/// it needs no deep stack.
-fn calls(machine: &mut Machine<'_>, expr: &Expr, object: &Expr, frame: &Rc<Frame>) -> Outcome {
+/// Evaluates a call of an object's method. The calls of a chain are evaluated in a loop: a long chain is a deep tree, for
+/// which recursion would need a deep stack.
+fn call_chain(machine: &mut Machine<'_>, expr: &Expr, object: &Expr, frame: &Rc<Frame>) -> Outcome {
     let (mut inner, mut links) = (object, Vec::new());
     while let Kind::Call(Some(object), ..) = &inner.kind {
         links.push(inner);
@@ -33,13 +33,13 @@ fn calls(machine: &mut Machine<'_>, expr: &Expr, object: &Expr, frame: &Rc<Frame
 /// Calls the method that `expr` names.
 fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Frame>) -> Outcome {
     let Kind::Call(receiver, name, items, safe, spread) = &expr.kind else {
-        return Err(unsupported("what is called"));
+        return Err(unsupported("this call"));
     };
     if object.is_null() && *safe {
         return Ok(V::NULL);
     }
     let arguments = match (object, &**name, &**items) {
-        // The most frequent call of all needs no list of arguments.
+        // A shortcut for the most frequent call.
         (V::Host(Host::Vars), "get", [Item { spread: false, expr }]) if !*spread => {
             let name = machine.value(expr, frame)?;
             if let Some(name) = name.as_text() {
@@ -78,7 +78,7 @@ fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Fr
     outcome
 }
 
-/// Names that are joined by points, as a text; `None` for other expressions.
+/// The text of names joined by dots; `None` for other expressions.
 fn path(machine: &Machine<'_>, expr: &Expr) -> Option<String> {
     match &expr.kind {
         Kind::Name(name) => Some(machine.tree.names[*name as usize].to_string()),
@@ -87,7 +87,7 @@ fn path(machine: &Machine<'_>, expr: &Expr) -> Option<String> {
     }
 }
 
-/// Evaluates an expression that is no variable.
+/// Evaluates an expression that is not a variable.
 #[allow(clippy::too_many_lines, reason = "one arm for each form")]
 pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
     match &expr.kind {
@@ -143,7 +143,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             let is_true = !value.is_null() && truth(machine, &value)?;
             if is_true { Ok(value) } else { machine.value(otherwise, frame) }
         }
-        Kind::Jexl(kind) => of_jexl(machine, kind, frame),
+        Kind::Jexl(kind) => jexl_value(machine, kind, frame),
         Kind::Assign(target, operator, value) => assign(machine, target, *operator, value, frame),
         Kind::Step(target, step, new) => self::step(machine, target, *step, *new, frame),
         Kind::Property(object, name, safe, spread) => {
@@ -156,7 +156,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             places::index(machine, &object, &index)
         }
         Kind::Call(object, name, items, ..) => match object {
-            Some(object) => calls(machine, expr, object, frame),
+            Some(object) => call_chain(machine, expr, object, frame),
             None => call_function(machine, name, items, frame),
         },
         Kind::Invoke(object, items) => {
@@ -189,7 +189,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         }
         Kind::Super(class, name, items) => {
             let arguments = arguments(machine, items, frame)?;
-            machine.call_above(frame, *class, name.as_deref(), &arguments)
+            machine.call_super(frame, *class, name.as_deref(), &arguments)
         }
         Kind::New(class, items) => {
             let arguments = arguments(machine, items, frame)?;
@@ -198,7 +198,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             }
             library::create::new(machine, *class, &arguments)
         }
-        Kind::NewArray(made, sizes) => sized_array(machine, *made, sizes, frame),
+        Kind::NewArray(item_type, sizes) => sized_array(machine, *item_type, sizes, frame),
         Kind::Array(of, items) => array(machine, *of, items, frame),
         Kind::Cast(target, operand) => {
             let value = machine.value(operand, frame)?;
@@ -216,18 +216,18 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
     }
 }
 
-/// The value of a name that is no variable.
+/// The value of a name that is not a variable.
 fn undefined(machine: &mut Machine<'_>, name: Name, frame: &Rc<Frame>) -> Outcome {
     let text = machine.tree.names[name as usize].clone();
     match machine.tree.dialect {
-        Dialect::Groovy => machine.name_elsewhere(frame, &text),
+        Dialect::Groovy => machine.implicit_property(frame, &text),
         Dialect::BeanShell => Ok(V::Void),
-        Dialect::Jexl2 | Dialect::Jexl3 => Err(stopped(format!("`{text}` is not defined"))),
+        Dialect::Jexl2 | Dialect::Jexl3 => Err(evaluation_fault(format!("`{text}` is not defined"))),
     }
 }
 
-/// Evaluates an expression that only JEXL has.
-fn of_jexl(machine: &mut Machine<'_>, kind: &Jexl, frame: &Rc<Frame>) -> Outcome {
+/// Evaluates an expression that exists only in JEXL.
+fn jexl_value(machine: &mut Machine<'_>, kind: &Jexl, frame: &Rc<Frame>) -> Outcome {
     match kind {
         Jexl::Optional(name) => Ok(machine.find(frame, *name).unwrap_or(V::NULL)),
         Jexl::Coalesce(value, otherwise) => {
@@ -235,18 +235,18 @@ fn of_jexl(machine: &mut Machine<'_>, kind: &Jexl, frame: &Rc<Frame>) -> Outcome
             if value.is_null() { machine.value(otherwise, frame) } else { Ok(value) }
         }
         Jexl::Empty(operand) => {
-            let value = measured(machine, operand, frame)?;
+            let value = measured_operand(machine, operand, frame)?;
             operators::is_empty(machine, &value).map(V::truth)
         }
         Jexl::Size(operand) => {
-            let value = measured(machine, operand, frame)?;
+            let value = measured_operand(machine, operand, frame)?;
             operators::size(machine, &value).map(V::int)
         }
     }
 }
 
-/// The operand of `empty` and `size`. For version 3 of JEXL whatever fails inside is as good as nothing.
-fn measured(machine: &mut Machine<'_>, operand: &Expr, frame: &Rc<Frame>) -> Outcome {
+/// Evaluates the operand of `empty` or `size`. In JEXL 3, an operand whose evaluation fails counts as null.
+fn measured_operand(machine: &mut Machine<'_>, operand: &Expr, frame: &Rc<Frame>) -> Outcome {
     match machine.value(operand, frame) {
         Err(Fault { cause: Cause::Thrown(_) | Cause::Evaluation(_), .. })
             if machine.tree.dialect == Dialect::Jexl3 =>
@@ -257,27 +257,27 @@ fn measured(machine: &mut Machine<'_>, operand: &Expr, frame: &Rc<Frame>) -> Out
     }
 }
 
-/// An array with its items.
+/// Evaluates an array literal.
 fn array(machine: &mut Machine<'_>, of: Type, items: &[Expr], frame: &Rc<Frame>) -> Outcome {
-    let mut made = Vec::new();
+    let mut values = Vec::new();
     for item in items {
         let value = machine.value(item, frame)?;
-        made.push(types::assigned(machine, value, of)?);
+        values.push(types::assigned(machine, value, of)?);
     }
-    Ok(V::array(made, of.base))
+    Ok(V::array(values, of.base))
 }
 
-/// A map with its entries in the order of the text.
+/// Evaluates a map literal; the entries have the order of the source.
 fn map(machine: &mut Machine<'_>, entries: &[(Expr, Expr)], frame: &Rc<Frame>) -> Outcome {
-    let mut made = Vec::with_capacity(entries.len());
+    let mut values = Vec::with_capacity(entries.len());
     for (key, value) in entries {
         let key = machine.value(key, frame)?;
-        made.push((key, machine.value(value, frame)?));
+        values.push((key, machine.value(value, frame)?));
     }
-    Ok(V::map(made))
+    Ok(V::map(values))
 }
 
-/// A text of several parts.
+/// Joins the parts of a string with `${…}`.
 fn join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Outcome {
     let mut text = String::new();
     for part in parts {
@@ -288,20 +288,20 @@ fn join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Outcome
     Ok(V::text(text))
 }
 
-/// A text whose closures are called each time it is used.
+/// Creates a string whose closures (`${-> …}`) are called each time it is used.
 fn lazy_join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Outcome {
-    let mut made = Vec::with_capacity(parts.len());
+    let mut values = Vec::with_capacity(parts.len());
     for part in parts {
         let value = machine.value(part, frame)?;
-        made.push(match value {
+        values.push(match value {
             V::Closure(_) => value,
             value => V::text(library::print::groovy(machine, &value)?),
         });
     }
-    Ok(V::object(Object::LazyText(made)))
+    Ok(V::object(Object::LazyText(values)))
 }
 
-/// `x++`, `--x`; `new`: the result is the new value.
+/// `x++`, `--x`; `new` selects the new value as the result.
 fn step(machine: &mut Machine<'_>, target: &Expr, step: i32, new: bool, frame: &Rc<Frame>) -> Outcome {
     let old = machine.value(target, frame)?;
     let stepped = if let (V::Plain(Value::Text(_)), true) = (&old, machine.groovy()) {
@@ -326,13 +326,13 @@ fn step(machine: &mut Machine<'_>, target: &Expr, step: i32, new: bool, frame: &
 }
 
 /// `new int[2][3]`
-fn sized_array(machine: &mut Machine<'_>, made: Type, sizes: &[Expr], frame: &Rc<Frame>) -> Outcome {
+fn sized_array(machine: &mut Machine<'_>, item_type: Type, sizes: &[Expr], frame: &Rc<Frame>) -> Outcome {
     let mut counts = Vec::new();
     for size in sizes {
         let value = machine.value(size, frame)?;
         let count = value.as_long().and_then(|count| usize::try_from(count).ok());
         let Some(count) = count.filter(|count| *count <= 1 << 20) else {
-            return Err(thrown("RuntimeException", "this is no size of an array"));
+            return Err(thrown("RuntimeException", "this is not a valid array size"));
         };
         counts.push(count);
     }
@@ -341,7 +341,7 @@ fn sized_array(machine: &mut Machine<'_>, made: Type, sizes: &[Expr], frame: &Rc
         (rows, all.saturating_add(rows))
     });
     machine.spend_items(all)?;
-    Ok(new_array(made, &counts))
+    Ok(new_array(item_type, &counts))
 }
 
 /// `object.name`, `object?.name`, `object*.name`
@@ -408,10 +408,10 @@ fn call_function(machine: &mut Machine<'_>, name: &str, items: &[Item], frame: &
         if let Some(delegate) = machine.delegates.last().cloned() {
             return machine.invoke(&delegate, name, arguments);
         }
-        return Err(super::missing::of_script(machine, name, &arguments));
+        return Err(super::missing::script_exception(machine, name, &arguments));
     }
     if !known::is_function(name, machine.groovy()) {
-        return Err(super::missing::command(name, &arguments));
+        return Err(super::missing::unknown_command(name, &arguments));
     }
     library::statics::call_function(machine, name, arguments)
 }
@@ -454,7 +454,7 @@ fn assign(
             let old = machine.value(target, frame)?;
             let operand = machine.value(value, frame)?;
             let value = operators::binary(machine, operator, &old, &operand)?;
-            // Java narrows what a compound assignment gives.
+            // In Java, a compound assignment narrows the result to the type of the variable.
             match (&old, &value) {
                 (V::Plain(Value::Integer(_)), V::Plain(Value::Long(wide))) if machine.beanshell() => {
                     V::int(*wide)

@@ -13,7 +13,7 @@ use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
 use crate::plain::Binary;
 use crate::{ScriptError, Value};
 
-/// Precedences, weakest first.
+/// Precedences, from the lowest to the highest.
 const OR: u8 = 1;
 const AND: u8 = 2;
 const BIT_OR: u8 = 3;
@@ -27,7 +27,7 @@ const SUM: u8 = 10;
 const PRODUCT: u8 = 11;
 const POWER: u8 = 13;
 
-enum Found {
+enum Infix {
     And,
     Or,
     Operator(Operator),
@@ -36,9 +36,9 @@ enum Found {
     InstanceOf(bool),
 }
 
-/// Calls, properties and indexes that one chain may have, in expressions down to [`SHALLOW_DEPTH_MAX`].
+/// Maximum number of calls, properties and indexes in a chain, in expressions nested up to [`SHALLOW_DEPTH_MAX`].
 const LINKS_MAX: u32 = 200;
-/// The same in expressions that are nested deeper.
+/// The same limit for expressions that are nested deeper.
 const DEEP_LINKS_MAX: u32 = 60;
 const SHALLOW_DEPTH_MAX: u32 = 40;
 
@@ -112,24 +112,24 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// The operator that is next, with its precedence and its number of words.
-    fn operator(&self) -> Result<Option<(u8, Found, usize)>, ScriptError> {
+    /// The operator at the current token, with its precedence and its number of tokens.
+    fn operator(&self) -> Result<Option<(u8, Infix, usize)>, ScriptError> {
         let groovy = self.groovy();
-        let plain = |precedence, binary| (precedence, Found::Operator(Operator::Plain(binary)), 1);
+        let plain = |precedence, binary| (precedence, Infix::Operator(Operator::Plain(binary)), 1);
         let found = match self.peek() {
             TokenKind::Symbol(sign) => match *sign {
-                "||" => (OR, Found::Or, 1),
-                "&&" => (AND, Found::And, 1),
+                "||" => (OR, Infix::Or, 1),
+                "&&" => (AND, Infix::And, 1),
                 "|" => plain(BIT_OR, Binary::BitOr),
                 "^" => plain(BIT_XOR, Binary::BitXor),
                 "&" => plain(BIT_AND, Binary::BitAnd),
-                "=~" => (FIND, Found::Operator(Operator::Find), 1),
+                "=~" => (FIND, Infix::Operator(Operator::Find), 1),
                 "==~" => plain(FIND, Binary::Matches),
                 "==" => plain(EQUALITY, Binary::Equal),
                 "!=" => plain(EQUALITY, Binary::NotEqual),
-                "===" => (EQUALITY, Found::Operator(Operator::Same), 1),
-                "!==" => (EQUALITY, Found::Operator(Operator::NotSame), 1),
-                "<=>" => (EQUALITY, Found::Operator(Operator::Spaceship), 1),
+                "===" => (EQUALITY, Infix::Operator(Operator::Same), 1),
+                "!==" => (EQUALITY, Infix::Operator(Operator::NotSame), 1),
+                "<=>" => (EQUALITY, Infix::Operator(Operator::Spaceship), 1),
                 "<=" => plain(RELATION, Binary::LessOrEqual),
                 ">=" => plain(RELATION, Binary::GreaterOrEqual),
                 "<" => plain(RELATION, Binary::Less),
@@ -139,41 +139,41 @@ impl Parser<'_> {
                             && self.tokens.get(self.at + by).is_some_and(|token| token.is_adjacent)
                     };
                     match (glued(1), glued(2)) {
-                        (true, true) => (SHIFT, Found::Operator(Operator::Shift(Shift::Unsigned)), 3),
-                        (true, false) => (SHIFT, Found::Operator(Operator::Shift(Shift::Right)), 2),
+                        (true, true) => (SHIFT, Infix::Operator(Operator::Shift(Shift::Unsigned)), 3),
+                        (true, false) => (SHIFT, Infix::Operator(Operator::Shift(Shift::Right)), 2),
                         _ => plain(RELATION, Binary::Greater),
                     }
                 }
-                "<<" => (SHIFT, Found::Operator(Operator::Shift(Shift::Left)), 1),
-                ".." => (SHIFT, Found::Range(false), 1),
-                "..<" => (SHIFT, Found::Range(true), 1),
+                "<<" => (SHIFT, Infix::Operator(Operator::Shift(Shift::Left)), 1),
+                ".." => (SHIFT, Infix::Range(false), 1),
+                "..<" => (SHIFT, Infix::Range(true), 1),
                 "+" => plain(SUM, Binary::Add),
                 "-" => plain(SUM, Binary::Subtract),
                 "*" => plain(PRODUCT, Binary::Multiply),
                 "/" => plain(PRODUCT, Binary::Divide),
                 "%" => plain(PRODUCT, Binary::Remainder),
-                "**" => (POWER, Found::Operator(Operator::Power), 1),
+                "**" => (POWER, Infix::Operator(Operator::Power), 1),
                 "!" if groovy
                     && matches!(self.ahead(1), TokenKind::Name(name) if matches!(&**name, "in" | "instanceof")) =>
                 {
                     match self.ahead(1) {
                         TokenKind::Name(name) if &**name == "in" => {
-                            (RELATION, Found::Operator(Operator::NotIn), 2)
+                            (RELATION, Infix::Operator(Operator::NotIn), 2)
                         }
-                        _ => (RELATION, Found::InstanceOf(true), 2),
+                        _ => (RELATION, Infix::InstanceOf(true), 2),
                     }
                 }
                 _ => return Ok(None),
             },
             TokenKind::Name(name) => match &**name {
-                "instanceof" => (RELATION, Found::InstanceOf(false), 1),
-                "in" if groovy => (RELATION, Found::Operator(Operator::In), 1),
-                "as" if groovy => (RELATION, Found::As, 1),
+                "instanceof" => (RELATION, Infix::InstanceOf(false), 1),
+                "in" if groovy => (RELATION, Infix::Operator(Operator::In), 1),
+                "as" if groovy => (RELATION, Infix::As, 1),
                 _ => return Ok(None),
             },
             _ => return Ok(None),
         };
-        // In Groovy, a line that begins with + or - is a statement of its own.
+        // In Groovy, a line that begins with one of these operators is a separate statement.
         if groovy
             && self.token().after_newline
             && matches!(self.peek(), TokenKind::Symbol("+" | "-" | "**" | "!"))
@@ -190,7 +190,7 @@ impl Parser<'_> {
             if precedence < weakest {
                 break;
             }
-            // A chain is as deep as it is long.
+            // The tree of a chain of operators is as deep as the chain is long.
             if let Err(error) = self.enter() {
                 self.depth = outer;
                 return Err(error);
@@ -200,20 +200,20 @@ impl Parser<'_> {
                 self.advance();
             }
             left = match found {
-                Found::As => {
+                Infix::As => {
                     let target = self.needed_type()?;
                     make(at, Kind::As(target, Box::new(left)))
                 }
-                Found::InstanceOf(negated) => {
+                Infix::InstanceOf(negated) => {
                     let target = self.needed_type()?;
                     make(at, Kind::InstanceOf(target, Box::new(left), negated))
                 }
                 found => {
                     let right = self.binary(precedence + 1)?;
-                    if let Found::Operator(Operator::Find | Operator::Plain(Binary::Matches)) = found {
+                    if let Infix::Operator(Operator::Find | Operator::Plain(Binary::Matches)) = found {
                         self.check_pattern(&right)?;
                     }
-                    if let Found::Operator(Operator::Plain(binary @ (Binary::Equal | Binary::NotEqual))) =
+                    if let Infix::Operator(Operator::Plain(binary @ (Binary::Equal | Binary::NotEqual))) =
                         found
                         && let Some(folded) = self.identity(binary, &left, &right, at)?
                     {
@@ -224,11 +224,11 @@ impl Parser<'_> {
                     make(
                         at,
                         match found {
-                            Found::And => Kind::And(a, b),
-                            Found::Or => Kind::Or(a, b),
-                            Found::Range(open) => Kind::Range(a, b, open),
-                            Found::Operator(operator) => Kind::Binary(operator, a, b),
-                            Found::As | Found::InstanceOf(_) => return self.refuse("this operator"),
+                            Infix::And => Kind::And(a, b),
+                            Infix::Or => Kind::Or(a, b),
+                            Infix::Range(open) => Kind::Range(a, b, open),
+                            Infix::Operator(operator) => Kind::Binary(operator, a, b),
+                            Infix::As | Infix::InstanceOf(_) => return self.refuse("this operator"),
                         },
                     )
                 }
@@ -238,7 +238,8 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// BeanShell compares objects by identity: what that gives is known for literals, and else refused.
+    /// BeanShell compares objects by identity. The result is known for two string literals; the comparison of two variables
+    /// or calls that certainly are objects is rejected.
     fn identity(
         &self,
         binary: Binary,
@@ -317,7 +318,11 @@ impl Parser<'_> {
                     operand.kind,
                     Kind::Name(_) | Kind::Property(..) | Kind::Field(..) | Kind::Index(..)
                 ) {
-                    return Err(syntax(self.text, at, format!("`{sign}` of what is no variable")));
+                    return Err(syntax(
+                        self.text,
+                        at,
+                        format!("`{sign}` of something that is not a variable"),
+                    ));
                 }
                 Ok(make(at, Kind::Step(Box::new(operand), if sign == "++" { 1 } else { -1 }, true)))
             }
@@ -362,7 +367,7 @@ impl Parser<'_> {
     #[allow(clippy::too_many_lines, reason = "one arm for each form")]
     fn postfix(&mut self) -> Result<Expr, ScriptError> {
         let mut expr = self.primary()?;
-        // A chain of calls is a tree as deep as the chain is long.
+        // The tree of a chain of calls is as deep as the chain is long.
         let links_max = if self.depth <= SHALLOW_DEPTH_MAX { LINKS_MAX } else { DEEP_LINKS_MAX };
         for links in 0.. {
             if links == links_max {
@@ -470,7 +475,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// `(a, b) { … }`: at the opening parenthesis or brace.
+    /// Parses the arguments of a call, `(a, b) { … }`. The current token is the opening parenthesis or brace.
     pub(super) fn arguments(&mut self) -> Result<Vec<Item>, ScriptError> {
         let mut items: Vec<Item> = Vec::new();
         let mut named = Vec::new();
@@ -512,7 +517,7 @@ impl Parser<'_> {
         Ok(closure)
     }
 
-    /// The content of a closure's braces.
+    /// Parses the content of a closure's braces.
     pub(super) fn closure_body(&mut self, at: usize) -> Result<Expr, ScriptError> {
         let start = self.at;
         let mut parameters = Vec::new();
@@ -536,7 +541,7 @@ impl Parser<'_> {
         Ok(make(at, Kind::Closure(Arc::new(function))))
     }
 
-    /// Whether `->` ends what may be parameters.
+    /// Whether the next tokens may be parameters, followed by `->`.
     fn arrow_follows(&self) -> bool {
         let mut depth = 0_i32;
         for token in &self.tokens[self.at..] {

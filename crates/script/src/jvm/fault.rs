@@ -10,7 +10,7 @@ impl Fault {
         self
     }
 
-    /// The exception that a script may catch.
+    /// The exception, if a script can catch the error.
     pub fn exception(&self) -> Option<V> {
         match &self.cause {
             Cause::Thrown(exception) => Some(exception.clone()),
@@ -33,8 +33,8 @@ pub(super) fn thrown_without_message(class: &str) -> Fault {
     Fault { cause: Cause::Thrown(V::object(exception)), at: None }
 }
 
-/// An error of BeanShell or JEXL itself.
-pub(super) fn stopped(message: impl Into<String>) -> Fault {
+/// An error of the interpreter of BeanShell or JEXL, which is not an exception of a called method.
+pub(super) fn evaluation_fault(message: impl Into<String>) -> Fault {
     Fault { cause: Cause::Evaluation(message.into()), at: None }
 }
 
@@ -51,7 +51,7 @@ impl From<crate::plain::Fault> for Fault {
         match fault {
             crate::plain::Fault::Limit(what) => limit(what),
             crate::plain::Fault::Failed(message) => {
-                let class = if message.contains("is no number") {
+                let class = if message.contains("is not a number") {
                     "NumberFormatException"
                 } else if ["Division by zero", "Division undefined", "/ by zero"].contains(&message.as_str())
                 {

@@ -1,48 +1,48 @@
-//! Places of keys by their hashes, beside the keys in their order.
+//! A hash index of keys that are stored in insertion order elsewhere.
 
-/// Up to so many keys are compared one by one.
+/// Maximum number of keys that are compared one by one, without an index.
 pub(super) const LINEAR_MAX: usize = 8;
 
-/// A hash table of places: open addressing, never more than three quarters full.
+/// A hash table of places of keys: open addressing, at most three quarters full.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     /// The hash of the key at each place.
     hashes: Vec<u32>,
     /// Places, counted from 1; 0 is empty.
     buckets: Vec<u32>,
-    /// Keys that may equal keys with another hash.
-    odd: usize,
+    /// Number of keys without a hash, which may be equal to any key.
+    unhashed: usize,
 }
 
 impl Index {
-    /// Keys that have a hash here.
+    /// Number of indexed keys.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
     /// Whether a search by hash finds every key.
     pub fn is_complete(&self) -> bool {
-        !self.buckets.is_empty() && self.odd == 0
+        !self.buckets.is_empty() && self.unhashed == 0
     }
 
-    /// Memory that it takes.
+    /// Memory of the index in bytes.
     pub fn bytes(&self) -> usize {
         (self.hashes.capacity() + self.buckets.capacity()) * size_of::<u32>()
     }
 
-    /// Adds the key of the next place; without a hash it may equal any key.
+    /// Adds the key of the next place. A key without a hash may be equal to any key.
     pub fn push(&mut self, hash: Option<u32>) {
-        self.odd += usize::from(hash.is_none());
+        self.unhashed += usize::from(hash.is_none());
         let hash = hash.unwrap_or(0);
         self.hashes.push(hash);
         if self.hashes.len() * 4 > self.buckets.len() * 3 {
             self.rebuild();
         } else {
-            self.enter(hash, self.hashes.len());
+            self.insert(hash, self.hashes.len());
         }
     }
 
-    fn enter(&mut self, hash: u32, number: usize) {
+    fn insert(&mut self, hash: u32, number: usize) {
         let mask = self.buckets.len() - 1;
         let mut bucket = hash as usize & mask;
         while self.buckets[bucket] != 0 {
@@ -56,7 +56,7 @@ impl Index {
         self.buckets.clear();
         self.buckets.resize(size, 0);
         for at in 0..self.hashes.len() {
-            self.enter(self.hashes[at], at + 1);
+            self.insert(self.hashes[at], at + 1);
         }
     }
 
@@ -73,12 +73,12 @@ impl Index {
         }
     }
 
-    /// Keeps the keys whose places `stays` accepts; they move up.
-    pub fn retain(&mut self, stays: impl Fn(usize) -> bool) {
+    /// Retains the keys whose places `is_kept` accepts, and renumbers their places.
+    pub fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
         let mut place = 0;
         self.hashes.retain(|_| {
             place += 1;
-            stays(place - 1)
+            is_kept(place - 1)
         });
         self.rebuild();
     }

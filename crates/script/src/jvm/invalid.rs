@@ -1,28 +1,28 @@
-//! Texts that certainly are no scripts of their language, so that JMeter's parser rejects them as well.
+//! Finds texts that are certainly not valid scripts, so that JMeter's parser rejects them as well.
 //!
-//! The grammar of Groovy is larger than the part of it that the parser reads: an error of the parser alone proves nothing.
-//! What proves it is an unclosed bracket, quote or comment, and two words that can never follow each other.
+//! The parser implements only a part of Groovy's grammar, so its errors alone do not prove that a text is invalid. An
+//! unclosed bracket, quote or comment proves it, and so do two tokens that can never follow each other.
 
 use super::lexer::{self, Token, TokenKind};
 use crate::language::Language;
 
-/// Operators that need an operand on their right, and that are nothing else.
+/// Operators that need an operand on their right and have no other meaning.
 const NEEDS_OPERAND: &[&str] = &[
     "=", "+", "-", "/", "%", "==", "!=", "<=", ">=", "&&", "||", "&", "|", "^", "<=>", "=~", "==~", "+=",
     "-=", "*=", "/=", "%=", "&=", "|=", "^=", "**", "**=", "!", "~", ".", "?.",
 ];
 
-/// Signs that end an expression.
+/// Tokens that end an expression.
 const ENDS: &[&str] = &[")", "]", "}", ";", ","];
 
-/// Operators that need an operand on their left, and that begin nothing.
+/// Operators that need an operand on their left, so that no expression begins with them.
 const NEEDS_LEFT: &[&str] =
     &["=", "%", "==", "!=", "<=", ">=", "&&", "||", "^", "<=>", "=~", "==~", "+=", "-="];
 
-/// Whether a text with a syntax error is certainly no script of the language.
+/// Whether a text with a syntax error is certainly not a valid script of the language.
 pub(super) fn is_certain(text: &str, language: Language) -> bool {
     if language == Language::BeanShell {
-        // All of BeanShell's grammar is read but its operators that are words, such as `@gt`.
+        // The parser implements all of BeanShell's grammar except operators such as `@gt`.
         return !text.contains('@');
     }
     match lexer::scan(text, 0, text.len(), language) {
@@ -30,7 +30,7 @@ pub(super) fn is_certain(text: &str, language: Language) -> bool {
             tokens.windows(2).any(|pair| is_impossible(&pair[0], &pair[1]))
                 || has_open_bracket(&tokens) && !has_bare_slash(text)
         }
-        // A slash may begin a text or divide, which decides where texts and brackets end.
+        // A slash may begin a string or divide, which determines where strings and brackets end.
         Err(_) => !has_bare_slash(text),
     }
 }
@@ -58,7 +58,7 @@ fn is_impossible(first: &Token, second: &Token) -> bool {
         }
         (TokenKind::Symbol(operator), TokenKind::End) => NEEDS_OPERAND.contains(operator),
         (TokenKind::Name(word), TokenKind::Symbol(sign)) => {
-            // As a key or a member such a word is a name.
+            // As a key or a member, such a word is a name.
             matches!(&**word, "if" | "while" | "switch")
                 && !matches!(*sign, "(" | ":" | ")" | "," | ";" | "." | "=")
         }
@@ -66,7 +66,7 @@ fn is_impossible(first: &Token, second: &Token) -> bool {
     }
 }
 
-/// Whether a slash stands outside of texts in quotes and comments.
+/// Whether the text contains a slash outside quoted strings and comments.
 fn has_bare_slash(text: &str) -> bool {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -77,7 +77,7 @@ fn has_bare_slash(text: &str) -> bool {
         } else if c == '/' {
             return true;
         } else if c == '"' || c == '\'' {
-            rest = behind_quotes(rest, c);
+            rest = after_quotes(rest, c);
         } else {
             rest = &rest[c.len_utf8()..];
         }
@@ -85,7 +85,7 @@ fn has_bare_slash(text: &str) -> bool {
     false
 }
 
-fn behind_quotes(text: &str, quote: char) -> &str {
+fn after_quotes(text: &str, quote: char) -> &str {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn certain_errors_are_told_from_syntax_that_is_not_read() {
+    fn certain_errors_are_distinguished_from_unsupported_syntax() {
         for text in [
             "def a = ",
             "foo(1",

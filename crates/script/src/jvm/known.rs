@@ -1,4 +1,4 @@
-//! The names that the library implements, for the check of a script before it runs.
+//! The names that the library implements, against which a script is checked before it runs.
 
 mod names;
 
@@ -78,7 +78,7 @@ const METHODS: &str = "\
     withNano withPrintWriter withReader withSecond withWriter withWriterAppend withYear withZone withZoneSameInstant withZoneSameLocal \
     withoutPadding write writeBytes writeLine writeStringToFile xor";
 
-/// Further methods of classes that share their name with others.
+/// Further methods whose names several classes share.
 const MORE_METHODS: &str = "\
     accept addFirst addIfAbsent addLast appendReplacement appendTail apply applyAsDouble applyAsInt applyAsLong \
     atOffset atTime averagingInt bitCount boxed cardinality charset clearTime compareAndSet compute \
@@ -103,14 +103,14 @@ pub(super) fn methods() -> impl Iterator<Item = &'static str> {
     METHODS.split_ascii_whitespace().chain(MORE_METHODS.split_ascii_whitespace())
 }
 
-/// Whether some class has a method of that name.
+/// Whether any class has a method with this name.
 pub(super) fn is_method(name: &str) -> bool {
     METHODS.split(' ').any(|known| known == name)
         || MORE_METHODS.split_ascii_whitespace().any(|known| known == name)
         || registry::is_method(name)
 }
 
-/// Whether it is a function that needs no object.
+/// Whether the name is a function that is called without an object.
 pub(super) fn is_function(name: &str, groovy: bool) -> bool {
     matches!(name, "print") || (groovy && matches!(name, "println" | "printf" | "sprintf" | "sleep" | "use"))
 }
@@ -120,7 +120,7 @@ pub(super) fn is_class_method(name: &str) -> bool {
     matches!(name, "getSimpleName" | "getName" | "getTypeName" | "getCanonicalName" | "isInstance")
 }
 
-/// Whether the class has a static method of that name.
+/// Whether the class has a static method with this name.
 pub(super) fn has_static(class: &str, name: &str) -> bool {
     if registry::has_static(class, name) {
         return true;
@@ -219,8 +219,8 @@ const STATICS: &[(&str, &str)] = &[
     ("ChronoUnit", "valueOf"),
 ];
 
-/// Constructors: the class, least and greatest number of arguments.
-const MADE: &[(&str, usize, usize)] = &[
+/// Constructors: classes, minimum and maximum number of arguments.
+const CONSTRUCTORS: &[(&str, usize, usize)] = &[
     ("Object Hex", 0, 0),
     ("ArrayIterator", 1, 1),
     ("String", 0, 4),
@@ -260,22 +260,24 @@ pub(super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
     own.chain(registry::statics())
 }
 
-/// All classes with constructors but exceptions.
+/// All classes with constructors, except exceptions.
 #[cfg(test)]
-pub(super) fn made_classes() -> impl Iterator<Item = &'static str> {
-    MADE.iter()
+pub(super) fn constructible_classes() -> impl Iterator<Item = &'static str> {
+    CONSTRUCTORS
+        .iter()
         .flat_map(|(classes, ..)| classes.split_ascii_whitespace())
         .chain(registry::constructible_classes())
 }
 
-/// Whether the class can be made with so many arguments.
-pub(super) fn is_made(class: &str, arguments: usize) -> bool {
-    if let Some(made) = registry::is_constructible(class, arguments) {
-        return made;
+/// Whether the class has a constructor with this number of arguments.
+pub(super) fn has_constructor(class: &str, arguments: usize) -> bool {
+    if let Some(is_supported) = registry::is_constructible(class, arguments) {
+        return is_supported;
     }
-    let found = MADE.iter().find(|(known, ..)| known.split_ascii_whitespace().any(|known| known == class));
+    let found =
+        CONSTRUCTORS.iter().find(|(known, ..)| known.split_ascii_whitespace().any(|known| known == class));
     match found {
-        Some((_, least, most)) => (*least..=*most).contains(&arguments),
+        Some((_, min, max)) => (*min..=*max).contains(&arguments),
         None => {
             (class.ends_with("Exception") || matches!(class, "Throwable" | "Error" | "AssertionError"))
                 && arguments <= 2
@@ -283,7 +285,7 @@ pub(super) fn is_made(class: &str, arguments: usize) -> bool {
     }
 }
 
-/// Methods of an object that JMeter puts into a script's sight, where all of them are known.
+/// Methods of an object that JMeter binds for scripts; `None` if the list is not complete.
 #[cfg(test)]
 pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
@@ -369,12 +371,12 @@ pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Names that JMeter binds and that are not implemented.
-pub(super) fn is_foreign(name: &str) -> bool {
+/// Whether JMeter binds the name, but it is not implemented here.
+pub(super) fn is_unsupported_binding(name: &str) -> bool {
     matches!(name, "Sampler")
 }
 
-/// Names that JMeter binds, although they begin like classes.
+/// Whether JMeter binds the name, although it begins with a capital letter as names of classes do.
 pub(super) fn is_bound(name: &str) -> bool {
     matches!(
         name,

@@ -1,9 +1,9 @@
-//! Texts that a script writes down: as in Java, equal ones are one object, also those of different scripts.
+//! Interned string literals: as in Java, equal literals are the same object, even in different scripts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
-/// Fewest entries at which those of scripts that are gone are removed.
+/// Minimum number of entries at which the entries of dropped scripts are removed.
 const CLEAN_UP_MIN: usize = 10_000;
 
 static TEXTS: LazyLock<Mutex<Texts>> = LazyLock::new(Mutex::default);
@@ -11,11 +11,11 @@ static TEXTS: LazyLock<Mutex<Texts>> = LazyLock::new(Mutex::default);
 #[derive(Default)]
 struct Texts {
     known: HashMap<Box<str>, Weak<str>>,
-    /// Entries at which those of scripts that are gone are removed: twice what the last removal left.
+    /// Number of entries at which the entries of dropped scripts are removed: twice the number that the last removal left.
     clean_up_at: usize,
 }
 
-/// The object of that text.
+/// The interned object of this text.
 pub(super) fn interned(text: &str) -> Arc<str> {
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = texts.known.get(text).and_then(Weak::upgrade) {
@@ -25,12 +25,12 @@ pub(super) fn interned(text: &str) -> Arc<str> {
         texts.known.retain(|_, known| known.strong_count() > 0);
         texts.clean_up_at = 2 * texts.known.len();
     }
-    let made: Arc<str> = text.into();
-    texts.known.insert(text.into(), Arc::downgrade(&made));
-    made
+    let added: Arc<str> = text.into();
+    texts.known.insert(text.into(), Arc::downgrade(&added));
+    added
 }
 
-/// Whether it is the object of a text that a script writes down.
+/// Whether this is the object of a string literal.
 pub(super) fn is_interned(text: &Arc<str>) -> bool {
     let texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let known = texts.known.get(&**text).and_then(Weak::upgrade);

@@ -10,7 +10,7 @@ use super::stack::{self, MEMORY_BYTES_MAX, Reached, STEPS_MAX};
 use super::tree::{Name, Operator, Type};
 use crate::language::{Dialect, Language};
 
-/// Longest text that a script may build, in bytes.
+/// Maximum length of a string that a script may build, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 16 << 20;
 
 impl Machine<'_> {
@@ -35,13 +35,13 @@ impl Machine<'_> {
         if stack::spend(steps) { Ok(()) } else { Err(self.reached(Reached::Steps)) }
     }
 
-    /// Counts the steps of copying so many values, and refuses if their memory would be too much.
+    /// Counts the steps of copying this number of values, and fails if their memory would exceed the limit.
     pub(super) fn spend_items(&mut self, items: usize) -> Result<(), Fault> {
         self.spend(items / 4)?;
         self.room_for(items)
     }
 
-    /// Refuses if the memory of so many values would be too much.
+    /// Fails if the memory of this number of values would exceed the limit.
     pub(super) fn room_for(&mut self, items: usize) -> Result<(), Fault> {
         if stack::has_room_for(items.saturating_mul(size_of::<V>())) {
             Ok(())
@@ -50,11 +50,12 @@ impl Machine<'_> {
         }
     }
 
-    /// The error for a limit. Java's stack is larger, so a script with finite recursion may run in JMeter.
+    /// The error for a limit. If the stack is exhausted, the script is also reported as unsupported, because Java's stack is
+    /// larger and the script may run in JMeter.
     pub(super) fn reached(&mut self, reached: Reached) -> Fault {
         match reached {
             Reached::Stack => {
-                self.scope.note_unsupported("a nesting of calls that is this deep");
+                self.scope.note_unsupported("this depth of nested calls");
                 thrown_without_message("StackOverflowError")
             }
             Reached::Steps => limit(format!("{STEPS_MAX} steps")),
@@ -70,7 +71,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Fails if the stack is nearly used up.
+    /// Fails if the stack is nearly exhausted.
     pub(super) fn check_stack(&mut self) -> Result<(), Fault> {
         if stack::is_exhausted() { Err(self.reached(Reached::Stack)) } else { Ok(()) }
     }
@@ -80,15 +81,15 @@ impl Machine<'_> {
         self.spend(len / 64)
     }
 
-    /// Refuses a text that is too long.
+    /// Fails if a string of this length is too long.
     pub(super) fn check_text(&mut self, len: usize) -> Result<(), Fault> {
         if len > TEXT_BYTES_MAX {
-            return Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20)));
+            return Err(limit(format!("a string of more than {} MiB", TEXT_BYTES_MAX >> 20)));
         }
         Ok(())
     }
 
-    pub(super) fn inner(&self, parent: &Rc<Frame>) -> Rc<Frame> {
+    pub(super) fn child_frame(&self, parent: &Rc<Frame>) -> Rc<Frame> {
         Rc::new(Frame::new(Vec::new(), Some(parent.clone()), Role::Variables))
     }
 
@@ -114,14 +115,14 @@ impl Machine<'_> {
         }
     }
 
-    // Calls into the files above.
+    // Calls of later layers through the interpreter's function table.
 
-    /// Calls a method of an object; Groovy's exception if the original class does not have the method.
+    /// Calls a method of an object; fails with Groovy's exception if the original class does not have the method.
     pub(super) fn invoke(&mut self, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
         (self.interpreter.invoke)(self, object, method, arguments)
     }
 
-    /// Calls a method of an object; `Unsupported` if it is not implemented here.
+    /// Calls a method of an object; fails with [`Cause::Unsupported`] if it is not implemented here.
     pub(super) fn dispatch(&mut self, object: &V, method: &str, arguments: &[V]) -> Outcome {
         (self.interpreter.dispatch)(self, object, method, arguments)
     }
@@ -131,7 +132,7 @@ impl Machine<'_> {
         (self.interpreter.item)(self, object, index)
     }
 
-    /// The text of an object that is neither a text nor a collection.
+    /// The text of an object that is neither a string nor a collection.
     pub(super) fn object_text(&mut self, object: &Object, value: &V) -> Result<String, Fault> {
         (self.interpreter.object_text)(self, object, value)
     }

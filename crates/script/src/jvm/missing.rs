@@ -1,10 +1,10 @@
-//! Errors of method calls: distinguishes a method that the original class does not have, for which Groovy throws an
-//! exception, from one that only this interpreter does not implement.
+//! Errors of method calls. Groovy throws an exception for a method that the original class does not have; a method that only
+//! this interpreter does not implement is reported as unsupported.
 //!
-//! `groovy_methods.txt` lists the public methods of the classes whose values scripts hold, as Groovy 3.0.20 on Java 17
-//! reports them (`MetaClass.getMetaMethods()` and reflection). Each class has a line for Java's and one for Groovy's
-//! methods; a method is followed by the numbers of its arguments as single digits, 9 for variable arguments. What
-//! `Object` has is not repeated.
+//! `groovy_methods.txt` lists the public methods of the classes that scripts use, as Groovy 3.0.20 on Java 17 reports them
+//! (`MetaClass.getMetaMethods()` and reflection). Each class has one line for Java's methods and one for Groovy's methods. A
+//! method is followed by its possible numbers of arguments as single digits; 9 means variable arguments. The methods of
+//! `Object` are not repeated.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use crate::Value;
 
 type Methods = HashMap<&'static str, HashMap<&'static str, &'static str>>;
 
-/// Methods by class and by whether they are Java's, each with its numbers of arguments.
+/// Java's and Groovy's methods by class, each with its possible numbers of arguments.
 struct Table {
     java: Methods,
     groovy: Methods,
@@ -49,7 +49,7 @@ pub(super) fn original_has(rows: &[&str], method: &str, arguments: usize, groovy
     let fits = |counts: &&str| {
         counts.bytes().any(|count| {
             let count = usize::from(count - b'0');
-            // Groovy passes null for the one argument that a call leaves out.
+            // Groovy passes null if a call omits the only argument.
             count == arguments || count == 9 || (groovy && count == 1 && arguments == 0)
         })
     };
@@ -61,7 +61,7 @@ pub(super) fn original_has(rows: &[&str], method: &str, arguments: usize, groovy
     Some(found(&table.java) || (groovy && found(&table.groovy)))
 }
 
-/// The rows of the classes that a value may represent: a list is also used for a `LinkedList` and for a stream.
+/// The rows of the classes that a value may represent. A list also represents a `LinkedList` or a stream, for example.
 pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
     match value {
         V::List(list) => match list.set {
@@ -86,7 +86,7 @@ pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
                 Temporal::Time => &["LocalTime"],
                 Temporal::DateTime => &["LocalDateTime"],
                 Temporal::Instant => &["Instant"],
-                // Also an OffsetDateTime.
+                // The value may also be an OffsetDateTime.
                 Temporal::Zoned => &[],
             },
             Object::Formatter(_) => &["DateTimeFormatter"],
@@ -114,7 +114,7 @@ pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
                 "TimeDatumDependentDuration" => &["TimeDatumDependentDuration"],
                 _ => &[],
             },
-            // One kind of object represents several classes, or their methods are not listed.
+            // The object may represent several classes, or the methods of its class are not listed.
             _ => &[],
         },
         V::Plain(plain) => match plain {
@@ -133,7 +133,7 @@ pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
     }
 }
 
-/// What `getClass().getName()` gives, as far as messages need it.
+/// The result of `getClass().getName()`, as far as messages need it.
 pub(super) fn class_name(value: &V) -> String {
     match value {
         V::Host(Host::Vars) => "org.apache.jmeter.threads.JMeterVariables".into(),
@@ -162,8 +162,8 @@ fn simple_name(value: &V) -> String {
     }
 }
 
-/// Groovy's exception for a method that the object does not have with these arguments. Groovy also proposes methods of
-/// similar names, which is not imitated.
+/// Groovy's exception for a method that the object does not have with these arguments, without Groovy's suggestions of
+/// similar names.
 pub(super) fn exception(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Fault {
     signature(machine, &class_name(object), method, arguments)
 }
@@ -184,13 +184,13 @@ fn signature(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &[
     )
 }
 
-/// The same for a method of the script itself.
-pub(super) fn of_script(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Fault {
+/// Groovy's exception for a method that the script itself does not have.
+pub(super) fn script_exception(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Fault {
     signature(machine, "Script1", method, arguments)
 }
 
 /// BeanShell's error for an unknown function, which a script cannot catch.
-pub(super) fn command(name: &str, arguments: &[V]) -> Fault {
+pub(super) fn unknown_command(name: &str, arguments: &[V]) -> Fault {
     let kind = |value: &V| match value {
         V::Plain(Value::Integer(_)) => "int".to_owned(),
         V::Plain(Value::Long(_)) => "long".to_owned(),
@@ -205,7 +205,8 @@ pub(super) fn command(name: &str, arguments: &[V]) -> Fault {
     Fault { cause: Cause::Evaluation(format!("Command not found: {name}({kinds})")), at: None }
 }
 
-/// Replaces the error of an unsupported call by Groovy's exception if the original class does not have the method either.
+/// Replaces the error of an unsupported call by the language's own error if the original class does not have the method
+/// either.
 pub(super) fn explain(
     machine: &mut Machine<'_>,
     fault: Fault,

@@ -1,6 +1,6 @@
 //! The types that refer to each other: values, objects, errors, variables, and the state of a running script.
 //!
-//! Their methods are in the files above this one: `value`, `objects`, `fault`, `machine`, `patterns`.
+//! Their methods are in the files of later layers: `value`, `objects`, `fault`, `machine`, `patterns`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -18,7 +18,7 @@ use super::index::Index;
 use super::random::JavaRandom;
 use super::table::Entries;
 use super::tree::{Base, Definition, Function, Name, Operator, Tree, Type};
-use crate::{MadeResult, RequestArgument, RequestCookie, RequestFile, Scope, Value};
+use crate::{RequestArgument, RequestCookie, RequestFile, Scope, ScriptResult, Value};
 
 /// JMeter's objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) enum Host {
     Context,
     /// The result of the current sample.
     Sample,
-    /// The result before, in a sampler.
+    /// The result of the preceding sample, in a sampler's script.
     Previous,
     Sampler,
     Out,
@@ -42,7 +42,7 @@ pub(super) enum Host {
     Group,
 }
 
-/// The value of a name.
+/// A value of a running script. The name is short because almost every line of the library uses it.
 #[derive(Debug, Clone)]
 pub(super) enum V {
     Plain(Value),
@@ -57,11 +57,12 @@ pub(super) enum V {
     Host(Host),
 }
 
+/// The order in which a set or a map is iterated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// As added.
+    /// Insertion order.
     Added,
-    /// As Java's hash tables have it.
+    /// The order of Java's hash tables.
     Hash,
     Sorted,
 }
@@ -69,15 +70,16 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct List {
     pub items: Counted<V>,
-    /// Of a set: the places of its items, as of so many changes.
+    /// For a set: the index of its items.
     pub index: RefCell<Index>,
+    /// Number of changes of `items` when the index was last updated.
     pub indexed_changes: Cell<u64>,
-    /// A set, and its order.
+    /// The order of a set; `None` for a list.
     pub set: Option<Order>,
     pub fixed: bool,
-    /// Of a range: its text.
+    /// For a range: its text.
     pub range: Option<Rc<str>>,
-    /// A `JSONArray` of json-smart, whose text is JSON.
+    /// The list is a `JSONArray` of json-smart, whose text is JSON.
     pub is_json: bool,
 }
 
@@ -91,7 +93,7 @@ pub(super) struct Array {
 pub(super) struct Map {
     pub entries: Entries<V, V>,
     pub order: Order,
-    /// Greatest number of entries so far: tables do not shrink.
+    /// Maximum number of entries so far. It determines the order of iteration, because Java's hash tables do not shrink.
     pub most: Cell<usize>,
 }
 
@@ -101,7 +103,7 @@ pub(super) struct Closure {
     pub frame: Rc<Frame>,
 }
 
-/// What kind of date or time a value of `java.time` is.
+/// The kind of a date or time of `java.time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Temporal {
     Date,
@@ -111,13 +113,13 @@ pub(super) enum Temporal {
     Instant,
 }
 
-/// Where writers write to.
+/// The destination of writers.
 #[derive(Debug)]
 pub(super) struct Sink {
-    /// The file; none: the text stays in memory (`StringWriter`).
+    /// The file; `None` if the text stays in memory (`StringWriter`).
     pub path: Option<PathBuf>,
     pub open: Cell<bool>,
-    /// What has not been written to the file yet.
+    /// Bytes that have not been written to the file yet.
     pub written: RefCell<Vec<u8>>,
 }
 
@@ -125,7 +127,7 @@ pub(super) struct Sink {
 pub(super) enum Object {
     /// `StringBuilder`, `StringBuffer`
     Builder(RefCell<String>, Class),
-    /// A text of these parts, whose closures are called each time it is used.
+    /// A string of these parts, whose closures are called each time it is used.
     LazyText(Vec<V>),
     Random(RefCell<JavaRandom>),
     /// Milliseconds since 1970.
@@ -143,15 +145,15 @@ pub(super) enum Object {
     Slurper,
     Json(RefCell<V>),
     File(PathBuf),
-    /// A writer or output stream of some class; those around one another share what is behind them.
+    /// A writer or output stream, by its class. Writers that wrap each other share their destination.
     Writer(Class, Rc<Sink>),
-    /// A reader or input stream of some class, with the lines that are left.
+    /// A reader or input stream, by its class, with the lines that have not been read yet.
     Reader(Class, Rc<RefCell<VecDeque<String>>>),
     Digest(String, RefCell<Vec<u8>>),
     /// Algorithm, key, data.
     Mac(String, RefCell<Vec<u8>>, RefCell<Vec<u8>>),
     Key(Vec<u8>),
-    /// An encoder or decoder of base 64: URL alphabet, padding.
+    /// An encoder of Base64: whether it uses the URL alphabet, whether it adds padding.
     Encoder(bool, bool),
     Decoder(bool),
     Hex,
@@ -163,7 +165,7 @@ pub(super) enum Object {
     Uuid(String),
     Charset(String),
     Locale,
-    /// A result of a sampler inside another.
+    /// A sub-result of the current sample result, by its index.
     SubResult(usize),
     /// An object of a class that the script defines: its fields.
     Own(Rc<Frame>),
@@ -182,28 +184,29 @@ pub(super) struct Matcher {
     pub pattern: String,
     pub found: RefCell<Option<Groups>>,
     pub next: Cell<usize>,
-    /// Matches behind the last one that `find` returned.
-    pub ahead: RefCell<Ahead>,
-    /// All matches, once something asked for them.
+    /// Matches after the match that `find` returned last.
+    pub ahead: RefCell<FoundAhead>,
+    /// All matches, after they have been requested.
     pub all: RefCell<Option<Rc<Vec<Groups>>>>,
-    /// A byte of the text and the units of UTF-16 before it.
+    /// A byte offset in the text, and the number of UTF-16 units before it.
     pub counted: Cell<(usize, usize)>,
-    /// Where `appendReplacement` goes on.
+    /// Byte offset at which `appendReplacement` continues.
     pub copied: Cell<usize>,
 }
 
-/// Matches that have been found before they are asked for.
+/// Matches that have been found in advance.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
-    /// Where `find` continues when they are valid.
+pub(super) struct FoundAhead {
+    /// The position of `find` for which the matches are valid.
     pub from: usize,
-    /// Where the search behind them continues.
+    /// Position at which the search after these matches continues.
     pub place: usize,
-    pub at_once: usize,
+    /// Number of matches to find in the next search.
+    pub batch_len: usize,
     pub found: VecDeque<Groups>,
 }
 
-/// An error, and its offset in the script once that is known.
+/// An error and, as soon as it is known, its offset in the script.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub cause: Cause,
@@ -217,9 +220,9 @@ pub(super) enum Cause {
     /// A construct that this interpreter does not support. A script catches it like an exception, see
     /// [`Fault::exception`].
     Unsupported(String),
-    /// An error of BeanShell or JEXL itself, which a script cannot catch.
+    /// An error of the interpreter of BeanShell or JEXL, which a script cannot catch.
     Evaluation(String),
-    /// A limit on time or size is reached.
+    /// A limit on time or size has been reached.
     Limit(String),
 }
 
@@ -232,15 +235,15 @@ pub(super) struct Variable {
     pub declared: Type,
 }
 
-/// What the variables of a frame are.
+/// The kind of variables in a frame.
 #[derive(Debug, Default)]
 pub(super) enum Role {
-    /// Those of a block, a call, or the script.
+    /// Variables of a block, a call, or the script.
     #[default]
     Variables,
     /// The fields of an object of a class that the script defines.
     Fields(Arc<Definition>),
-    /// The static fields of such a class.
+    /// The static fields of a class that the script defines.
     Statics(Arc<Definition>),
 }
 
@@ -257,81 +260,82 @@ pub(super) struct Machine<'s> {
     pub scope: &'s mut dyn Scope,
     pub global: Rc<Frame>,
     pub methods: HashMap<Arc<str>, Arc<Function>>,
-    /// The static fields of the script's classes, once they are used.
+    /// The static fields of the script's classes, created on first use.
     pub statics: HashMap<Class, Rc<Frame>>,
     pub it: Option<Name>,
-    /// Frames that closures refer to. Such a frame may hold the closure, so that neither would ever be freed.
+    /// Frames that closures refer to. Such a frame may in turn contain the closure, and the cycle would never be freed.
     pub captured: RefCell<Vec<Weak<Frame>>>,
-    /// A value of this run stays in the user's variables, maybe with closures.
+    /// The run has stored an object in the user's variables, which may contain closures.
     pub leaves_objects: bool,
-    /// The script has read or set an object in the user's variables, so that it may have changed it.
+    /// The script has read or set an object in the user's variables, so it may have changed the object.
     pub reads_objects: bool,
-    /// Objects of JSON that closures are making, the innermost last.
+    /// JSON objects that closures of a `JsonBuilder` are building, the innermost last.
     pub builders: Vec<Rc<Map>>,
     /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
     pub delegates: Vec<V>,
-    /// How many closures of `use(TimeCategory)` are running.
+    /// Number of closures of `use(TimeCategory)` that are running.
     pub time_categories: u32,
-    /// The results that the script added to those of JMeter: whether to the previous one, at which index, and the object.
-    pub added_results: Vec<(bool, usize, Rc<Made>)>,
-    /// The text whose length was asked for last, and its units of UTF-16.
+    /// The results that the script added to JMeter's results: whether it was added to the previous result, its index among
+    /// the sub-results, and the object.
+    pub added_results: Vec<(bool, usize, Rc<ResultObject>)>,
+    /// The string whose length was requested last, and its number of UTF-16 units.
     pub measured: Option<(Arc<str>, usize)>,
     /// The values of the parts of an assertion, by their offsets, while it is evaluated.
     pub recorded: Option<Vec<(u32, V)>>,
-    /// What BeanShell's message names as the origin of the exception thrown last.
+    /// The origin of the last exception, as named in BeanShell's message.
     pub origin: Option<String>,
 }
 
 /// An object of a library class that has its own file.
 pub trait Instance: Debug {
-    /// Its class.
+    /// The class of the object.
     fn class(&self) -> Class;
 
-    /// Calls a method; `object` is the instance as a value.
+    /// Calls a method; `object` is the value that contains this instance.
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome;
 
-    /// The cookie that it is.
+    /// The cookie that the object represents.
     fn cookie(&self) -> Option<RequestCookie> {
         None
     }
 
-    /// The argument that it is.
+    /// The argument that the object represents.
     fn argument(&self) -> Option<RequestArgument> {
         None
     }
 
-    /// The arguments that it holds.
+    /// The arguments that the object contains.
     fn arguments(&self) -> Option<Vec<RequestArgument>> {
         None
     }
 
-    /// The header that it is, name and value.
+    /// The header that the object represents, name and value.
     fn header(&self) -> Option<(String, String)> {
         None
     }
 
-    /// The headers of a manager that the script made.
+    /// The headers of a header manager that the script created.
     fn headers(&self) -> Option<Vec<(String, String)>> {
         None
     }
 
-    /// The sample result that it is.
-    fn made_result(&self) -> Option<Rc<Made>> {
+    /// The sample result that the object represents.
+    fn result_object(&self) -> Option<Rc<ResultObject>> {
         None
     }
 
-    /// The duration that it is: years, months, days, hours, minutes, seconds, milliseconds; whether it was made of years or
-    /// months, and of hours or less.
+    /// The duration that the object represents: years, months, days, hours, minutes, seconds, milliseconds; whether it was
+    /// created from years or months, and whether from hours or smaller units.
     fn duration(&self) -> Option<[i32; 9]> {
         None
     }
 
-    /// Its length in milliseconds, if objects are compared by it.
+    /// The length in milliseconds, if objects of the class are compared by length.
     fn length_ms(&self) -> Option<i64> {
         None
     }
 
-    /// The bytes that it holds, or has left to read.
+    /// The bytes that the object contains, or that remain to be read.
     fn bytes(&self) -> Option<Vec<u8>> {
         None
     }
@@ -346,30 +350,30 @@ pub trait Instance: Debug {
         None
     }
 
-    /// The constant of an enumeration that it is: its class and its number.
+    /// The enumeration constant that the object represents: its class and its number.
     fn constant(&self) -> Option<(&'static str, i64)> {
         None
     }
 
-    /// The file that it is.
+    /// The file that the object represents.
     fn file(&self) -> Option<RequestFile> {
         None
     }
 
-    /// Moves the values that it holds to `values`, when it is freed.
+    /// Moves the contained values to `values` when the object is freed.
     fn take_values(&mut self, _values: &mut Vec<V>) {}
 
-    /// Its items, where it is a sequence.
+    /// The items, if the object is a sequence.
     fn items(&self) -> Option<Vec<V>> {
         None
     }
 
-    /// Whether it is true as a condition of Groovy.
+    /// Whether the object is true as a condition in Groovy.
     fn is_true(&self) -> bool {
         true
     }
 
-    /// Whether `==` finds it equal to another value.
+    /// Whether the object is equal to another value for the operator `==`.
     fn is_equal(&self, _other: &V) -> bool {
         false
     }
@@ -384,17 +388,17 @@ pub trait Instance: Debug {
         None
     }
 
-    /// The place of an XML node in the document that `document` identifies.
+    /// The position of an XML node in the document that `document` identifies.
     fn place_in(&self, _document: &usize) -> Option<usize> {
         None
     }
 
-    /// `object.name`, where the object decides itself what its properties are; `None`: they are its getters.
+    /// `object.name` of an object that defines its own properties; `None` if the properties are the getters.
     fn property(&self, _machine: &mut Machine<'_>, _name: &str) -> Option<Outcome> {
         None
     }
 
-    /// `object.name = value`, likewise.
+    /// `object.name = value` of an object that defines its own properties; `None` if the properties are the setters.
     fn set_property(&self, _machine: &mut Machine<'_>, _name: &str, _value: &V) -> Option<Outcome> {
         None
     }
@@ -410,16 +414,16 @@ pub trait Instance: Debug {
     }
 }
 
-/// The parts of the interpreter that lower files call through this table instead of importing them: operators and the
+/// Functions of later layers, which earlier layers call through this table instead of importing them: operators and the
 /// library call methods of any class, and classes and closures of the script.
 pub(super) struct Interpreter {
-    /// Calls a method of an object; Groovy's exception if the original class does not have the method.
+    /// Calls a method of an object; fails with Groovy's exception if the original class does not have the method.
     pub invoke: fn(&mut Machine<'_>, &V, &str, Vec<V>) -> Outcome,
-    /// Calls a method of an object; [`Cause::Unsupported`] if it is not implemented here.
+    /// Calls a method of an object; fails with [`Cause::Unsupported`] if it is not implemented here.
     pub dispatch: fn(&mut Machine<'_>, &V, &str, &[V]) -> Outcome,
     /// Evaluates `object[index]`.
     pub item: fn(&mut Machine<'_>, &V, &V) -> Outcome,
-    /// Returns the text of an object that is neither a text nor a collection.
+    /// Returns the text of an object that is neither a string nor a collection.
     pub object_text: fn(&mut Machine<'_>, &Object, &V) -> Result<String, Fault>,
     /// Calls a closure, or the `call` method of another object.
     pub call_value: fn(&mut Machine<'_>, &V, Vec<V>) -> Outcome,
@@ -431,15 +435,15 @@ pub(super) struct Interpreter {
     pub construct: fn(&mut Machine<'_>, Class, Vec<V>) -> Outcome,
 }
 
-/// A sample result that the script made.
+/// A sample result that the script created.
 #[derive(Debug, Default)]
-pub(in crate::jvm) struct Made {
-    /// Its values; `sub_results` is filled in when it is added to a result of JMeter.
-    pub values: RefCell<MadeResult>,
-    /// The results added to it, as the script's objects.
-    pub subs: RefCell<Vec<Rc<Made>>>,
-    /// The result that it was added to.
-    pub parent: RefCell<Weak<Made>>,
-    /// When `samplePause` was called; 0: it is not paused.
+pub(in crate::jvm) struct ResultObject {
+    /// Its values. `sub_results` is filled in when the result is added to one of JMeter's results.
+    pub values: RefCell<ScriptResult>,
+    /// The results that were added to this result, as objects of the script.
+    pub subs: RefCell<Vec<Rc<ResultObject>>>,
+    /// The result to which this result was added.
+    pub parent: RefCell<Weak<ResultObject>>,
+    /// The time of the call of `samplePause`, in milliseconds since 1970; 0 if the result is not paused.
     pub paused_ms: Cell<i64>,
 }

@@ -73,7 +73,7 @@ impl Object {
         }
     }
 
-    /// The point in time that it represents, in milliseconds since 1970.
+    /// The point in time that the object represents, in milliseconds since 1970.
     pub fn instant(&self) -> Option<i64> {
         match self {
             Object::Date(ms) | Object::Calendar(ms, _) => Some(ms.get()),
@@ -104,7 +104,7 @@ impl Frame {
         Frame { variables: RefCell::new(variables), parent, role }
     }
 
-    /// The class definition whose fields these are.
+    /// The class definition whose fields the frame contains.
     pub fn definition(&self) -> Option<&Arc<Definition>> {
         match &self.role {
             Role::Variables => None,
@@ -112,7 +112,7 @@ impl Frame {
         }
     }
 
-    /// The class whose fields these are.
+    /// The class whose fields the frame contains.
     pub fn class(&self) -> Option<Class> {
         self.definition().map(|definition| definition.class)
     }

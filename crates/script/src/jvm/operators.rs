@@ -78,7 +78,7 @@ pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, ri
     }
 }
 
-/// The regular expression of a value: that of a `Pattern`, or its text.
+/// The regular expression of a `Pattern`; for other values, their text.
 pub(super) fn pattern_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     match value {
         V::Object(object) => match &**object {
@@ -148,13 +148,13 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
             Ok(V::array(items, array.of))
         }
         (Binary::Subtract, V::List(list), other) => {
-            let gone = match other {
+            let removed = match other {
                 V::List(_) | V::Array(_) => other.items().unwrap_or_default(),
                 other => vec![other.clone()],
             };
             let mut all = list.ordered();
             let before = all.len();
-            all.extend(gone);
+            all.extend(removed);
             let mut known = SameAs::new(&all);
             for other in all.drain(before..) {
                 known.add(other);
@@ -170,12 +170,12 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
                 None => V::list(items),
             })
         }
-        _ => of_values(machine, binary, left, right),
+        _ => other_groovy(machine, binary, left, right),
     }
 }
 
-/// Operators of maps, dates and plain values.
-fn of_values(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> Outcome {
+/// Groovy's operators for maps, dates and plain values, and the repetition of lists.
+fn other_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> Outcome {
     match (binary, left, right) {
         (Binary::Multiply, V::List(list), V::Plain(Value::Integer(times))) => {
             let items = list.ordered();
@@ -214,11 +214,11 @@ fn of_values(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> 
         (Binary::Subtract, V::Map(map), V::Map(other)) => {
             let mut kept = Vec::new();
             for (key, value) in map.ordered() {
-                let gone = match other.get(&key) {
+                let is_removed = match other.get(&key) {
                     Some(found) => same(&value, &found)?,
                     None => false,
                 };
-                if !gone {
+                if !is_removed {
                     kept.push((key, value));
                 }
             }
@@ -243,7 +243,7 @@ fn of_values(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> 
     }
 }
 
-/// Calculations with a `BigInteger`, as far as 128 bits go.
+/// Arithmetic with a `BigInteger`, limited to 128 bits; `None` for other operands and operators.
 fn big(binary: Binary, left: &Value, right: &Value) -> Result<Option<Value>, Fault> {
     let whole = |value: &Value| match value {
         Value::BigInteger(value) => Some(*value),
@@ -280,7 +280,7 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
     if let (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) = (left, right)
         && matches!(binary, Binary::Equal | Binary::NotEqual)
     {
-        // Texts are compared as the objects that they are.
+        // Strings are compared by the identity of their objects.
         return Ok(V::truth(std::sync::Arc::ptr_eq(a, b) == (binary == Binary::Equal)));
     }
     match (left, right) {
@@ -317,7 +317,7 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
     }
 }
 
-/// Java's floats: with a double the result is one.
+/// Java's arithmetic with floats; if one operand is a double, the result is a double.
 fn floats(machine: &mut Machine<'_>, binary: Binary, a: f64, b: &Value, left: &V, right: &V) -> Outcome {
     let operator = Operator::Plain(binary);
     let Some(b_double) = crate::plain::to_double(b) else {
@@ -428,7 +428,7 @@ fn power(machine: &mut Machine<'_>, left: &V, right: &V) -> Outcome {
     })
 }
 
-/// Whether the operator asks for the order of two values.
+/// Whether the operator compares the order of two values.
 pub(super) fn is_relation(operator: Operator) -> bool {
     matches!(
         operator,
@@ -437,8 +437,8 @@ pub(super) fn is_relation(operator: Operator) -> bool {
     )
 }
 
-/// What a comparison gives for the result of `compareTo`.
-pub(super) fn of_order(operator: Operator, order: &V) -> V {
+/// The result of a comparison operator for the result of `compareTo`.
+pub(super) fn comparison_result(operator: Operator, order: &V) -> V {
     let order = order.as_long().unwrap_or(0);
     match operator {
         Operator::Plain(Binary::Less) => V::truth(order < 0),
@@ -459,11 +459,11 @@ pub(super) fn minus(machine: &mut Machine<'_>, value: &V) -> Outcome {
         _ if machine.jexl() => jexl::minus(value),
         V::List(list) if machine.groovy() => {
             machine.check_stack()?;
-            let mut made = Vec::new();
+            let mut negated = Vec::new();
             for item in list.ordered() {
-                made.push(minus(machine, &item)?);
+                negated.push(minus(machine, &item)?);
             }
-            Ok(V::list(made))
+            Ok(V::list(negated))
         }
         V::Plain(Value::Null) => {
             Err(thrown("NullPointerException", "Cannot invoke method negative() on null object"))
@@ -493,7 +493,7 @@ pub(super) fn complement(machine: &Machine<'_>, value: &V) -> Outcome {
 pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> Outcome {
     if let (Some(a), Some(b)) = (from.as_text(), to.as_text()) {
         let (Some(a), Some(b)) = (crate::plain::single_unit(a), crate::plain::single_unit(b)) else {
-            return Err(unsupported("a range of texts"));
+            return Err(unsupported("a range of strings"));
         };
         let letter = |unit: u16| V::text(String::from_utf16_lossy(&[unit]));
         let mut items: Vec<V> =
@@ -507,7 +507,7 @@ pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> 
         return Err(unsupported(format!("a range of {} and {}", from.kind(), to.kind())));
     };
     if a.abs_diff(b) > 1 << 20 {
-        return Err(limit("a range of a million numbers"));
+        return Err(limit("a range of more than a million numbers"));
     }
     machine.spend_items(usize::try_from(a.abs_diff(b)).unwrap_or(0))?;
     let long = matches!(from, V::Plain(Value::Long(_))) || matches!(to, V::Plain(Value::Long(_)));

@@ -1,4 +1,4 @@
-//! Java's regular expressions, as far as the engine here finds the same matches.
+//! Java's regular expressions, as far as the engine used here finds the same matches.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -11,26 +11,26 @@ use busyhour_slices::Number::ScriptSearchSteps;
 
 use super::fault::{Fault, limit, thrown, unsupported};
 use super::machine::TEXT_BYTES_MAX;
-use super::model::Ahead;
+use super::model::FoundAhead;
 pub(super) use super::model::{Groups, Matcher};
 use super::stack::{self, STEPS_MAX};
 use crate::error::UnsupportedPattern;
 
-/// Compiled patterns kept per thread.
-const KEPT_MAX: usize = 256;
-/// Longest pattern, in bytes: reading it takes many times its memory.
+/// Maximum number of compiled patterns in the cache of a thread.
+const CACHED_PATTERNS_MAX: usize = 256;
+/// Maximum length of a pattern, in bytes. Compiling a pattern takes many times its memory.
 const PATTERN_BYTES_MAX: usize = 64 << 10;
-/// All searches of one run of a script may take as many steps as so many single searches.
+/// The budget of steps for all searches of a run, as a multiple of the budget of a single search.
 const SEARCHES_MAX: u32 = 4;
-/// Matches that are looked for at once, at first and at most. A long text is searched on another thread, which takes some 20 µs to
-/// begin.
-const AT_ONCE_MIN: usize = 16;
-const AT_ONCE_MAX: usize = 4096;
-/// Bytes that are searched in the time of a step.
+/// Number of matches to find in a batch, at first and at most. Batches reduce the overhead for long texts, which are searched on
+/// another thread that takes about 20 µs to start.
+const BATCH_LEN_MIN: usize = 16;
+const BATCH_LEN_MAX: usize = 4096;
+/// Bytes that can be searched in the time of a step.
 const SEARCHED_BYTES_PER_STEP: usize = 64;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<String, Rc<Finder>>> = RefCell::new(HashMap::new());
+    static CACHE: RefCell<HashMap<String, Rc<Finder>>> = RefCell::new(HashMap::new());
 }
 
 /// Resets the budget of search steps when a script starts.
@@ -49,20 +49,20 @@ pub(super) fn check(pattern: &str) -> Result<(), UnsupportedPattern> {
 
 pub(super) fn compiled(pattern: &str) -> Result<Rc<Finder>, Fault> {
     if pattern.len() > PATTERN_BYTES_MAX {
-        return Err(limit(format!("a regular expression of {} KiB", PATTERN_BYTES_MAX >> 10)));
+        return Err(limit(format!("a regular expression of more than {} KiB", PATTERN_BYTES_MAX >> 10)));
     }
-    KEPT.with_borrow_mut(|kept| {
-        if let Some(regex) = kept.get(pattern) {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(regex) = cache.get(pattern) {
             return Ok(Rc::clone(regex));
         }
         let translated = translate(pattern).map_err(|error| unsupported(error.to_string()))?;
         let regex = Finder::compile(&translated)
             .map_err(|error| unsupported(format!("the pattern `{pattern}` ({error})")))?;
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
+        if cache.len() >= CACHED_PATTERNS_MAX {
+            cache.clear();
         }
         let regex = Rc::new(regex);
-        kept.insert(pattern.to_owned(), Rc::clone(&regex));
+        cache.insert(pattern.to_owned(), Rc::clone(&regex));
         Ok(regex)
     })
 }
@@ -75,7 +75,7 @@ pub(super) fn find(pattern: &str, text: &str, from: usize) -> Result<Option<Grou
     searched(pattern, |finder, budget| finder.find_at(text, from, budget))
 }
 
-/// Has a search done with the steps that are left to the run's regular expressions.
+/// Runs a search with the remaining search steps of the run.
 fn searched<T>(
     pattern: &str,
     search: impl FnOnce(&Finder, &mut SearchBudget) -> Result<T, SearchLimit>,
@@ -89,7 +89,7 @@ fn searched<T>(
     })
 }
 
-/// Counts the steps of a search that came to this match.
+/// Counts the steps of a search from `before` to the end of a match.
 fn spend_match(before: usize, end: usize) -> Result<(), Fault> {
     if stack::spend(1 + end.saturating_sub(before) / SEARCHED_BYTES_PER_STEP) {
         Ok(())
@@ -104,12 +104,13 @@ fn each_match(
     text: &str,
     mut visit: impl FnMut(Groups) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    let (mut place, mut at_once) = (0, AT_ONCE_MIN);
+    let (mut place, mut batch_len) = (0, BATCH_LEN_MIN);
     while place <= text.len() {
         let before = place;
-        let found = searched(pattern, |finder, budget| finder.find_some(text, &mut place, at_once, budget))?;
+        let found =
+            searched(pattern, |finder, budget| finder.find_some(text, &mut place, batch_len, budget))?;
         spend_match(before, place)?;
-        at_once = (at_once * 2).min(AT_ONCE_MAX);
+        batch_len = (batch_len * 2).min(BATCH_LEN_MAX);
         for groups in found {
             spend_match(0, 0)?;
             if !visit(groups)? {
@@ -120,7 +121,7 @@ fn each_match(
     Ok(())
 }
 
-/// Visits the first and last bytes of the matches until `visit` returns false.
+/// Visits the start and end offsets of the matches until `visit` returns false.
 fn each_whole(
     pattern: &str,
     text: &str,
@@ -143,13 +144,13 @@ fn each_whole(
         }
         return spend_match(before, text.len());
     }
-    let (mut place, mut at_once) = (0, AT_ONCE_MIN);
+    let (mut place, mut batch_len) = (0, BATCH_LEN_MIN);
     while place <= text.len() {
         let before = place;
         let found =
-            searched(pattern, |finder, budget| finder.find_some_wholes(text, &mut place, at_once, budget))?;
+            searched(pattern, |finder, budget| finder.find_some_wholes(text, &mut place, batch_len, budget))?;
         spend_match(before, place)?;
-        at_once = (at_once * 2).min(AT_ONCE_MAX);
+        batch_len = (batch_len * 2).min(BATCH_LEN_MAX);
         for (start, end) in found {
             spend_match(0, 0)?;
             if !visit(start, end)? {
@@ -160,7 +161,7 @@ fn each_whole(
     Ok(())
 }
 
-/// The text that is the only one that the pattern matches, if it has no special characters.
+/// The only text that the pattern matches, if the pattern has no special characters.
 fn fixed_text(pattern: &str) -> Option<String> {
     let mut fixed = String::with_capacity(pattern.len());
     let mut chars = pattern.chars();
@@ -198,21 +199,21 @@ impl Matcher {
         }
     }
 
-    /// The next match of `find`. Matches behind it are looked for as well, because `find` is mostly called in a loop.
+    /// The next match of `find`. Also finds later matches in advance, because `find` is usually called in a loop.
     pub fn find_next(&self) -> Result<Option<Groups>, Fault> {
         let mut ahead = self.ahead.take();
         let from = self.next.get();
         if ahead.from != from {
-            ahead = Ahead { from, place: from, at_once: 1, found: VecDeque::new() };
+            ahead = FoundAhead { from, place: from, batch_len: 1, found: VecDeque::new() };
         }
         if ahead.found.is_empty() && ahead.place <= self.text.len() {
-            let (before, at_once) = (ahead.place, ahead.at_once.max(1));
+            let (before, batch_len) = (ahead.place, ahead.batch_len.max(1));
             let found = searched(&self.pattern, |finder, budget| {
-                finder.find_some(&self.text, &mut ahead.place, at_once, budget)
+                finder.find_some(&self.text, &mut ahead.place, batch_len, budget)
             })?;
             spend_match(before, ahead.place)?;
             ahead.found = found.into();
-            ahead.at_once = (at_once * 2).min(AT_ONCE_MAX);
+            ahead.batch_len = (batch_len * 2).min(BATCH_LEN_MAX);
         }
         let found = ahead.found.pop_front();
         if let Some(Some((start, end))) = found.as_ref().and_then(|groups| groups.first().copied()) {
@@ -233,7 +234,7 @@ impl Matcher {
         Ok(all)
     }
 
-    /// The units of UTF-16 before a byte; the next call for a byte behind it counts only from there.
+    /// The number of UTF-16 units before a byte offset. A later call for a larger offset counts only from this offset.
     pub fn units_before(&self, byte: usize) -> usize {
         let (counted_byte, counted_units) = self.counted.get();
         let (from, units) = if counted_byte <= byte { (counted_byte, counted_units) } else { (0, 0) };
@@ -249,7 +250,7 @@ pub(super) fn after(text: &str, start: usize, end: usize) -> usize {
     if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
 }
 
-/// The whole text as a match.
+/// The match of the pattern with the whole text, if any.
 pub(super) fn whole(pattern: &str, text: &str) -> Result<Option<Groups>, Fault> {
     find(&anchored(pattern), text, 0)
 }
@@ -258,12 +259,12 @@ fn anchored(pattern: &str) -> String {
     format!("\\A(?:{pattern})\\z")
 }
 
-/// The places of named groups.
+/// The index of a named group.
 pub(super) fn group_named(pattern: &str, name: &str) -> Result<Option<usize>, Fault> {
     Ok(compiled(pattern)?.group_named(name))
 }
 
-/// `$1` and `\$` in a replacement.
+/// Appends a replacement to `out`, with its group references (`$1`) and escape sequences (`\$`) expanded.
 pub(super) fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> Result<(), Fault> {
     let mut chars = replacement.chars().peekable();
     while let Some(c) = chars.next() {
@@ -331,7 +332,11 @@ pub(super) fn replace(text: &str, pattern: &str, with: &str, all: bool) -> Resul
 }
 
 fn check_length(len: usize) -> Result<(), Fault> {
-    if len > TEXT_BYTES_MAX { Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20))) } else { Ok(()) }
+    if len > TEXT_BYTES_MAX {
+        Err(limit(format!("a string of more than {} MiB", TEXT_BYTES_MAX >> 20)))
+    } else {
+        Ok(())
+    }
 }
 
 /// `String.split(pattern, limit)`.
@@ -342,7 +347,7 @@ pub(super) fn split<'t>(text: &'t str, pattern: &str, limit: i64) -> Result<Vec<
         if limit > 0 && parts.len() as i64 == limit - 1 {
             return Ok(false);
         }
-        // An empty match at the beginning gives no empty first part.
+        // An empty match at the beginning does not produce an empty first part.
         if end == 0 || (start == end && start == text.len()) {
             return Ok(true);
         }
@@ -417,7 +422,7 @@ fn translate_escape(
                     out.push_str(&format!("\\{c}{{{name}}}"));
                     return Ok(());
                 }
-                _ => return refused("this class of characters", pattern),
+                _ => return refused("this character class", pattern),
             };
             let caret = if c == 'P' { "^" } else { "" };
             out.push_str(&if in_class {
@@ -432,17 +437,17 @@ fn translate_escape(
             }
             out.push(c);
         }
-        _ => return refused("a backslash", pattern),
+        _ => return refused("this escape sequence", pattern),
     }
     Ok(())
 }
 
-/// The error for a construct of a pattern.
+/// The error for an unsupported construct of a pattern.
 fn refused<T>(what: &str, pattern: &str) -> Result<T, UnsupportedPattern> {
     Err(UnsupportedPattern(format!("{what} in the pattern `{pattern}`")))
 }
 
-/// Java's pattern in the syntax of the engine here; differences are written out.
+/// Translates Java's pattern to the syntax of the engine used here, with explicit forms where both differ.
 fn translate(pattern: &str) -> Result<String, UnsupportedPattern> {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars().peekable();
@@ -492,12 +497,12 @@ fn translate(pattern: &str) -> Result<String, UnsupportedPattern> {
                     }
                     dot_all = true;
                 }
-                let kept: String = flags.chars().filter(|c| !matches!(c, 's' | 'u' | 'm')).collect();
-                if kept.is_empty() && closes {
+                let remaining: String = flags.chars().filter(|c| !matches!(c, 's' | 'u' | 'm')).collect();
+                if remaining.is_empty() && closes {
                     out.truncate(out.len() - 2);
                     chars.next();
                 } else {
-                    out.push_str(&kept);
+                    out.push_str(&remaining);
                 }
             }
             // Java's `$` also matches before the end of the last line.

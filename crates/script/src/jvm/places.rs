@@ -1,8 +1,8 @@
-//! Properties and items: reading and assigning.
+//! Reading and assigning of properties and items.
 
 use std::rc::Rc;
 
-use super::fault::{Cause, Fault, Outcome, stopped, thrown, unsupported};
+use super::fault::{Cause, Fault, Outcome, evaluation_fault, thrown, unsupported};
 use super::library;
 use super::machine::{Frame, Machine};
 use super::objects::Object;
@@ -20,7 +20,7 @@ fn capitalized(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// The getter of a property.
+/// The name of the getter of a property.
 pub(super) fn getter(name: &str) -> String {
     format!("get{}", capitalized(name))
 }
@@ -105,7 +105,7 @@ fn missing_property(object: &V, name: &str) -> Fault {
     thrown("MissingPropertyException", format!("No such property: {name} for class: {class}"))
 }
 
-/// `list*.name`: the same of each item.
+/// `list*.name`: the list of the values of `of_item` for each item.
 pub(super) fn spread(
     machine: &mut Machine<'_>,
     object: &V,
@@ -118,14 +118,14 @@ pub(super) fn spread(
     let Some(items) = object.items() else {
         return Err(unsupported(format!("`*.` of {}", object.kind())));
     };
-    let mut made = Vec::with_capacity(items.len());
+    let mut values = Vec::with_capacity(items.len());
     for item in items {
-        made.push(if item.is_null() { V::NULL } else { of_item(machine, item)? });
+        values.push(if item.is_null() { V::NULL } else { of_item(machine, item)? });
     }
-    Ok(V::list(made))
+    Ok(V::list(values))
 }
 
-/// The place of an index in a sequence; Groovy counts negative ones from the end.
+/// The place of an index in a sequence. Groovy counts negative indices from the end.
 fn place(index: i64, len: usize, groovy: bool) -> Option<usize> {
     let index = if index < 0 && groovy { index + len as i64 } else { index };
     usize::try_from(index).ok().filter(|at| *at < len)
@@ -137,7 +137,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
     if let (V::List(picks), true) = (index, groovy)
         && matches!(object, V::List(_) | V::Array(_) | V::Plain(Value::Text(_)))
     {
-        return several(machine, object, picks);
+        return index_by_list(machine, object, picks);
     }
     if groovy && index.is_null() && matches!(object, V::List(_) | V::Plain(Value::Text(_))) {
         let class = missing::class_name(object);
@@ -150,7 +150,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
     }
     match object {
         V::Plain(_) | V::Host(_) | V::Object(_) if machine.jexl() => {
-            Err(stopped(format!("unsolvable property of {}", object.kind())))
+            Err(evaluation_fault(format!("unsolvable property of {}", object.kind())))
         }
         V::Plain(Value::Null) => {
             Err(thrown("NullPointerException", "Cannot invoke method getAt() on null object"))
@@ -230,9 +230,9 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
     }
 }
 
-/// The part of a sequence of this length that a range of whole numbers names, as Groovy's `IntRange.subListBorders` has it: first
-/// place, place after the last, and whether the part is turned around. Negative numbers count from the end.
-fn borders(range: &str, len: usize) -> Option<(i64, i64, bool)> {
+/// The part of a sequence of this length that a range of integers selects, as in Groovy's `IntRange.subListBorders`: first place,
+/// place after the last, and whether the part is reversed. Negative numbers count from the end.
+fn range_borders(range: &str, len: usize) -> Option<(i64, i64, bool)> {
     let (from, to) = range.split_once("..")?;
     let (to, inclusive) = to.strip_prefix('<').map_or((to, 1), |to| (to, 0));
     let place = |text: &str| text.parse::<i64>().ok().map(|at| if at < 0 { at + len as i64 } else { at });
@@ -242,7 +242,7 @@ fn borders(range: &str, len: usize) -> Option<(i64, i64, bool)> {
 
 /// `object[1..3]`
 fn part<T: Clone>(items: &[T], range: &str, outside: impl Fn(i64, i64) -> Fault) -> Result<Vec<T>, Fault> {
-    let Some((from, to, is_reverse)) = borders(range, items.len()) else {
+    let Some((from, to, is_reverse)) = range_borders(range, items.len()) else {
         return Err(unsupported("this index"));
     };
     let found =
@@ -255,7 +255,7 @@ fn part<T: Clone>(items: &[T], range: &str, outside: impl Fn(i64, i64) -> Fault)
 }
 
 /// `object[1..3]`, `object[0, 2]`
-fn several(machine: &mut Machine<'_>, object: &V, picks: &List) -> Outcome {
+fn index_by_list(machine: &mut Machine<'_>, object: &V, picks: &List) -> Outcome {
     machine.check_stack()?;
     if let V::Plain(Value::Text(text)) = object {
         machine.spend_text(text.len())?;
@@ -282,18 +282,18 @@ fn several(machine: &mut Machine<'_>, object: &V, picks: &List) -> Outcome {
         };
         return Ok(V::list(part(&items, range, outside)?));
     }
-    let mut made = Vec::new();
+    let mut picked = Vec::new();
     for pick in picks.ordered() {
         match (index(machine, object, &pick)?, &pick) {
-            // A list among the places names several.
-            (V::List(some), V::List(_)) => made.extend(some.ordered()),
-            (one, _) => made.push(one),
+            // A nested list of indices selects several items.
+            (V::List(items), V::List(_)) => picked.extend(items.ordered()),
+            (item, _) => picked.push(item),
         }
     }
-    Ok(V::list(made))
+    Ok(V::list(picked))
 }
 
-/// Sets a property of an object with its own rules for properties; `None` if it has only setters.
+/// Sets a property of an object that defines its own properties; `None` if the object has only setters.
 fn own_setter(machine: &mut Machine<'_>, object: &V, name: &str, value: &V) -> Option<Outcome> {
     if let V::Class(class) = object
         && class.is_own()
@@ -327,7 +327,7 @@ pub(super) fn field(machine: &mut Machine<'_>, object: &V, name: &str) -> Outcom
     found.unwrap_or_else(|| Err(missing_field(object, name)))
 }
 
-/// Assigns to a variable, property or item; gives the value.
+/// Assigns to a variable, property or item, and returns the value.
 pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &Rc<Frame>) -> Outcome {
     match &target.kind {
         Kind::Name(name) => store_named(machine, *name, value, frame),
@@ -356,7 +356,7 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
     }
 }
 
-/// `object.name = value`; gives the value.
+/// Evaluates `object.name = value` and returns the value.
 fn set_property(machine: &mut Machine<'_>, object: &V, name: &str, value: V) -> Outcome {
     match object {
         V::Plain(Value::Null) => {
@@ -394,7 +394,7 @@ fn set_property(machine: &mut Machine<'_>, object: &V, name: &str, value: V) -> 
     Ok(value)
 }
 
-/// `name = value`: in a closure of `with` a property of its object, if there is no variable of that name.
+/// `name = value`. In a closure of `with`, sets a property of the delegate if there is no variable with this name.
 fn store_named(machine: &mut Machine<'_>, name: Name, value: V, frame: &Rc<Frame>) -> Outcome {
     let delegate = machine.delegates.last().cloned().filter(|_| machine.groovy());
     if let Some(delegate) = delegate
@@ -402,14 +402,14 @@ fn store_named(machine: &mut Machine<'_>, name: Name, value: V, frame: &Rc<Frame
     {
         let property = machine.tree.names[name as usize].clone();
         match set_property(machine, &delegate, &property, value.clone()) {
-            Err(fault) if is_about_missing(&fault) => {}
+            Err(fault) if is_missing_property(&fault) => {}
             outcome => return outcome,
         }
     }
     machine.assign(frame, name, value)
 }
 
-fn is_about_missing(fault: &Fault) -> bool {
+fn is_missing_property(fault: &Fault) -> bool {
     match &fault.cause {
         Cause::Unsupported(_) => true,
         Cause::Thrown(V::Object(exception)) => exception.class().name() == "MissingPropertyException",
@@ -424,14 +424,14 @@ fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outc
             let Some(at) = index.as_long().and_then(|at| place(at, len, machine.groovy())) else {
                 return Err(thrown(
                     "ArrayIndexOutOfBoundsException",
-                    format!("no such place in an array of {len}"),
+                    format!("index out of bounds for an array of length {len}"),
                 ));
             };
             let of = super::tree::Type { base: array.of, boxed: true, arrays: 0 };
-            let kept =
+            let converted =
                 if array.of == super::tree::Base::Any { value } else { types::assigned(machine, value, of)? };
-            array.items.borrow_mut()[at] = kept.clone();
-            Ok(kept)
+            array.items.borrow_mut()[at] = converted.clone();
+            Ok(converted)
         }
         V::List(list) if machine.groovy() => {
             let len = list.items.borrow().len();

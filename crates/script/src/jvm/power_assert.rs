@@ -1,5 +1,5 @@
-//! The message of a failed Groovy assertion: its text with the values of its parts below them, as Groovy's
-//! `AssertionRenderer` places them.
+//! The message of a failed Groovy assertion: its source text, and the value of each part below it, as Groovy's
+//! `AssertionRenderer` prints them.
 
 use super::library::print;
 use super::machine::Machine;
@@ -7,13 +7,13 @@ use super::model::Host;
 use super::tree::{Expr, Kind};
 use super::value::V;
 
-/// Where an assertion's condition begins in the script, if it is in one line.
+/// Stored instead of the offset of an assertion's condition if the condition spans several lines.
 pub(super) const NOT_IN_ONE_LINE: u32 = u32::MAX;
 
-/// Length of `assert ` before the condition.
+/// Length of `assert `, which precedes the condition.
 const LEAD: usize = 7;
 
-/// Whether the value of such an expression is shown.
+/// Whether Groovy prints the value of such an expression.
 fn is_shown(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -31,7 +31,7 @@ fn is_shown(kind: &Kind) -> bool {
 }
 
 impl Machine<'_> {
-    /// Records the value of a part of the assertion that is evaluated.
+    /// Records the value of a part of the assertion that is being evaluated.
     pub(super) fn note_value(&mut self, expr: &Expr, value: &V) {
         if let Some(recorded) = &mut self.recorded
             && is_shown(&expr.kind)
@@ -52,7 +52,7 @@ fn text_of(machine: &mut Machine<'_>, value: &V) -> String {
     }
 }
 
-/// The message of an assertion of `source`, which begins at the offset `from`.
+/// The message for an assertion with the condition `source`, which begins at the offset `from`.
 pub(super) fn message(machine: &mut Machine<'_>, source: &str, from: u32, values: Vec<(u32, V)>) -> String {
     let text = machine.tree.text.clone();
     let column = |at: u32| {
@@ -62,7 +62,7 @@ pub(super) fn message(machine: &mut Machine<'_>, source: &str, from: u32, values
     let mut shown: Vec<(usize, String)> = Vec::new();
     for (at, value) in values {
         if let Some(column) = column(at) {
-            // Of several values in one column the last is that of the outermost expression.
+            // If a column has several values, the last one belongs to the outermost expression.
             shown.retain(|(known, _)| *known != column);
             let text = text_of(machine, &value);
             shown.push((column, text));
@@ -72,7 +72,7 @@ pub(super) fn message(machine: &mut Machine<'_>, source: &str, from: u32, values
     render(&format!("assert {source}"), &shown)
 }
 
-/// Writes `text` at a column of a line, over what is there.
+/// Writes `text` at a column of a line, overwriting the existing characters.
 fn place(line: &mut Vec<char>, text: &str, column: usize) {
     let from = column - 1;
     let to = from + text.chars().count();

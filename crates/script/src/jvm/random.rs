@@ -1,6 +1,6 @@
-//! `java.util.Random`: a linear congruential generator of 48 bits (Knuth, TAOCP 2, 3.2.1), as its documentation says.
+//! `java.util.Random`: a linear congruential generator of 48 bits (Knuth, TAOCP 2, 3.2.1), as its documentation specifies.
 
-/// The generator and the second of a pair of normal numbers.
+/// The generator, and the second normally distributed number of a pair.
 #[derive(Debug)]
 pub(super) struct JavaRandom {
     seed: u64,
@@ -24,7 +24,7 @@ impl JavaRandom {
         self.next(32)
     }
 
-    /// In [0, bound); `bound` is positive.
+    /// A random int in [0, bound); `bound` must be positive.
     pub fn below(&mut self, bound: i32) -> i32 {
         if bound & bound.wrapping_neg() == bound {
             return ((i64::from(bound) * i64::from(self.next(31))) >> 31) as i32;
@@ -77,7 +77,7 @@ mod tests {
     use super::JavaRandom;
 
     #[test]
-    fn numbers_are_those_of_java() {
+    fn numbers_are_the_same_as_in_java() {
         // Recorded from Java 17: new Random(42).
         let mut random = JavaRandom::new(42);
         assert_eq!((random.int(), random.below(100), random.below(16)), (-1_170_105_035, 63, 10));

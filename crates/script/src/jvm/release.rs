@@ -1,16 +1,16 @@
-//! Freeing values without recursion: a list in a list in a list, of any depth, needs no deep stack.
+//! Frees values without recursion, so that deeply nested values do not overflow the stack.
 
 use std::rc::Rc;
 
-use super::model::{Array, Frame, List, Made, Map, Object, V};
+use super::model::{Array, Frame, List, Map, Object, ResultObject, V};
 use super::stack::count_bytes;
 
-/// Memory that an object takes, in bytes, with the counters of its references.
+/// Memory of an object in bytes, including its reference counters.
 pub(super) const OBJECT_BYTES: usize = size_of::<Object>() + 16;
-/// Memory that a frame takes, with a few variables.
+/// Memory of a frame with a few variables, in bytes.
 pub(super) const FRAME_BYTES: usize = size_of::<Frame>() + 112;
 
-/// What is still to be freed.
+/// Values and frames that remain to be freed.
 #[derive(Default)]
 struct Rest {
     values: Vec<V>,
@@ -94,7 +94,7 @@ impl Rest {
                 }
             }
             V::Closure(closure) => {
-                // The machine may know the frame by a weak reference, so `get_mut` does not work.
+                // The machine may have a weak reference to the frame, so `get_mut` does not work.
                 if let Some(mut frame) =
                     Rc::into_inner(closure).and_then(|closure| Rc::into_inner(closure.frame))
                 {
@@ -173,12 +173,12 @@ impl Drop for Frame {
     }
 }
 
-impl Drop for Made {
+impl Drop for ResultObject {
     fn drop(&mut self) {
         let mut rest = std::mem::take(self.subs.get_mut());
-        while let Some(made) = rest.pop() {
-            if let Some(mut made) = Rc::into_inner(made) {
-                rest.append(made.subs.get_mut());
+        while let Some(result) = rest.pop() {
+            if let Some(mut result) = Rc::into_inner(result) {
+                rest.append(result.subs.get_mut());
             }
         }
     }

@@ -1,19 +1,19 @@
-//! Parts of values and scripts, repeated many times: scripts survive them, end with a limit that is named, or take steps in
-//! proportion.
+//! Tests with values and scripts whose parts are repeated many times: a script succeeds, or ends with a limit that its error
+//! names, and the number of steps grows in proportion to the number of parts.
 
-use super::supported::world::Somebody;
+use super::supported::test_scope::TestScope;
 use super::{compile, stack};
 use crate::language::Dialect;
 use crate::{ScriptError, Value};
 
-/// The script's value and the steps that it took; it may take fewer than usual.
+/// Runs a script with a reduced limit of steps. Returns its value and the number of steps.
 fn run_with(dialect: Dialect, text: &str, steps: u32) -> (Result<Value, ScriptError>, u64) {
     let script = compile(text, dialect).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let _run = stack::begin();
     let spent = stack::STEPS_MAX - steps;
     assert!(stack::spend(spent as usize));
     super::patterns::renew_budget();
-    let value = script.run(&mut Somebody::default(), &[], &[], None).map(|(value, _)| value);
+    let value = script.run(&mut TestScope::default(), &[], &[], None).map(|(value, _)| value);
     (value, stack::steps_taken() - u64::from(spent))
 }
 
@@ -29,7 +29,7 @@ fn is_limit(outcome: &Result<Value, ScriptError>, part: &str) -> bool {
     matches!(outcome, Err(ScriptError::LimitReached { limit }) if limit.contains(part))
 }
 
-/// Values in `o` that hold the one before, so that a million of them are a million levels deep.
+/// Statements that wrap the value of `o` into another value, so that a million repetitions nest a million levels deep.
 const NESTED: &[(&str, &str)] = &[
     ("list", "o = [o]"),
     ("map", "o = [n: o]"),
@@ -55,7 +55,7 @@ fn nested(levels: usize, step: &str) -> String {
 #[test]
 fn deep_values_are_freed_without_recursion() {
     for (name, step) in NESTED {
-        // A result of JMeter below so many others is refused.
+        // Sample results that are nested this deep are rejected.
         for levels in [10, 50_000] {
             let text = nested(levels, step) + "o = null\n'done'";
             let (value, _) = groovy(&text);
@@ -73,13 +73,13 @@ fn deep_values_are_freed_without_recursion() {
 #[test]
 fn deep_values_that_scripts_leave_behind_are_freed() {
     for (name, step) in NESTED {
-        // `o` is a variable of the script itself, as it is when the run ends.
+        // `o` is a global variable, so the value exists until the run ends.
         let (value, _) = groovy(&(nested(50_000, step) + "'done'"));
         assert!(value.is_ok() || *name == "result", "{name}: {value:?}");
     }
 }
 
-/// What goes through all of a value; errors of these are caught by the script.
+/// Operations that visit all parts of a value. The script catches their exceptions.
 const WALKS: &[&str] = &[
     "o == p",
     "o.equals(p)",
@@ -104,7 +104,7 @@ const WALKS: &[&str] = &[
     "[o].sum()",
 ];
 
-/// What makes a text of a value; their limit ends the script.
+/// Operations that convert a value to a string. Their limit ends the script.
 const TEXTS: &[&str] = &[
     "o.toString()",
     "'' + o",
@@ -126,7 +126,7 @@ fn walks_of_deep_values_end_with_an_exception() {
         let caught = |walk: &&str| format!("try {{ {walk} }} catch (Throwable e) {{ }}\n");
         let all: String = WALKS.iter().map(caught).collect();
         let (value, _) = groovy(&format!("{o}{p}{all}'done'"));
-        // The process still runs; nothing but a limit ends the script.
+        // The process survives, and only a limit ends the script.
         assert!(value.is_ok() || is_limit(&value, "") || *name == "result", "{name}: {value:?}");
         for walk in TEXTS {
             let (value, _) = groovy(&format!("{}{}'done'", nested(3_000, step), caught(walk)));
@@ -142,7 +142,7 @@ fn walks_of_deep_values_end_with_an_exception() {
     }
 }
 
-/// Scripts that do something so many times, each with more work for the machine than for the script.
+/// Scripts that repeat an operation whose work is larger for the interpreter than it seems from the script.
 const LINEAR: &[(&str, &str)] = &[
     ("put", "def m = new HashMap(); for (int i = 0; i < #; i++) m.put('k' + i, i)\nm.size()"),
     ("put and get", "def m = [:]; for (int i = 0; i < #; i++) { m['k' + i] = i; m['k' + i] }\nm.size()"),
@@ -167,9 +167,9 @@ const LINEAR: &[(&str, &str)] = &[
     ("intersection", "(1..#).toList().intersect((1..#).toList()).size()"),
     ("removeAll", "def l = (1..#).toList(); l.removeAll((1..#).toList()); l.size()"),
     ("containsAll", "(1..#).toList().containsAll((1..#).toList())"),
-    ("sets that are equal", "(1..#) as Set == (1..#) as Set"),
+    ("equal sets", "(1..#) as Set == (1..#) as Set"),
     (
-        "maps that are equal",
+        "equal maps",
         "def m = (1..#).collectEntries { [it, it] }; def n = (1..#).collectEntries { [it, it] }; m == n",
     ),
     ("split", "('ab,' * #).split(',').size()"),
@@ -212,7 +212,7 @@ fn steps_grow_with_the_number_of_parts() {
 }
 
 #[test]
-fn a_map_takes_the_users_of_a_large_test() {
+fn a_map_holds_the_users_of_a_large_test() {
     let text = "def m = new HashMap()\nfor (int i = 0; i < 20000; i++) m.put('user' + i, 'password' + i)\nm.get('user19999')";
     for dialect in [Dialect::Groovy, Dialect::BeanShell] {
         let text = if dialect == Dialect::BeanShell {
@@ -230,7 +230,7 @@ fn a_map_takes_the_users_of_a_large_test() {
 }
 
 #[test]
-fn work_without_expressions_is_counted() {
+fn work_inside_library_methods_is_limited() {
     for (text, limit) in [
         ("(1..20000).inject([]) { a, b -> a + b }", "steps"),
         ("def o = []; 30.times { o = [o, o] }; o.flatten()", "steps"),
@@ -253,10 +253,10 @@ fn work_without_expressions_is_counted() {
         ("def s = 'a' * 1000000; for (;;) s.replaceAll('b', 'c')", "steps"),
         ("def s = 'a' * 1000000; for (;;) s.indexOf('b')", "steps"),
         ("def s = 'a' * 1000000; def t = 'a' * 1000000; for (;;) s.equals(t)", "steps"),
-        ("('a' * 10000000).replaceAll('a', 'b' * 1000)", "a text of 16 MiB"),
+        ("('a' * 10000000).replaceAll('a', 'b' * 1000)", "a string of more than 16 MiB"),
         ("def l = []; for (int i = 0; ; i++) l << new StringBuilder('a' * 100000)", "limit"),
     ] {
-        // A tenth of the steps is enough for those that only take steps, and for the tests.
+        // A tenth of the steps is sufficient for the scripts that only exceed the limit of steps, and saves time.
         let steps = if limit == "steps" { stack::STEPS_MAX / 10 } else { stack::STEPS_MAX };
         let (value, _) = run_with(Dialect::Groovy, text, steps);
         let is_named = if limit == "limit" { is_limit(&value, "") } else { is_limit(&value, limit) };
@@ -265,7 +265,7 @@ fn work_without_expressions_is_counted() {
 }
 
 #[test]
-fn values_that_hold_themselves_are_no_trap() {
+fn values_that_contain_themselves_neither_hang_nor_crash() {
     for text in [
         "def l = []; l.add(l); l.remove(l); l.size()",
         "def l = []; l.add(l); l == l",

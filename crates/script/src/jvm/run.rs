@@ -26,7 +26,7 @@ use super::{library, places, power_assert, stack, types};
 use crate::language::Dialect;
 use crate::{Scope, ScriptError, Value};
 
-/// What a name is bound to before the script runs.
+/// The value to which a name is bound before the script runs.
 #[derive(Debug, Clone)]
 pub enum Binding {
     /// A value.
@@ -37,7 +37,7 @@ pub enum Binding {
     Bytes(Vec<u8>),
     /// The result of the current sample.
     Sample,
-    /// The result of the sample before.
+    /// The result of the preceding sample.
     Previous,
     /// The current sampler.
     Sampler,
@@ -45,7 +45,7 @@ pub enum Binding {
     Assertion,
     /// The listener's event.
     Event,
-    /// Standard output, which goes to the log.
+    /// Standard output, which is written to the log.
     Out,
 }
 
@@ -78,7 +78,7 @@ fn bound(name: &str, bindings: &[(&str, Binding)], dialect: Dialect) -> Option<V
     }))
 }
 
-/// What a BeanShell interpreter keeps between its runs: variables and methods.
+/// The variables and methods that a BeanShell interpreter retains between runs.
 #[derive(Debug, Default)]
 pub struct Memory {
     variables: Vec<(Arc<str>, V, Type)>,
@@ -118,7 +118,7 @@ pub(super) fn run(
     if let Some(memory) = memory {
         for variable in machine.global.variables.borrow().iter() {
             let name = &tree.names[variable.name as usize];
-            // JMeter's objects are bound anew each time.
+            // JMeter's objects are bound again in each run.
             if bound(name, bindings, tree.dialect).is_some() || matches!(variable.value, V::Host(_)) {
                 continue;
             }
@@ -146,12 +146,12 @@ static INTERPRETER: Interpreter = Interpreter {
 };
 
 impl<'s> Machine<'s> {
-    /// The state of a script without variables.
+    /// Creates the state of a script without variables.
     pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
         Machine::with_variables(tree, scope, Vec::new())
     }
 
-    /// The state before the first statement.
+    /// Creates the state before the first statement.
     fn with_variables(tree: &'s Tree, scope: &'s mut dyn Scope, variables: Vec<Variable>) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
         let global = Rc::new(Frame::new(variables, None, Role::Variables));
@@ -182,7 +182,7 @@ impl<'s> Machine<'s> {
 
 impl Machine<'_> {
     fn script(&mut self, back: &[&str]) -> Result<(Value, Vec<Value>), Fault> {
-        let frame = if self.groovy() { self.inner(&self.global.clone()) } else { self.global.clone() };
+        let frame = if self.groovy() { self.child_frame(&self.global.clone()) } else { self.global.clone() };
         self.hoist(&self.tree.statements);
         let value = match self.statements(&self.tree.statements, &frame)? {
             Flow::Next(value) | Flow::Return(value) => value,
@@ -202,7 +202,7 @@ impl Machine<'_> {
     /// The value of the script, without conversion.
     #[cfg(test)]
     pub(super) fn last_value(&mut self) -> Outcome {
-        let frame = self.inner(&self.global.clone());
+        let frame = self.child_frame(&self.global.clone());
         match self.statements(&self.tree.statements, &frame)? {
             Flow::Next(value) | Flow::Return(value) => Ok(value),
             Flow::Break | Flow::Continue | Flow::Leave(..) => Ok(V::NULL),
@@ -222,12 +222,12 @@ impl Machine<'_> {
         }
     }
 
-    /// The value as the script's caller sees it: numbers and texts as they are, objects as their text.
+    /// Converts a value for the script's caller: numbers and strings are unchanged, objects become their text.
     fn plain(&mut self, value: V) -> Result<Value, Fault> {
         match value {
             V::Plain(value) => Ok(value),
             V::Void => Ok(Value::Null),
-            // Java's text is the object's address: any is as good as another.
+            // Java's text contains the object's address, which is arbitrary.
             V::Array(_) | V::Closure(_) | V::Host(_) => {
                 Ok(Value::text(format!("{}@6ccccc3c", super::missing::class_name(&value))))
             }
@@ -237,7 +237,8 @@ impl Machine<'_> {
 
     // Variables.
 
-    /// Assigns to the nearest variable of that name; a new one is the script's own, in BeanShell the method's.
+    /// Assigns to the nearest variable with this name. If there is none, declares one: in the current frame in BeanShell, else
+    /// in the script's global frame.
     pub(super) fn assign(&mut self, frame: &Rc<Frame>, name: Name, value: V) -> Result<V, Fault> {
         let mut at = Some(frame);
         while let Some(frame) = at {
@@ -255,7 +256,6 @@ impl Machine<'_> {
             }
             at = frame.parent.as_ref();
         }
-        // Without a declaration a name is the block's in BeanShell, the script's own in the other languages.
         let home = if self.beanshell() { frame.clone() } else { self.global.clone() };
         self.declare(&home, name, Type::ANY, value.clone());
         Ok(value)
@@ -291,14 +291,14 @@ impl Machine<'_> {
         self.statements(statements, &inner)
     }
 
-    /// The variables of a block. Each declaration of JEXL is a name of its own, so that its scripts need one frame only.
+    /// The frame for the variables of a block. In JEXL, each declaration has a unique name, so all blocks share one frame.
     fn scope_within(&self, frame: &Rc<Frame>) -> Rc<Frame> {
-        if self.jexl() { frame.clone() } else { self.inner(frame) }
+        if self.jexl() { frame.clone() } else { self.child_frame(frame) }
     }
 
     fn statement(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
         self.spend(1)?;
-        // Only an expression of its own is the value of a BeanShell script.
+        // In BeanShell, only an expression statement has a value.
         if self.beanshell() && !matches!(statement, Stmt::Expr(_)) {
             return Ok(match self.statement_within(statement, frame)? {
                 Flow::Next(_) => Flow::Next(V::NULL),
@@ -317,12 +317,12 @@ impl Machine<'_> {
                 Ok(Flow::Next(V::NULL))
             }
             Stmt::Declare(name, declared, value) => {
-                let value = self.first_value(value.as_ref(), *declared, frame)?;
+                let value = self.initial_value(value.as_ref(), *declared, frame)?;
                 self.declare(frame, *name, *declared, value.clone());
                 Ok(Flow::Next(value))
             }
             Stmt::Field(name, declared, value) => {
-                let value = self.first_value(value.as_ref(), *declared, frame)?;
+                let value = self.initial_value(value.as_ref(), *declared, frame)?;
                 let global = self.global.clone();
                 self.declare(&global, *name, *declared, value.clone());
                 Ok(Flow::Next(value))
@@ -341,7 +341,7 @@ impl Machine<'_> {
             Stmt::While(condition, body) => {
                 let mut last = V::NULL;
                 while self.condition(condition, frame)? {
-                    if let Some(flow) = self.pass(body, frame, &mut last)? {
+                    if let Some(flow) = self.run_loop_body(body, frame, &mut last)? {
                         return Ok(flow);
                     }
                 }
@@ -350,7 +350,7 @@ impl Machine<'_> {
             Stmt::DoWhile(body, condition) => {
                 let mut last = V::NULL;
                 loop {
-                    if let Some(flow) = self.pass(body, frame, &mut last)? {
+                    if let Some(flow) = self.run_loop_body(body, frame, &mut last)? {
                         return Ok(flow);
                     }
                     if !self.condition(condition, frame)? {
@@ -365,7 +365,7 @@ impl Machine<'_> {
                 self.run_for_each((*name, *declared), items, body, frame)
             }
             Stmt::Switch(value, cases) => self.switch(value, cases, frame),
-            Stmt::Try(body, catches, last) => self.attempt(body, catches, last.as_deref(), frame),
+            Stmt::Try(body, catches, last) => self.run_try(body, catches, last.as_deref(), frame),
             Stmt::Throw(expr) => self.throw(expr, frame),
             Stmt::Assert(condition, message, source, from) => {
                 self.check_assertion(condition, message.as_ref(), (source, *from), frame)
@@ -402,7 +402,7 @@ impl Machine<'_> {
         body: &Stmt,
         frame: &Rc<Frame>,
     ) -> Result<Flow, Fault> {
-        let inner = self.inner(frame);
+        let inner = self.child_frame(frame);
         for statement in first {
             self.statement(statement, &inner)?;
         }
@@ -411,7 +411,7 @@ impl Machine<'_> {
             Some(condition) => self.condition(condition, &inner)?,
             None => true,
         } {
-            if let Some(flow) = self.pass(body, &inner, &mut last)? {
+            if let Some(flow) = self.run_loop_body(body, &inner, &mut last)? {
                 return Ok(flow);
             }
             for step in steps {
@@ -430,13 +430,13 @@ impl Machine<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Flow, Fault> {
         let value = self.value(items, frame)?;
-        let items = self.looped(&value).map_err(|fault| fault.at(items.at))?;
+        let items = self.loop_items(&value).map_err(|fault| fault.at(items.at))?;
         let mut last = V::NULL;
         for item in items {
             let inner = self.scope_within(frame);
             let item = types::declared(self, item, declared)?;
             self.declare(&inner, name, declared, item);
-            if let Some(flow) = self.pass(body, &inner, &mut last)? {
+            if let Some(flow) = self.run_loop_body(body, &inner, &mut last)? {
                 return Ok(flow);
             }
         }
@@ -502,8 +502,8 @@ impl Machine<'_> {
         Ok(Flow::Next(value))
     }
 
-    /// The first value of a declared variable.
-    fn first_value(&mut self, value: Option<&Expr>, declared: Type, frame: &Rc<Frame>) -> Outcome {
+    /// The initial value of a declared variable.
+    fn initial_value(&mut self, value: Option<&Expr>, declared: Type, frame: &Rc<Frame>) -> Outcome {
         let Some(expr) = value else { return Ok(types::default_of(declared)) };
         let value = self.value(expr, frame)?;
         types::declared(self, value, declared).map_err(|fault| fault.at(expr.at))
@@ -513,8 +513,8 @@ impl Machine<'_> {
         self.statement(statement, frame)
     }
 
-    /// The items of a loop.
-    fn looped(&mut self, value: &V) -> Result<Vec<V>, Fault> {
+    /// The items over which a loop iterates.
+    fn loop_items(&mut self, value: &V) -> Result<Vec<V>, Fault> {
         if let Some(items) = value.items() {
             return Ok(items);
         }
@@ -536,8 +536,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the body of a loop once; `Some` if the loop ends. `last`: the value of a loop of JEXL so far.
-    fn pass(&mut self, body: &Stmt, frame: &Rc<Frame>, last: &mut V) -> Result<Option<Flow>, Fault> {
+    /// Runs the body of a loop once; returns `Some` if the loop ends. `last` is the current value of a loop in JEXL.
+    fn run_loop_body(&mut self, body: &Stmt, frame: &Rc<Frame>, last: &mut V) -> Result<Option<Flow>, Fault> {
         self.spend(1)?;
         Ok(match self.statement(body, frame)? {
             Flow::Next(value) => {
@@ -576,7 +576,7 @@ impl Machine<'_> {
             return Err(self.reached(stack::Reached::Stack).at(expr.at));
         }
         let mut outcome = super::evaluate::value(self, expr, frame);
-        // Such an operation may also have failed because of the limit.
+        // A limit takes precedence over an error, which it may have caused.
         self.check_limits().map_err(|fault| fault.at(expr.at))?;
         match &mut outcome {
             Err(fault) => {

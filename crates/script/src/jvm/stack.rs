@@ -1,23 +1,24 @@
-//! The limits of a running script on the thread's stack, on steps and on memory, for operations that cannot return an error.
+//! The limits of a running script on stack, steps and memory, for operations that cannot return an error.
 //!
-//! Such an operation stops with any result when it reaches a limit, and the evaluation that contains it fails afterwards
-//! ([`stopped_early`]).
+//! Such an operation stops with an arbitrary result when it reaches a limit, and the evaluation that contains it fails
+//! afterwards ([`stopped_early`]).
 
 use std::hint::black_box;
 
 use busyhour_slices::Number::{ScriptBytes, ScriptOverflow, ScriptStack, ScriptSteps};
 use busyhour_slices::tick;
 
-/// Stack that one run may use, in bytes: half of what threads get by default. Deeper nesting is Java's `StackOverflowError`.
+/// Maximum stack of a run in bytes: half of the default stack of a thread. Deeper nesting causes Java's `StackOverflowError`.
 const STACK_BYTES_MAX: u64 = 1 << 20;
 
-/// Stack that the parser may use, in bytes: more than the deepest nesting it accepts takes in a release build.
+/// Maximum stack of the parser in bytes: more than the deepest accepted nesting needs in a release build.
 const PARSER_BYTES_MAX: u64 = 768 << 10;
 
-/// Statements, operations, four copied items or 64 copied bytes of text that one run may take: about a second.
+/// Maximum number of steps of a run: about a second. A step is a statement, an operation, the copying of four items, or the
+/// copying of 64 bytes of text.
 pub(super) const STEPS_MAX: u32 = 20_000_000;
 
-/// Bytes by which one run may increase the memory of lists, maps, arrays, objects and variables.
+/// Maximum number of bytes by which a run may increase the memory of lists, maps, arrays, objects and variables.
 pub(super) const MEMORY_BYTES_MAX: i64 = 256 << 20;
 
 /// A limit that an operation reached.
@@ -44,17 +45,17 @@ pub(super) fn here() -> u64 {
     std::ptr::from_ref(black_box(&marker)).addr() as u64
 }
 
-/// Whether a parser that began at this address has used up its stack.
+/// Whether a parser that began at this address has exhausted its stack.
 pub(super) fn is_too_deep(base: u64) -> bool {
     base.abs_diff(here()) > PARSER_BYTES_MAX
 }
 
-/// A run: until it is dropped, depth, steps and memory are counted from here.
+/// A guard for a run: depth, steps and memory are counted from its creation until it is dropped.
 pub(super) struct Run {
     outer: u64,
 }
 
-/// Begins a run; one inside another shares the outer one's limits.
+/// Begins a run. A nested run shares the limits of the outer run.
 pub(super) fn begin() -> Run {
     let outer = ScriptStack.get();
     if outer == 0 {
@@ -81,18 +82,19 @@ impl Drop for Run {
     }
 }
 
-/// Whether a script runs.
+/// Whether a script is running.
 pub(super) fn is_running() -> bool {
     ScriptStack.get() != 0
 }
 
-/// Whether the run has used up its stack.
+/// Whether the run has exhausted its stack.
 pub(super) fn is_exhausted() -> bool {
     let base = ScriptStack.get();
     base.abs_diff(here()) > STACK_BYTES_MAX && base != 0
 }
 
-/// The same for an operation that cannot return an error: it stops with any result, and the script fails afterwards.
+/// Like [`is_exhausted`], for an operation that cannot return an error: the operation stops with an arbitrary result, and the
+/// script fails afterwards.
 pub(super) fn must_stop() -> bool {
     let exhausted = is_exhausted();
     if exhausted {
@@ -101,7 +103,7 @@ pub(super) fn must_stop() -> bool {
     exhausted
 }
 
-/// Counts steps; false if none are left. Outside of runs steps are not limited.
+/// Counts steps; returns false if none are left. Outside of runs, steps are not limited.
 #[inline]
 pub(super) fn spend(steps: usize) -> bool {
     match ScriptSteps.get().checked_sub(steps as u64) {
@@ -131,13 +133,13 @@ fn reached(limit: Reached) -> bool {
     true
 }
 
-/// The steps that the run has taken.
+/// Number of steps that the run has taken.
 #[cfg(test)]
 pub(super) fn steps_taken() -> u64 {
     u64::from(STEPS_MAX).saturating_sub(ScriptSteps.get())
 }
 
-/// Counts memory that a value takes from now on, or gives back.
+/// Counts a change of the memory of a value from `before` to `now` bytes.
 #[inline]
 pub(super) fn count_bytes(before: usize, now: usize) {
     let grown = (ScriptBytes.get() as i64).saturating_add(now as i64).saturating_sub(before as i64);
@@ -147,7 +149,7 @@ pub(super) fn count_bytes(before: usize, now: usize) {
     }
 }
 
-/// Whether the run may take so many bytes more.
+/// Whether the run may use this number of additional bytes.
 pub(super) fn has_room_for(bytes: usize) -> bool {
     let grown = ScriptBytes.get() as i64;
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);

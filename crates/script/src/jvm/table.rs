@@ -1,11 +1,11 @@
-//! The entries of a map in the order in which they were added, with an index beside them.
+//! The entries of a map in insertion order, with an index of their keys.
 
 use std::cell::{Cell, Ref, RefCell};
 
 use super::index::{Index, LINEAR_MAX};
 use super::stack::count_bytes;
 
-/// Entries in their order. A removed one leaves its place empty until half of the places are.
+/// Entries in insertion order. The place of a removed entry remains empty until more than half of all places are empty.
 #[derive(Debug, Clone)]
 pub(super) struct Table<K, W> {
     places: Vec<Option<(K, W)>>,
@@ -28,7 +28,7 @@ impl<K, W> Table<K, W> {
         self.count == 0
     }
 
-    /// The entries in the order in which they were added.
+    /// The entries in insertion order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &(K, W)> {
         self.places.iter().flatten()
     }
@@ -37,7 +37,7 @@ impl<K, W> Table<K, W> {
         &self.index
     }
 
-    /// How many places there are, empty ones included.
+    /// Number of places, including empty places.
     pub fn places(&self) -> usize {
         self.places.len()
     }
@@ -46,12 +46,12 @@ impl<K, W> Table<K, W> {
         self.places.get(place)?.as_ref()
     }
 
-    /// Whether the next key needs a hash, and the keys before it, too, if they have none yet.
+    /// Whether the index needs the hash of the next key, and the hashes of all earlier keys that it does not contain yet.
     pub fn needs_hashes(&self) -> bool {
         self.places.len() >= LINEAR_MAX
     }
 
-    /// Adds an entry; `hashes` are those of the keys that are not in the index yet.
+    /// Adds an entry. `hashes` are the hashes of the keys that the index does not contain yet.
     pub fn push(&mut self, key: K, value: W, hashes: Vec<Option<u32>>) {
         self.places.push(Some((key, value)));
         self.count += 1;
@@ -60,7 +60,7 @@ impl<K, W> Table<K, W> {
         }
     }
 
-    /// Replaces the value at a place that has one.
+    /// Replaces the value at a place that is not empty.
     pub fn set(&mut self, place: usize, value: W) -> Option<W> {
         let entry = self.places.get_mut(place)?.as_mut()?;
         Some(std::mem::replace(&mut entry.1, value))
@@ -90,7 +90,7 @@ impl<K, W> Table<K, W> {
     }
 }
 
-/// A table whose memory counts for the script that runs.
+/// A table whose memory counts towards the memory limit of the running script.
 #[derive(Debug)]
 pub(super) struct Entries<K, W> {
     table: RefCell<Table<K, W>>,
@@ -99,16 +99,16 @@ pub(super) struct Entries<K, W> {
 
 impl<K, W> Entries<K, W> {
     pub fn new(table: Table<K, W>) -> Entries<K, W> {
-        let made = Entries { table: RefCell::new(table), bytes: Cell::new(0) };
-        made.change(|_| ());
-        made
+        let entries = Entries { table: RefCell::new(table), bytes: Cell::new(0) };
+        entries.change(|_| ());
+        entries
     }
 
     pub fn borrow(&self) -> Ref<'_, Table<K, W>> {
         self.table.borrow()
     }
 
-    /// Changes the table. The change calls nothing of a script.
+    /// Changes the table. `change` must not run code of a script, because the table is borrowed.
     pub fn change<R>(&self, change: impl FnOnce(&mut Table<K, W>) -> R) -> R {
         let mut table = self.table.borrow_mut();
         let result = change(&mut table);
@@ -117,7 +117,7 @@ impl<K, W> Entries<K, W> {
         result
     }
 
-    /// Takes the table out, without borrowing.
+    /// Takes the table out, without a borrow at run time.
     pub fn take(&mut self) -> Table<K, W> {
         std::mem::take(self.table.get_mut())
     }

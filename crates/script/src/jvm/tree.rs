@@ -1,4 +1,4 @@
-//! Trees of scripts.
+//! The syntax tree of a script.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ pub(super) struct Expr {
     pub kind: Kind,
 }
 
-/// What a declaration, cast or `instanceof` names.
+/// The type in a declaration, cast or `instanceof`, without array dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
-    /// `def`, `var`, `Object`, and interfaces that are not distinguished.
+    /// `def`, `var`, `Object`, and interfaces that the interpreter does not distinguish.
     Any,
     Int,
     Long,
@@ -36,9 +36,9 @@ pub(super) enum Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Type {
     pub base: Base,
-    /// `Integer` instead of `int`: may be null.
+    /// The type is an object type (`Integer` instead of `int`), so values may be null.
     pub boxed: bool,
-    /// Dimensions of an array.
+    /// Number of array dimensions.
     pub arrays: u8,
 }
 
@@ -89,18 +89,18 @@ pub(super) struct Parameter {
 pub(super) struct Function {
     pub name: Arc<str>,
     pub parameters: Vec<Parameter>,
-    /// A closure without `->`: it has `it`.
+    /// The function is a closure without `->`, which has the implicit parameter `it`.
     pub implicit: bool,
     pub body: Vec<Stmt>,
     pub result: Type,
 }
 
-/// Expressions that only JEXL has.
+/// Expressions that exist only in JEXL.
 #[derive(Debug, Clone)]
 pub(super) enum Jexl {
-    /// `a ?? b`: a unless it is null.
+    /// `a ?? b`: `a` unless it is null.
     Coalesce(Box<Expr>, Box<Expr>),
-    /// A variable that may be undefined, which then is null.
+    /// A variable that may be undefined; its value is null in this case.
     Optional(Name),
     /// `empty x`
     Empty(Box<Expr>),
@@ -112,7 +112,7 @@ pub(super) enum Jexl {
 pub(super) enum Kind {
     Literal(Value),
     Join(Vec<Expr>),
-    /// A text whose closures are evaluated each time it is used: `"${-> x}"`.
+    /// A string whose closures are evaluated each time it is used: `"${-> x}"`.
     LazyJoin(Vec<Expr>),
     Name(Name),
     Class(Class),
@@ -132,25 +132,25 @@ pub(super) enum Kind {
     Elvis(Box<Expr>, Box<Expr>),
     Jexl(Jexl),
     Assign(Box<Expr>, Option<Operator>, Box<Expr>),
-    /// `x++`: what is added, and whether the new value is the expression's.
+    /// `x++`: the number to add, and whether the value of the expression is the new value.
     Step(Box<Expr>, i32, bool),
     /// Object, name, `?.`, `*.`
     Property(Box<Expr>, Arc<str>, bool, bool),
     /// `object.@name`; object, name, `?.`, `*.`
     Field(Box<Expr>, Arc<str>, bool, bool),
     Index(Box<Expr>, Box<Expr>),
-    /// Object (none: the script), name, arguments, `?.`, `*.`
+    /// Object (`None`: the script), name, arguments, `?.`, `*.`
     Call(Option<Box<Expr>>, Arc<str>, Vec<Item>, bool, bool),
     Invoke(Box<Expr>, Vec<Item>),
     /// `object."$name"`: object, name, arguments of a call, `?.`
     Dynamic(Box<Expr>, Box<Expr>, Option<Vec<Item>>, bool),
     /// `object?[index]`
     SafeIndex(Box<Expr>, Box<Expr>),
-    /// `super.name(…)` in a class below the given one; without a name `super(…)`.
+    /// `super.name(…)` in a subclass of the given class; without a name `super(…)`.
     Super(Class, Option<Arc<str>>, Vec<Item>),
     New(Class, Vec<Item>),
     NewArray(Type, Vec<Expr>),
-    /// `{1, 2}` of BeanShell, as items of that type.
+    /// `{1, 2}` in BeanShell, with items of this type.
     Array(Type, Vec<Expr>),
     Cast(Type, Box<Expr>),
     As(Type, Box<Expr>),
@@ -160,7 +160,7 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone)]
 pub(super) struct Catch {
-    /// Names of classes; none catches all that is an exception.
+    /// The caught classes; if empty, every `Exception` is caught.
     pub classes: Vec<Class>,
     pub name: Name,
     pub body: Vec<Stmt>,
@@ -170,7 +170,7 @@ pub(super) struct Catch {
 pub(super) enum Stmt {
     Expr(Expr),
     Declare(Name, Type, Option<Expr>),
-    /// A declaration with `@Field`, whose variable the script's methods see.
+    /// A declaration with `@Field`, whose variable the script's methods can access.
     Field(Name, Type, Option<Expr>),
     /// `def (a, b) = …`
     DeclareAll(Vec<(Name, Type)>, Expr),
@@ -183,7 +183,7 @@ pub(super) enum Stmt {
     Switch(Expr, Vec<(Option<Expr>, Vec<Stmt>)>),
     Try(Vec<Stmt>, Vec<Catch>, Option<Vec<Stmt>>),
     Throw(Expr),
-    /// Condition, message, the text of the condition and where that begins.
+    /// Condition, message, the source text of the condition and its offset.
     Assert(Expr, Option<Expr>, Arc<str>, u32),
     Block(Vec<Stmt>),
     Return(Option<Expr>),
@@ -191,7 +191,7 @@ pub(super) enum Stmt {
     Continue,
     /// `(a, b) = …`
     AssignAll(Vec<Name>, Expr),
-    /// A statement with a label; whether it is the body of a loop with that label.
+    /// A statement with a label, and whether the statement is the body of a loop with this label.
     Labelled(Name, bool, Box<Stmt>),
     /// `break label` (true), `continue label`
     Leave(Name, bool),
@@ -204,7 +204,7 @@ pub(super) struct Field {
     pub name: Name,
     pub declared: Type,
     pub value: Option<Expr>,
-    /// Groovy makes a getter and a setter for it.
+    /// Groovy generates a getter and a setter for the field.
     pub is_property: bool,
     pub is_static: bool,
     pub is_final: bool,
@@ -218,9 +218,9 @@ pub(super) struct Definition {
     /// Methods, and whether they are static.
     pub methods: Vec<(Arc<Function>, bool)>,
     pub constructors: Vec<Arc<Function>>,
-    /// The classes and interfaces above it, the nearest first.
+    /// The superclasses and interfaces, the nearest first.
     pub above: Vec<Class>,
-    /// Methods without a body, which a closure may stand for.
+    /// Methods without a body, which a closure may implement.
     pub without_body: Vec<Arc<str>>,
     /// The constants of an enumeration and the arguments of their constructor.
     pub constants: Vec<(Name, Vec<Item>)>,

@@ -1,6 +1,6 @@
-//! Values as conditions.
+//! Truth of values as conditions.
 
-use super::fault::{Fault, stopped, thrown};
+use super::fault::{Fault, evaluation_fault, thrown};
 use super::machine::Machine;
 use super::objects::Object;
 use super::patterns;
@@ -9,7 +9,7 @@ use crate::Value;
 use crate::language::Dialect;
 use crate::plain::convert;
 
-/// The value as a condition.
+/// The truth of the value as a condition.
 pub(super) fn truth(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
     match machine.tree.dialect {
         Dialect::Groovy => truth_of_groovy(value),
@@ -25,10 +25,10 @@ pub(super) fn truth(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
     }
 }
 
-/// Version 2 of JEXL takes objects of other classes for false, version 3 for true.
+/// The truth of a value in JEXL. Objects of `other` classes are false in version 2 and true in version 3.
 fn truth_of_jexl(value: &V, other: bool) -> Result<bool, Fault> {
     Ok(match value {
-        V::Plain(Value::Null) => return Err(stopped("null is no condition")),
+        V::Plain(Value::Null) => return Err(evaluation_fault("null is not a valid condition")),
         V::Plain(Value::Boolean(value)) => *value,
         V::Plain(Value::Integer(value)) => *value != 0,
         V::Plain(Value::Long(value)) => *value != 0,

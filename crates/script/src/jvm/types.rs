@@ -14,7 +14,7 @@ use crate::java_like::Decimal;
 use crate::language::Language;
 use crate::plain::{self, convert};
 
-/// What a declaration without a value gives.
+/// The initial value of a declaration without a value.
 pub(super) fn default_of(declared: Type) -> V {
     if declared.boxed || declared.arrays > 0 {
         return V::NULL;
@@ -49,17 +49,17 @@ fn mismatch(value: &V, target: Type) -> Fault {
     thrown("GroovyCastException", format!("Cannot cast {} to {name}", value.kind()))
 }
 
-/// Converts a value that is assigned to a variable of that type.
+/// Converts a value that is assigned to a variable of this type.
 pub(super) fn assigned(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
-    if target == Type::ANY { Ok(value) } else { fit(machine, value, target, false) }
+    if target == Type::ANY { Ok(value) } else { convert_to(machine, value, target, false) }
 }
 
-/// Converts the first value of a declared variable.
+/// Converts the initial value of a declared variable.
 pub(super) fn declared(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
-    if target == Type::ANY { Ok(value) } else { fit(machine, value, target, true) }
+    if target == Type::ANY { Ok(value) } else { convert_to(machine, value, target, true) }
 }
 
-fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Outcome {
+fn convert_to(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Outcome {
     if target == Type::ANY || target.base == Base::Void {
         return Ok(value);
     }
@@ -70,7 +70,7 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
                 let inner = Type { arrays: target.arrays - 1, ..target };
                 let items = list.ordered();
                 let items: Result<Vec<V>, Fault> =
-                    items.into_iter().map(|item| fit(machine, item, inner, false)).collect();
+                    items.into_iter().map(|item| convert_to(machine, item, inner, false)).collect();
                 Ok(V::array(items?, target.base))
             }
             _ => Err(mismatch(&value, target)),
@@ -92,7 +92,7 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
             (_, Base::Text) if json_value::is_json_array(&value) => {
                 return Ok(V::text(json_value::to_text(machine, &value)?));
             }
-            // Java's text, unlike that of `as String`.
+            // The conversion uses Java's `toString`, unlike `as String`.
             (_, Base::Text) if machine.groovy() => return Ok(V::text(print::java(machine, &value)?)),
             (_, Base::Boolean) if machine.groovy() => {
                 return Ok(V::truth(truth(machine, &value)?));
@@ -108,15 +108,15 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
         {
             return Ok(if target.base == Base::Int { V::int(*big as i64) } else { V::long(*big as i64) });
         }
-        let kept = if declares {
+        let converted = if declares {
             convert::declared(value, plain, language)?
         } else {
             convert::assigned(value, plain, language)?
         };
-        return Ok(match (target.base, kept) {
+        return Ok(match (target.base, converted) {
             (Base::Byte, Value::Integer(value)) => V::int(i64::from(value as i8)),
             (Base::Short, Value::Integer(value)) => V::int(i64::from(value as i16)),
-            (_, kept) => V::Plain(kept),
+            (_, converted) => V::Plain(converted),
         });
     }
     match target.base {
@@ -133,7 +133,7 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
             },
             _ => Err(mismatch(&value, target)),
         },
-        Base::Class(class) => instance(machine, value, class, target),
+        Base::Class(class) => convert_to_class(machine, value, class, target),
         _ => Ok(value),
     }
 }
@@ -145,8 +145,9 @@ fn convert_double(value: &V) -> Option<f64> {
     }
 }
 
-/// The value as a variable of a class: Groovy makes sets of lists and decimals of numbers.
-fn instance(machine: &mut Machine<'_>, value: V, class: Class, target: Type) -> Outcome {
+/// Converts a value that is assigned to a variable of a class. Groovy converts lists to sets and numbers to decimals, for
+/// example.
+fn convert_to_class(machine: &mut Machine<'_>, value: V, class: Class, target: Type) -> Outcome {
     let is_function =
         matches!(value, V::Closure(_)) && (class.is_own() || functional::is_interface(class.name()));
     if is_instance(&value, target) || is_function {
@@ -187,15 +188,15 @@ fn as_set(value: &V, class: &str) -> V {
     V::set(value.items().unwrap_or_default(), order)
 }
 
-/// The decimal that Java's `BigDecimal.valueOf(double)` gives.
+/// The result of Java's `BigDecimal.valueOf(double)`.
 pub(super) fn decimal_of_double(value: f64) -> Option<V> {
     Decimal::parse(&busyhour_java::double_to_string(value)).map(|value| V::Plain(Value::Decimal(value)))
 }
 
-/// `(int) x` and its like.
+/// Casts, such as `(int) x`.
 pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
     if target.arrays > 0 || matches!(target.base, Base::Any | Base::Class(_)) {
-        return fit(machine, value, target, true);
+        return convert_to(machine, value, target, true);
     }
     if value.is_null() && target.boxed {
         return Ok(value);
@@ -203,17 +204,17 @@ pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome
     let language = machine.language();
     match (&value, target.base) {
         (V::Plain(Value::Float(_) | Value::Double(_)), Base::Char) | (_, Base::Float) => {
-            fit(machine, value, target, true)
+            convert_to(machine, value, target, true)
         }
         (V::Plain(number), Base::Char) => match number {
             Value::Integer(code) => Ok(V::Plain(Value::Character(*code as u16))),
             Value::Long(code) => Ok(V::Plain(Value::Character(*code as u16))),
-            _ => fit(machine, value, target, true),
+            _ => convert_to(machine, value, target, true),
         },
         (V::Plain(number), base) => {
-            let Some(plain) = plain_type(base) else { return fit(machine, value, target, true) };
+            let Some(plain) = plain_type(base) else { return convert_to(machine, value, target, true) };
             if let Value::BigInteger(_) = number {
-                return fit(machine, value, target, true);
+                return convert_to(machine, value, target, true);
             }
             let cast = convert::cast(number.clone(), plain, language)?;
             Ok(match (base, cast) {
@@ -222,7 +223,7 @@ pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome
                 (_, cast) => V::Plain(cast),
             })
         }
-        _ => fit(machine, value, target, true),
+        _ => convert_to(machine, value, target, true),
     }
 }
 
@@ -239,7 +240,7 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
                 items.into_iter().map(|item| converted(machine, item, inner)).collect();
             return Ok(V::array(items?, target.base));
         }
-        return fit(machine, value, target, true);
+        return convert_to(machine, value, target, true);
     }
     match (target.base, &value) {
         (Base::Any, _) => Ok(value),
@@ -265,12 +266,12 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
         (Base::Class(class), _) => match (class.name(), &value) {
             ("BigDecimal", V::Plain(Value::Text(text))) => Decimal::parse(text.trim())
                 .map(|value| V::Plain(Value::Decimal(value)))
-                .ok_or_else(|| thrown("NumberFormatException", format!("`{text}` is no number"))),
+                .ok_or_else(|| thrown("NumberFormatException", format!("`{text}` is not a number"))),
             ("BigInteger", V::Plain(Value::Text(text))) => text
                 .trim()
                 .parse()
                 .map(|value| V::Plain(Value::BigInteger(value)))
-                .map_err(|_| thrown("NumberFormatException", format!("`{text}` is no number"))),
+                .map_err(|_| thrown("NumberFormatException", format!("`{text}` is not a number"))),
             ("Set" | "HashSet" | "LinkedHashSet" | "TreeSet", V::List(_) | V::Array(_)) => {
                 Ok(as_set(&value, class.name()))
             }
@@ -281,9 +282,9 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
                 Ok(V::list(text_units::characters(machine, text)?))
             }
             ("Map" | "LinkedHashMap" | "HashMap", V::Map(_)) => Ok(value),
-            _ => fit(machine, value, target, true),
+            _ => convert_to(machine, value, target, true),
         },
-        _ => fit(machine, value, target, true),
+        _ => convert_to(machine, value, target, true),
     }
 }
 
@@ -305,8 +306,10 @@ pub(super) fn is_instance(value: &V, target: Type) -> bool {
         (Base::Class(class), V::Object(object)) if matches!(&**object, Object::Own(_)) => {
             let Object::Own(frame) = &**object else { return false };
             frame.definition().is_some_and(|definition| {
-                let is_it = |known: &Class| *known == class || !known.is_own() && known.is_a(class);
-                is_it(&definition.class) || class.name() == "Object" || definition.above.iter().any(is_it)
+                let is_subclass = |known: &Class| *known == class || !known.is_own() && known.is_a(class);
+                is_subclass(&definition.class)
+                    || class.name() == "Object"
+                    || definition.above.iter().any(is_subclass)
             })
         }
         (Base::Class(class), V::Host(host)) => host_class(*host).is_some_and(|own| own.is_a(class)),
@@ -322,7 +325,7 @@ pub(super) fn is_instance(value: &V, target: Type) -> bool {
     }
 }
 
-/// The class that one of JMeter's objects may be declared as.
+/// The class of one of JMeter's objects, which a variable for it may be declared as.
 pub(super) fn host_class(host: Host) -> Option<Class> {
     Some(Class::known(match host {
         Host::Vars => "JMeterVariables",
@@ -370,7 +373,7 @@ pub(super) fn class_of(value: &V) -> Option<Class> {
     }))
 }
 
-/// A number that has to be one.
+/// The value as a double; fails if the value is not a number.
 pub(super) fn number(value: &V) -> Result<f64, Fault> {
     convert_double(value).ok_or_else(|| unsupported(format!("{} as a number", value.kind())))
 }

@@ -131,7 +131,7 @@ impl V {
         }
     }
 
-    /// The items of a list, set, array; of a map its entries, of a range its numbers.
+    /// The items of a list, set, array or range, or the entries of a map.
     pub fn items(&self) -> Option<Vec<V>> {
         match self {
             V::List(list) => Some(list.ordered()),
@@ -206,7 +206,7 @@ impl V {
     }
 }
 
-/// Bytes of text that are copied or compared in a step.
+/// Bytes of text that can be copied or compared in the time of a step.
 const BYTES_PER_STEP: usize = 64;
 
 fn same_text(a: &Arc<str>, b: &Arc<str>) -> bool {
@@ -217,12 +217,12 @@ fn same_text(a: &Arc<str>, b: &Arc<str>) -> bool {
     a == b
 }
 
-/// A copy of the items, which takes steps; none if there are not enough left.
+/// Copies the items and counts the steps; returns an empty vector if not enough steps are left.
 pub(super) fn copied(items: &[V]) -> Vec<V> {
     if stack::spend_items(items.len()) { items.to_vec() } else { Vec::new() }
 }
 
-/// The first of so many places that `is_wanted` accepts, which is a comparison of values.
+/// The first of `places` places that `is_wanted` accepts. Each call of `is_wanted` counts as a comparison of values.
 pub(super) fn first_place(places: usize, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
     for at in 0..places {
         // Four comparisons of plain values take about as long as a step.
@@ -236,12 +236,12 @@ pub(super) fn first_place(places: usize, is_wanted: impl Fn(usize) -> bool) -> O
     None
 }
 
-/// The place of the first item that equals a value.
+/// The place of the first item that is equal to a value.
 pub(super) fn position(items: &[V], wanted: &V) -> Option<usize> {
     first_place(items.len(), |at| items[at].equals(wanted))
 }
 
-/// Java's `hashCode`, where it does not depend on an address.
+/// Java's `hashCode`; `None` if it depends on an object's address, or is not implemented here.
 pub(super) fn hash(value: &V) -> Option<i32> {
     if stack::must_stop() {
         return None;
@@ -277,7 +277,8 @@ pub(super) fn hash(value: &V) -> Option<i32> {
     })
 }
 
-/// Places of the items in the order of Java's hash tables: by bucket, and in a bucket as they were added.
+/// The places of the items in the order of Java's hash tables: by bucket, and within a bucket in insertion order. `most` is the
+/// maximum number of entries that the table has had, which determines its number of buckets.
 pub(super) fn hash_order<'v>(keys: impl Iterator<Item = &'v V>, most: usize) -> Vec<usize> {
     stack::spend(most / 2);
     let mut size = 16_usize;
@@ -295,7 +296,7 @@ pub(super) fn hash_order<'v>(keys: impl Iterator<Item = &'v V>, most: usize) -> 
     places.into_iter().map(|(_, at)| at).collect()
 }
 
-/// The natural order of texts and numbers.
+/// The natural order of strings, numbers and dates.
 pub(super) fn natural(a: &V, b: &V) -> std::cmp::Ordering {
     match (a, b) {
         (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) => a.encode_utf16().cmp(b.encode_utf16()),

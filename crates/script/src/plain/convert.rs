@@ -1,4 +1,4 @@
-//! Truth, conversions between types, texts of values.
+//! Truth of values, conversions between types and to strings.
 
 use super::fault::{Fault, Outcome};
 use super::operator::Type;
@@ -6,7 +6,7 @@ use crate::Value;
 use crate::java_like::Decimal;
 use crate::language::Language;
 
-/// The value as a condition of Groovy.
+/// The truth of the value as a condition in Groovy.
 pub(crate) fn truth(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -23,7 +23,7 @@ pub(crate) fn truth(value: &Value) -> bool {
     }
 }
 
-/// The text that the value adds to another text.
+/// The text of the value when it is concatenated to a string.
 pub(crate) fn printed(value: &Value, language: Language) -> Result<String, Fault> {
     match value {
         Value::Array(_) if language == Language::Groovy => Ok(value.to_java_string()),
@@ -40,7 +40,7 @@ fn mismatch(value: &Value, target: Type) -> Fault {
         Type::Boolean => "boolean",
         Type::Text => "String",
     };
-    Fault::new(format!("{} does not become {target} here", value.type_name()))
+    Fault::new(format!("the conversion of {} to {target} is not supported", value.type_name()))
 }
 
 /// Converts a value that is assigned to a variable of that type.
@@ -62,7 +62,7 @@ pub(crate) fn assigned(value: Value, target: Type, language: Language) -> Outcom
     }
 }
 
-/// Converts the first value of a declared variable: BeanShell narrows numbers here, but not in assignments.
+/// Converts the initial value of a typed variable. BeanShell narrows numbers here, but not in assignments.
 pub(crate) fn declared(value: Value, target: Type, language: Language) -> Outcome {
     match (language, target, &value) {
         (
@@ -91,7 +91,7 @@ pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// `(int) x` and its like.
+/// Casts, such as `(int) x`.
 pub(crate) fn cast(value: Value, target: Type, language: Language) -> Outcome {
     match (target, &value) {
         (Type::Int | Type::Long | Type::Double, _) => numeric(&value, target, language == Language::Groovy),
@@ -102,7 +102,7 @@ pub(crate) fn cast(value: Value, target: Type, language: Language) -> Outcome {
     }
 }
 
-/// Java's numeric conversions; in Groovy a text of one character counts as that character's code.
+/// Java's numeric conversions. With `single_text`, as in Groovy, a string of one character is converted to its code.
 fn numeric(value: &Value, target: Type, single_text: bool) -> Outcome {
     let from_long = |value: i64| match target {
         Type::Int => Value::Integer(value as i32),
@@ -110,7 +110,7 @@ fn numeric(value: &Value, target: Type, single_text: bool) -> Outcome {
         _ => Value::Double(value as f64),
     };
     let from_double = |value: f64| match target {
-        // Java and Rust both saturate and take NaN for zero.
+        // Java and Rust both saturate and convert NaN to zero.
         Type::Int => Value::Integer(value as i32),
         Type::Long => Value::Long(value as i64),
         _ => Value::Double(value),
@@ -130,7 +130,7 @@ fn numeric(value: &Value, target: Type, single_text: bool) -> Outcome {
     })
 }
 
-/// The one UTF-16 unit of a text that has just one.
+/// The UTF-16 unit of a string that consists of a single unit.
 pub(crate) fn single_unit(text: &str) -> Option<u16> {
     let mut units = text.encode_utf16();
     match (units.next(), units.next()) {
@@ -145,7 +145,6 @@ pub(crate) fn to_double(value: &Value) -> Option<f64> {
         Value::Integer(value) => f64::from(*value),
         Value::Long(value) => *value as f64,
         Value::BigInteger(value) => *value as f64,
-        // By way of the text, so that 1.1f is 1.1.
         Value::Float(value) => f64::from(*value),
         Value::Double(value) => *value,
         Value::Decimal(value) => value.to_double(),
@@ -153,16 +152,19 @@ pub(crate) fn to_double(value: &Value) -> Option<f64> {
     })
 }
 
-/// A number as the methods of `Math` take it: decimals become doubles.
+/// Converts a number to an argument of a method of `Math`: decimals become doubles.
 pub(crate) fn number_of(value: &Value, language: Language) -> Outcome {
     match value {
         Value::Integer(_) | Value::Long(_) | Value::Double(_) => Ok(value.clone()),
         Value::Decimal(value) if language == Language::Groovy => Ok(Value::Double(value.to_double())),
-        other => Err(Fault::new(format!("{} is no argument of a method of Math here", other.type_name()))),
+        other => Err(Fault::new(format!(
+            "{} as an argument of a method of Math is not supported",
+            other.type_name()
+        ))),
     }
 }
 
-/// A whole number as a decimal.
+/// Converts an integer to a decimal.
 pub(crate) fn to_decimal(value: &Value) -> Option<Decimal> {
     match value {
         Value::Integer(value) => Some(Decimal::whole(i64::from(*value))),

@@ -5,9 +5,9 @@ use crate::Value;
 /// The error of an operation on values; the interpreter adds the place.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The operation fails in JMeter's engine too, or its result might differ here.
+    /// The operation fails in JMeter's engine too, or its result might be different here.
     Failed(String),
-    /// The result is too long.
+    /// The result exceeds a limit.
     Limit(String),
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn math(method: &str, arguments: &[Value], language: Language) -> Out
         ("max", [Value::Integer(a), Value::Integer(b)]) => Ok(Value::Integer(*a.max(b))),
         ("min", [Value::Integer(a), Value::Integer(b)]) => Ok(Value::Integer(*a.min(b))),
         ("max" | "min", [a, b]) => extreme(method == "max", a, b),
-        // By way of a float, which holds no more digits.
+        // Java converts the int to a float, which is exact up to 2^24.
         ("round", [Value::Integer(value)]) if value.unsigned_abs() < 1 << 24 => Ok(Value::Integer(*value)),
         ("round", [Value::Double(value)]) => {
             // Java rounds halves up, towards positive infinity.

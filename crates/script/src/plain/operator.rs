@@ -24,7 +24,7 @@ pub(crate) enum Binary {
     BitAnd,
     BitOr,
     BitXor,
-    /// JEXL 3's `1..3`, ends included.
+    /// JEXL 3's `1..3`, both ends included.
     Range,
 }
 

@@ -1,10 +1,10 @@
-//! Numbers in texts, as `Integer.parseInt` and the like read them.
+//! Parses numbers as `Integer.parseInt` and similar methods do.
 
 use super::fault::{Fault, Outcome};
 use crate::Value;
 
 fn no_number(text: &str) -> Fault {
-    Fault::new(format!("`{text}` is no number"))
+    Fault::new(format!("`{text}` is not a number"))
 }
 
 pub(super) fn parse_integer(text: &str) -> Outcome {

@@ -1,4 +1,4 @@
-//! Methods of texts.
+//! Methods of strings.
 
 use super::fault::{Fault, Outcome};
 use super::{convert, parse};
@@ -8,14 +8,14 @@ fn unknown(method: &str) -> Fault {
     Fault::new(format!("`{method}` of a String with these arguments is not supported"))
 }
 
-/// Units of UTF-16, which Java's indices count. Texts of ASCII are their own units.
+/// The UTF-16 units of a string, which Java's indices count. For ASCII, the bytes are the units.
 struct Units<'t> {
     text: &'t str,
     wide: Option<Vec<u16>>,
 }
 
 impl<'t> Units<'t> {
-    fn of(text: &'t str) -> Units<'t> {
+    fn new(text: &'t str) -> Units<'t> {
         Units { text, wide: if text.is_ascii() { None } else { Some(text.encode_utf16().collect()) } }
     }
 
@@ -31,14 +31,14 @@ impl<'t> Units<'t> {
     }
 }
 
-/// Calls a method of a text.
+/// Calls a method of a string.
 pub(crate) fn call(text: &str, method: &str, arguments: &[Value]) -> Outcome {
     match (method, arguments) {
         ("isEmpty", []) => Ok(Value::Boolean(text.is_empty())),
         ("trim", []) => Ok(Value::text(convert::trimmed(text))),
         ("toUpperCase", []) => Ok(Value::text(text.to_uppercase())),
         ("toLowerCase", []) => Ok(Value::text(text.to_lowercase())),
-        // `y` and `1` are as good as `true`.
+        // Groovy also accepts `y` and `1`.
         ("toBoolean", []) => Ok(Value::Boolean(
             ["y", "true", "1"].iter().any(|yes| convert::trimmed(text).eq_ignore_ascii_case(yes)),
         )),
@@ -46,10 +46,10 @@ pub(crate) fn call(text: &str, method: &str, arguments: &[Value]) -> Outcome {
         ("isLong", []) => Ok(Value::Boolean(parse::parse_long(convert::trimmed(text)).is_ok())),
         ("isNumber", []) => is_number(text),
         ("substring", [Value::Integer(from)]) => {
-            let units = Units::of(text);
+            let units = Units::new(text);
             substring(&units, *from, units.len() as i32)
         }
-        ("substring", [Value::Integer(from), Value::Integer(to)]) => substring(&Units::of(text), *from, *to),
+        ("substring", [Value::Integer(from), Value::Integer(to)]) => substring(&Units::new(text), *from, *to),
         ("startsWith", [Value::Text(other)]) => Ok(Value::Boolean(text.starts_with(&**other))),
         ("endsWith", [Value::Text(other)]) => Ok(Value::Boolean(text.ends_with(&**other))),
         ("compareTo", [Value::Text(other)]) => Ok(Value::Integer(compare(text, other))),
@@ -65,7 +65,7 @@ fn substring(units: &Units<'_>, from: i32, to: i32) -> Outcome {
         .ok_or_else(|| Fault::new(format!("there are no characters from {from} to {to}")))
 }
 
-/// Groovy asks whether `new BigDecimal(text)` would succeed; only plain notation is answered.
+/// In Groovy, the result is whether `new BigDecimal(text)` succeeds. Here only numbers without an exponent are supported.
 fn is_number(text: &str) -> Outcome {
     let text = convert::trimmed(text);
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

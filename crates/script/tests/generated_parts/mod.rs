@@ -1,4 +1,4 @@
-//! Scripts in which generated parts of their text are repeated. Shared by the ordinary tests and the fuzz target `parts`.
+//! Scripts with repeated, generated parts. Shared by the ordinary tests and the fuzz target `parts`.
 
 use busyhour_limits::repeated::Generated;
 use busyhour_script::{java_like, javascript, jexl};
@@ -11,10 +11,10 @@ const FRAGMENTS: &[&str] = &[
     "@A ", "class a~ { }", "class a~ extends A { int b~ }", "int a~;", "\"$a~\";", "A~.b();", "a~();", "a~,", "def f~(int a~) { }",
 ];
 
-/// Most bytes of a script.
+/// Maximum length of a script in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
-/// Compiles what the bytes choose, with at most so many parts, in all languages.
+/// Compiles the script that the bytes select, with at most `count_max` parts, in the language that they select.
 pub fn check(bytes: &[u8], count_max: usize) {
     let (language, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let text = Generated::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();

@@ -1,4 +1,4 @@
-//! Scripts generated from bytes, and what must hold for each of them.
+//! Scripts generated from bytes, and the check that each of them must pass.
 
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "other tests use all of it")]
@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use busyhour_script::{ScriptError, java_like, javascript, jexl};
 
-/// The table of supported methods: a kind of receiver, and for each method the numbers of arguments.
+/// The table of supported methods: a kind of receiver, and for each method the possible numbers of arguments.
 const METHODS: &str = include_str!("../../src/jvm/supported_methods.txt");
 
-/// Expressions that have each kind of receiver as their type.
+/// Expressions for each kind of receiver.
 const RECEIVERS: &[(&str, &[&str])] = &[
     ("String", &["'a,b c'", "\"x$one\"", "''", "'12'", "'ä€\\n'", "vars.get('word')"]),
     ("Integer", &["3", "-1", "0", "2147483647"]),
@@ -45,8 +45,8 @@ const RECEIVERS: &[(&str, &[&str])] = &[
     ("Exception", &["new Exception('e')"]),
 ];
 
-/// Methods that wait, or read and write files and standard streams.
-const LEFT_OUT: &[&str] =
+/// Methods that wait, or that read or write files and standard streams.
+const EXCLUDED_METHODS: &[&str] =
     &["sleep", "wait", "transferTo", "withWriter", "print", "println", "printf", "printStackTrace"];
 
 const OPERATORS: &[&str] = &[
@@ -109,7 +109,7 @@ const PLAIN: &[&str] = &[
     "w",
 ];
 
-/// What a loop does again and again: values in values, long texts, full collections.
+/// Statements for the bodies of loops: they build nested values, long strings and large collections.
 const REPEATED: &[&str] = &[
     "v = [v];",
     "v = [v, w];",
@@ -125,7 +125,7 @@ const REPEATED: &[&str] = &[
     "v = [a: v].entrySet();",
 ];
 
-/// The same in BeanShell.
+/// Statements for the bodies of loops in BeanShell.
 const REPEATED_IN_BEANSHELL: &[&str] = &[
     "l = new ArrayList(); l.add(v); v = l;",
     "m = new HashMap(); m.put(\"a\", v); v = m;",
@@ -133,11 +133,11 @@ const REPEATED_IN_BEANSHELL: &[&str] = &[
     "vars.put(\"k\" + i, \"\" + i);",
 ];
 
-/// How often a loop repeats its statement, in ordinary tests.
+/// Numbers of repetitions of loops, in ordinary tests.
 #[allow(dead_code, reason = "the fuzz target chooses its own")]
 pub const COUNTS: [u32; 3] = [10, 100, 1_000];
 
-/// Reads choices from bytes; when they are used up, every choice is the first.
+/// Reads choices from bytes. When no bytes remain, each choice is the first alternative.
 struct Choices<'b> {
     bytes: &'b [u8],
     counts: [u32; 3],
@@ -160,7 +160,7 @@ fn methods() -> &'static [Method] {
             methods.map(move |(name, counts)| Method { kind, name, counts })
         };
         let is_wanted = |method: &Method| {
-            !LEFT_OUT.contains(&method.name) && RECEIVERS.iter().any(|(kind, _)| *kind == method.kind)
+            !EXCLUDED_METHODS.contains(&method.name) && RECEIVERS.iter().any(|(kind, _)| *kind == method.kind)
         };
         rows.flat_map(of_row).filter(is_wanted).collect()
     })
@@ -211,7 +211,7 @@ impl Choices<'_> {
 
     fn call(&mut self) -> String {
         let method = &methods()[self.below(methods().len())];
-        // Mostly the receiver that has the method.
+        // Usually a receiver that has the method.
         let receiver = match self.byte() % 8 {
             0 => self.expression(),
             1 => self.one_of(&["v", "w"]).to_owned(),
@@ -284,24 +284,25 @@ impl Choices<'_> {
     }
 }
 
-/// The script that the bytes stand for: its language from the first, its text from the others.
+/// The script that the bytes select: the first byte determines the language, the others the text.
 pub fn script(bytes: &[u8], counts: [u32; 3]) -> String {
     let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
     Choices { bytes: rest, counts, depth: 0, groovy: first % 4 != 1 }.script()
 }
 
-/// Compiles and runs the script that the bytes stand for. It neither panics nor goes on without end, runs twice with the same
-/// outcome, and does not meet a method that is missing unless its compiler warned. `counts`: how often loops repeat their statement.
+/// Compiles and runs the script that the bytes select. The script must not panic or run without end, must have the same outcome if
+/// it is run twice, and must not call an unsupported method unless the compiler warned about it. `counts` are the possible numbers
+/// of repetitions of loops.
 ///
 /// # Panics
-/// One of these does not hold.
+/// If one of these conditions is violated.
 pub fn check(bytes: &[u8], counts: [u32; 3]) {
     let text = script(bytes, counts);
     match bytes.first().copied().unwrap_or(0) % 4 {
         0 | 3 => check_java_like(&text, java_like::Language::Groovy),
         1 => check_java_like(&text, java_like::Language::BeanShell),
         _ => {
-            // The same text read by the other languages: mostly refused, and never worse than that.
+            // The other languages usually reject the text; they must not panic.
             if let Ok(script) = javascript::compile(&text) {
                 let _ = script.evaluate(&mut support::User::new());
             }
@@ -322,8 +323,8 @@ fn check_java_like(text: &str, language: java_like::Language) {
         (value, user.changes())
     };
     let (value, changes) = run();
-    // What is accepted has all of its methods. Arguments and indexes of types that a method does not take may still stop it: where Groovy
-    // would throw for them, too, that is not always known.
+    // In an accepted script, all methods are supported. It may still fail for arguments and indexes of unsupported types, because it
+    // is not always known whether Groovy throws for them, too.
     if let Err(ScriptError::Unsupported { what, .. }) = &value {
         let is_missing = what.starts_with('`')
             && !what.starts_with("`~")
@@ -332,7 +333,7 @@ fn check_java_like(text: &str, language: java_like::Language) {
             && !what.ends_with("with these arguments");
         assert!(!is_missing || !script.warnings().is_empty(), "{what}\n{text}");
     }
-    // Budgets of time depend on the machine, and identities on the memory.
+    // The outcome of a time limit depends on the machine, and identities depend on memory addresses.
     if !matches!(value, Err(ScriptError::LimitReached { .. }))
         && !text.contains("hashCode")
         && !text.contains("Object")

@@ -24,15 +24,15 @@ import org.slf4j.Logger;
 import org.slf4j.helpers.MessageFormatter;
 
 /**
- * Runs scripts in JMeter's Groovy or BeanShell and prints lines for the tests: the script, what it printed in brackets
- * and its value (or `!` and its exception), and the variables that it changed. Call it from this folder:
+ * Runs scripts in JMeter's Groovy or BeanShell and prints a line for the tests for each: the script, its output in
+ * brackets followed by its value (or `!` and its exception), and the variables that it changed. Run it in this directory:
  *
  * java -Duser.timezone=UTC --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
  *     --add-opens java.base/java.util.concurrent=ALL-UNNAMED --add-opens java.base/java.text=ALL-UNNAMED \
  *     -cp "$BUSYHOUR_JMETER_HOME/lib/*:$BUSYHOUR_JMETER_HOME/lib/ext/*" RecordScripts.java groovy FILE
  *
- * FILE holds a script per line; `⏎` stands for a line's end. Of each line only what comes before the first tab is read,
- * so that a recording can be made anew from itself. Groovy's proposals of similar names are left out.
+ * FILE contains one script per line; `⏎` stands for a line break. Only the part before the first tab of a line is read,
+ * so that a recording can be recorded again from itself. Groovy's suggestions of similar names are omitted.
  */
 public class RecordScripts {
     private static final ByteArrayOutputStream PRINTED = new ByteArrayOutputStream();
@@ -65,11 +65,11 @@ public class RecordScripts {
         JMeterVariables variables = new JMeterVariables();
         JMeterContext context = JMeterContextService.getContext();
         context.setVariables(variables);
-        // JMeter puts some of its own there.
+        // Removes the variables that JMeter sets itself.
         List<String> own = new ArrayList<>();
         variables.entrySet().forEach(entry -> own.add(entry.getKey()));
         own.forEach(variables::remove);
-        // Texts of variables are objects of their own, as those that come from a plan.
+        // The values must be different objects than equal literals, as the values of a plan are.
         before.forEach((name, value) -> variables.put(name, new String(value)));
         Properties properties = JMeterUtils.getJMeterProperties();
         properties.clear();
@@ -119,7 +119,7 @@ public class RecordScripts {
             String text = String.valueOf(cause.getMessage());
             boolean isSyntax = cause.getClass().getName().contains("CompilationErrors") || text.contains("Parse error")
                 || text.contains("Token Parsing Error") || text.contains("Lexical error");
-            // BeanShell's messages hold the text of the script.
+            // BeanShell's messages contain the text of the script, so they are not recorded.
             outcome = isSyntax ? "!syntax" : isGroovy ? "!" + String.valueOf(cause).split("\nPossible solutions", 2)[0] : "!";
         }
         StringBuilder changes = new StringBuilder();

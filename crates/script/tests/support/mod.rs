@@ -1,4 +1,4 @@
-//! A virtual user for the tests, with the variables that the recordings were made with.
+//! A virtual user for the tests, with the variables that were used for the recordings.
 
 use std::collections::BTreeMap;
 
@@ -124,19 +124,19 @@ impl User {
         }
     }
 
-    /// What differs from the variables at the start: `name=value` and `-name`.
+    /// The changes of the variables since the start: `name=value` for set variables and `-name` for removed variables.
     pub fn changes(&self) -> String {
         let before: BTreeMap<&str, &str> = VARIABLES.iter().copied().collect();
         let set =
             self.variables.iter().filter(|(name, value)| before.get(name.as_str()) != Some(&value.as_str()));
-        let gone = before.keys().filter(|name| !self.variables.contains_key(**name));
+        let removed = before.keys().filter(|name| !self.variables.contains_key(**name));
         let set = set.map(|(name, value)| format!("{name}={value}"));
-        set.chain(gone.map(|name| format!("-{name}"))).collect::<Vec<_>>().join(" ")
+        set.chain(removed.map(|name| format!("-{name}"))).collect::<Vec<_>>().join(" ")
     }
 }
 
 impl Scope for User {
-    /// A server that describes the request; `/missing` is not there, and `/refused` is not answered.
+    /// A server that returns a description of the request, 404 for `/missing`, and that refuses connections for `/refused`.
     fn exchange(&mut self, request: UrlRequest) -> Result<UrlResponse, Thrown> {
         if request.url.ends_with("/refused") {
             let message = "Connection refused".to_owned();

@@ -1,4 +1,4 @@
-//! Checks of members that certainly do not exist, so that the script is rejected before it runs.
+//! Checks for members that certainly do not exist, so that the script is rejected before it runs.
 
 use super::super::diagnostic::unsupported;
 use super::super::parser::Parser;
@@ -15,17 +15,19 @@ impl Parser<'_> {
         at: usize,
     ) -> Result<(), ScriptError> {
         if let Kind::Class(class) = &object.kind {
-            let is_certain = items.iter().all(|item| !item.spread);
-            let is_there = known::is_class_method(name)
+            let has_fixed_count = items.iter().all(|item| !item.spread);
+            let exists = known::is_class_method(name)
                 || known::has_static(class.name(), name)
-                    && (!is_certain || supported::has_static(class.name(), name, items.len()));
-            if !class.is_own() && !is_there {
+                    && (!has_fixed_count || supported::has_static(class.name(), name, items.len()));
+            if !class.is_own() && !exists {
                 if class.name() == "Thread" && name == "start" {
-                    let what = "`Thread.start`, which JMeter runs beside the samples of the user,";
+                    let what = "`Thread.start` (JMeter runs the code in parallel to the user's samples)";
                     return Err(unsupported(self.text, at, what));
                 }
                 let what = match known::has_static(class.name(), name) {
-                    true => format!("`{}.{name}` with {} arguments", class.name(), items.len()),
+                    true => {
+                        format!("`{}.{name}` with {}", class.name(), supported::argument_count(items.len()))
+                    }
                     false => format!("`{}.{name}`", class.name()),
                 };
                 return Err(unsupported(self.text, at, what));
@@ -37,11 +39,12 @@ impl Parser<'_> {
         } else {
             let receiver = self.receiver(object);
             let is_missing =
-                receiver.is_some_and(|one| supported::is_missing(one, name, items, self.groovy()));
+                receiver.is_some_and(|receiver| supported::is_missing(receiver, name, items, self.groovy()));
             if !is_missing {
                 self.check_method(name, at)?;
             }
-            let refusal = receiver.and_then(|one| supported::refusal(one, name, items, self.groovy()));
+            let refusal =
+                receiver.and_then(|receiver| supported::refusal(receiver, name, items, self.groovy()));
             if let Some(what) = refusal {
                 return Err(unsupported(self.text, at, what));
             }
@@ -50,11 +53,11 @@ impl Parser<'_> {
         if let (
             true,
             Some(("sampler", _)),
-            Some(Item { expr: Expr { kind: Kind::Literal(Value::Text(of)), .. }, .. }),
+            Some(Item { expr: Expr { kind: Kind::Literal(Value::Text(property)), .. }, .. }),
         ) = (reads_property, self.receiver(object), items.first())
-            && !library::sampler_properties::is_known(of)
+            && !library::sampler_properties::is_known(property)
         {
-            return Err(unsupported(self.text, at, format!("the property `{of}` of a sampler")));
+            return Err(unsupported(self.text, at, format!("the property `{property}` of a sampler")));
         }
         let is_put = matches!(name, "put" | "putIfAbsent" | "putAt");
         if let (true, [_, value], Some(("props", _))) = (is_put, items, self.receiver(object)) {
@@ -67,13 +70,13 @@ impl Parser<'_> {
                 ),
             };
             if is_collection {
-                let what = "an object other than a text, a number or a boolean as a property, which all users share,";
+                let what = "an object other than a string, a number or a boolean as a property (all users share properties)";
                 return Err(unsupported(self.text, at, what));
             }
         }
         let joined = |expr: &Expr| matches!(expr.kind, Kind::Join(_));
         if name == "equals" && (joined(object) || items.first().is_some_and(|item| joined(&item.expr))) {
-            return Err(unsupported(self.text, at, "`equals` with a text that holds `${…}`"));
+            return Err(unsupported(self.text, at, "`equals` with a string that contains `${…}`"));
         }
         let pattern = matches!(
             name,
@@ -92,7 +95,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `use` of another category than `TimeCategory`.
+    /// Rejects `use` with a category other than `TimeCategory`.
     pub(in crate::jvm) fn check_category(
         &self,
         name: &str,
@@ -106,11 +109,13 @@ impl Parser<'_> {
             |item: &Item| matches!(item.expr.kind, Kind::Class(class) if class.name() == "TimeCategory");
         match items {
             [category, _] if is_time(category) => Ok(()),
-            _ => Err(unsupported(self.text, at, "`use` of another category than `groovy.time.TimeCategory`")),
+            _ => {
+                Err(unsupported(self.text, at, "`use` with a category other than `groovy.time.TimeCategory`"))
+            }
         }
     }
 
-    /// The kind of object that an expression certainly is.
+    /// The kind of object to which an expression certainly evaluates.
     fn receiver(&self, object: &Expr) -> Option<supported::Receiver> {
         supported::kind_of(object, &|name| {
             let text = &self.names[name as usize];
@@ -120,18 +125,18 @@ impl Parser<'_> {
             if self.in_class.is_some() || self.assigned.contains_key(text) {
                 return None;
             }
-            supported::of_host(text)
+            supported::kind_of_host(text)
         })
     }
 
-    /// A property of a class or of one of JMeter's objects that is not there.
+    /// Rejects a property that its class, or JMeter's object, does not have.
     pub(super) fn check_property(&self, object: &Expr, name: &str, at: usize) -> Result<(), ScriptError> {
         if let Kind::Class(class) = &object.kind {
             let getter = places::getter(name);
-            let is_there = class.is_own()
+            let exists = class.is_own()
                 || library::statics::constant(*class, name).is_ok()
                 || (self.groovy() && known::has_static(class.name(), &getter));
-            if !is_there {
+            if !exists {
                 return Err(unsupported(self.text, at, format!("`{}.{name}`", class.name())));
             }
         }
@@ -143,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Remembers what kind of object a variable holds that is assigned once.
+    /// Records the kind of object that a variable holds, if the variable is assigned only once.
     pub(in crate::jvm) fn note_kind(&mut self, name: Name, value: Option<&Expr>) {
         let is_assigned_once = self.assigned.get(&self.names[name as usize]) == Some(&1);
         let kind = value.and_then(|value| self.receiver(value)).filter(|_| is_assigned_once);

@@ -1,4 +1,4 @@
-//! Functions without a name: lambda expressions, references to methods, and classes without a name that have one method.
+//! Functions without a name: lambda expressions, method references, and anonymous classes with a single method.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::make;
 use crate::ScriptError;
 
 impl Parser<'_> {
-    /// `(a, b) -> a + b`; `None`: none begins here.
+    /// Parses a lambda expression, `(a, b) -> a + b`; `None` if no lambda expression begins here.
     pub(super) fn lambda(&mut self) -> Result<Option<Expr>, ScriptError> {
         let at = self.place();
         let parameters = match (self.peek(), self.ahead(1)) {
@@ -22,7 +22,7 @@ impl Parser<'_> {
                 let name = self.id(&name);
                 vec![Parameter { name, declared: Type::ANY, default: None, is_rest: false }]
             }
-            (TokenKind::Symbol("("), _) if self.arrow_behind_parentheses() => {
+            (TokenKind::Symbol("("), _) if self.arrow_after_parentheses() => {
                 self.advance();
                 let parameters = self.parameters(")")?;
                 self.expect(")")?;
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(Some(make(at, Kind::Closure(Arc::new(function)))))
     }
 
-    fn arrow_behind_parentheses(&self) -> bool {
+    fn arrow_after_parentheses(&self) -> bool {
         let mut depth = 0_i32;
         for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
             match &token.kind {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         false
     }
 
-    /// `object.&method` and `Class::method`, behind the sign.
+    /// Parses the method name of `object.&method` or `Class::method`, after the operator.
     pub(super) fn reference(&mut self, object: Expr) -> Result<Expr, ScriptError> {
         let at = self.place();
         let method = self.any_name()?;
@@ -87,7 +87,7 @@ impl Parser<'_> {
                 (vec![parameter(first, false), parameter(rest, !is_comparison)], call)
             }
             Kind::Class(_) if method.starts_with("compare") => {
-                let items = [first, rest].map(|one| Item { spread: false, expr: name(one) });
+                let items = [first, rest].map(|id| Item { spread: false, expr: name(id) });
                 let call = Kind::Call(Some(Box::new(object)), method, items.into(), false, false);
                 (vec![parameter(first, false), parameter(rest, false)], call)
             }
@@ -107,8 +107,9 @@ impl Parser<'_> {
         Ok(make(at, Kind::Closure(Arc::new(function))))
     }
 
-    /// `new Runnable() { … }`, at the parenthesis; `None`: no body follows.
-    pub(super) fn without_name(&mut self, class: Class, at: usize) -> Result<Option<Expr>, ScriptError> {
+    /// Parses an anonymous class, `new Runnable() { … }`. The current token is the opening parenthesis. `None` if no body
+    /// follows.
+    pub(super) fn anonymous_class(&mut self, class: Class, at: usize) -> Result<Option<Expr>, ScriptError> {
         let has_body =
             matches!((self.ahead(1), self.ahead(2)), (TokenKind::Symbol(")"), TokenKind::Symbol("{")));
         let is_interface = class.is_own() || functional::is_interface(class.name());
@@ -132,23 +133,19 @@ impl Parser<'_> {
             let (Some(result), TokenKind::Name(name), TokenKind::Symbol("(")) =
                 (result, self.peek().clone(), self.ahead(1))
             else {
-                return self.refuse("a class without a name that has more than one method");
+                return self.refuse("an anonymous class with more than one method");
             };
             self.advance();
             self.closure_depth += 1;
-            let made = self.member_function(name, result);
+            let function = self.member_function(name, result);
             self.closure_depth -= 1;
-            if method.replace(made?).is_some() {
-                return Err(unsupported(
-                    self.text,
-                    at,
-                    "a class without a name that has more than one method",
-                ));
+            if method.replace(function?).is_some() {
+                return Err(unsupported(self.text, at, "an anonymous class with more than one method"));
             }
         }
         match method {
             Some(function) => Ok(Some(make(at, Kind::Closure(function)))),
-            None => self.refuse("a class without a name and without methods"),
+            None => self.refuse("an anonymous class without methods"),
         }
     }
 }

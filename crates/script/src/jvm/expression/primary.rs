@@ -32,10 +32,10 @@ impl Parser<'_> {
                         }
                         Piece::Code(from, to) => {
                             let code = self.text[from..to].trim_start();
-                            let behind_name = code
+                            let after_name = code
                                 .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
                                 .trim_start();
-                            let is_closure = behind_name.starts_with("->");
+                            let is_closure = after_name.starts_with("->");
                             is_lazy |= is_closure;
                             parts.push(if is_closure {
                                 self.nested_closure(from, to)?
@@ -51,7 +51,6 @@ impl Parser<'_> {
                 self.advance();
                 let expr = self.expression()?;
                 self.expect(")")?;
-                // In parentheses a name is a value and no place, but that makes no difference.
                 Ok(expr)
             }
             TokenKind::Symbol("[") if self.groovy() => self.list_or_map(),
@@ -119,7 +118,7 @@ impl Parser<'_> {
         Ok(make(at, Kind::List(items)))
     }
 
-    /// A value that begins with a word of the language; `None` for other names.
+    /// Parses a value that begins with a keyword; `None` for other names.
     fn keyword(&mut self, name: &Arc<str>, at: usize) -> Result<Option<Expr>, ScriptError> {
         match &**name {
             "true" | "false" => {
@@ -179,7 +178,7 @@ impl Parser<'_> {
         if let Some(value) = self.keyword(name, at)? {
             return Ok(value);
         }
-        if known::is_foreign(name) && !self.uses.assigns(name) {
+        if known::is_unsupported_binding(name) && !self.uses.assigns(name) {
             return self.refuse(format!("`{name}`"));
         }
         // A qualified class: `java.util.UUID`.
@@ -224,7 +223,7 @@ impl Parser<'_> {
         if &**name == "sampler" {
             self.note_sampler();
         }
-        // In Groovy an imported class hides what JMeter binds to its name.
+        // In Groovy, an imported class hides an object that JMeter binds to the same name.
         let is_imported = self.groovy() && self.imports.contains_key(&**name);
         let is_variable = self.uses.assigns(name) || known::is_bound(name) && !is_imported;
         let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
@@ -278,7 +277,7 @@ impl Parser<'_> {
         self.advance();
         let at = self.place();
         let start = self.at;
-        let Some(mut made) = self.optional_type() else {
+        let Some(mut created) = self.optional_type() else {
             let mut name = self.any_name()?.to_string();
             while self.accept(".") {
                 name.push('.');
@@ -292,27 +291,27 @@ impl Parser<'_> {
             self.at = start + 1;
             return Err(self.unexpected("`(`"));
         }
-        if made.arrays > 0 {
+        if created.arrays > 0 {
             // `new int[] {1, 2}`
-            return self.array_literal(made);
+            return self.array_literal(created);
         }
         if self.accept("[") {
             let mut sizes = vec![self.expression()?];
             self.expect("]")?;
             while self.accept("[") {
                 if self.accept("]") {
-                    made.arrays = self.add_dimension(made.arrays)?;
+                    created.arrays = self.add_dimension(created.arrays)?;
                     continue;
                 }
                 sizes.push(self.expression()?);
                 self.expect("]")?;
             }
-            return Ok(make(at, Kind::NewArray(made, sizes)));
+            return Ok(make(at, Kind::NewArray(created, sizes)));
         }
         if !self.is("(") {
             return Err(self.unexpected("`(`"));
         }
-        let class = match made.base {
+        let class = match created.base {
             Base::Class(class) => class,
             Base::Text => Class::known("String"),
             Base::Int => Class::known("Integer"),
@@ -325,18 +324,18 @@ impl Parser<'_> {
                 return self.refuse("`new` of this class");
             }
         };
-        if let Some(function) = self.without_name(class, at)? {
+        if let Some(function) = self.anonymous_class(class, at)? {
             return Ok(function);
         }
         let items = self.arguments()?;
         if self.is("{") && !self.groovy() {
-            return self.refuse("a class without a name");
+            return self.refuse("an anonymous class");
         }
-        if !class.is_own() && !supported::is_made(class.name(), items.len()) {
+        if !class.is_own() && !supported::has_constructor(class.name(), items.len()) {
             return Err(unsupported(
                 self.text,
                 at,
-                format!("`new {}` with {} arguments", class.name(), items.len()),
+                format!("`new {}` with {}", class.name(), supported::argument_count(items.len())),
             ));
         }
         Ok(make(at, Kind::New(class, items)))

@@ -3,7 +3,7 @@
 //! A call is executed by the library that all languages share. It accepts more than JEXL does: Groovy's methods, and
 //! arguments that Groovy converts. The tables here list Java's methods with the types of their parameters.
 
-use super::super::fault::{Fault, stopped};
+use super::super::fault::{Fault, evaluation_fault};
 use super::super::supported::{Receiver, has};
 use super::super::value::V;
 use crate::Value;
@@ -147,7 +147,7 @@ fn accepts(parameter: u8, value: &V) -> bool {
 /// Checks that the object's class has a method for these arguments. JMeter's objects check their arguments themselves.
 pub(in crate::jvm) fn check(object: &V, name: &str, arguments: &[V]) -> Result<(), Fault> {
     let methods = match object {
-        V::Plain(Value::Null) => return Err(stopped(format!("`{name}` is called on null"))),
+        V::Plain(Value::Null) => return Err(evaluation_fault(format!("`{name}` is called on null"))),
         V::Plain(Value::Text(_)) => STRING,
         V::Plain(Value::Integer(_)) => INTEGER,
         V::Plain(Value::Long(_)) => LONG,
@@ -165,7 +165,7 @@ pub(in crate::jvm) fn check(object: &V, name: &str, arguments: &[V]) -> Result<(
     if fits {
         Ok(())
     } else {
-        Err(stopped(format!("{} has no method `{name}` for these arguments", object.kind())))
+        Err(evaluation_fault(format!("{} has no method `{name}` for these arguments", object.kind())))
     }
 }
 

@@ -1,12 +1,12 @@
 //! The names that JMeter binds in scripts.
 
-use super::super::supported::{Receiver, of_host};
+use super::super::supported::{Receiver, kind_of_host};
 
 /// The kind of the JMeter object that is bound to the name.
 pub(super) fn host(name: &str) -> Option<Receiver> {
     match name {
-        "vars" | "props" | "log" | "ctx" => of_host(name),
-        "sampleResult" => of_host("prev"),
+        "vars" | "props" | "log" | "ctx" => kind_of_host(name),
+        "sampleResult" => kind_of_host("prev"),
         _ => None,
     }
 }

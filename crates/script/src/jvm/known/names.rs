@@ -1,4 +1,4 @@
-//! Names of classes that need no import: a name that is none of them is no class.
+//! Names of classes that need no import. Any other name refers to a class only if the script imports or defines the class.
 
 /// Classes of `java.lang`, `java.util`, `java.io` and `java.net` in Java 17.
 const JAVA: &str = "\
@@ -168,7 +168,7 @@ const DESKTOP: &str = "\
     UnsupportedLookAndFeelException VKCollection ViewportLayout WaitDispatchSupport Window WindowAdapter \
     WindowConstants WindowEvent WindowFocusListener WindowListener WindowStateListener";
 
-/// Whether a class of that simple name is there without an import, in Groovy or in BeanShell.
+/// Whether a class with this simple name is available without an import, in Groovy or in BeanShell.
 pub fn is_class_without_import(name: &str, groovy: bool) -> bool {
     let others = if groovy { GROOVY } else { DESKTOP };
     let is_among = |names: &str| names.split(' ').any(|known| known == name);
@@ -177,8 +177,8 @@ pub fn is_class_without_import(name: &str, groovy: bool) -> bool {
         || matches!(name, "BigDecimal" | "BigInteger" | "EvalError" | "Interpreter")
 }
 
-/// Functions that every script of Groovy has besides those that run here: methods of `Script`, and those that Groovy adds
-/// to all objects.
+/// Functions of every Groovy script, whether they are implemented here or not: methods of `Script`, and methods that Groovy
+/// adds to all objects.
 const GROOVY_FUNCTIONS: &str = "\
     evaluate run getBinding setBinding getProperty setProperty invokeMethod getMetaClass setMetaClass use with \
     tap dump inspect each eachWithIndex collect find findAll any every iterator getAt putAt is isCase identity \
@@ -186,7 +186,7 @@ const GROOVY_FUNCTIONS: &str = "\
     respondsTo metaClass grep inject split findIndexOf findIndexValues findLastIndexOf findResult stream \
     getMetaPropertyValues getProperties isNotCase print println printf sprintf sleep getAsBoolean this super";
 
-/// Commands of BeanShell, which are functions of every script.
+/// Commands of BeanShell, which every script can call as functions.
 const BEANSHELL_COMMANDS: &str = "\
     addClassPath bg bind browseClass cat cd classBrowser clear cp debug desktop dir dirname editor error eval exec \
     exit extend fontMenu frame getBshPrompt getClass getClassPath getResource getSourceFileInfo importCommands \
@@ -194,12 +194,12 @@ const BEANSHELL_COMMANDS: &str = "\
     setAccessibility setClassPath setFont setNameCompletion setNameSpace setStrictJava show source sourceRelative \
     thinBorder unset which workspaceEditor";
 
-/// Whether BeanShell has a command of that name.
+/// Whether BeanShell has a command with this name.
 pub fn is_command_of_beanshell(name: &str) -> bool {
     BEANSHELL_COMMANDS.split(' ').any(|known| known == name)
 }
 
-/// Whether every script of Groovy has a function of that name.
+/// Whether every Groovy script has a function with this name.
 pub fn is_function_of_groovy(name: &str) -> bool {
     GROOVY_FUNCTIONS.split(' ').any(|known| known == name)
 }

@@ -6,13 +6,13 @@ use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::missing;
-use super::super::model::Made;
+use super::super::model::ResultObject;
 use super::super::objects::Object;
 use super::super::tree::Base;
 use super::super::value::{Host, V};
 use super::instance::{Instance, LibraryClass};
 use super::{encode, print, text_of, unknown, url};
-use crate::made_result::{MadeResult, numbered_label};
+use crate::script_result::{ScriptResult, numbered_label};
 use crate::{Level, Value};
 
 /// The classes of this file.
@@ -51,14 +51,14 @@ const TEXT_SETTERS: [&str; 10] = [
 /// Maximum nesting of results.
 const DEPTH_MAX: usize = 32;
 
-impl Made {
+impl ResultObject {
     /// A copy of its values, including those of all sub-results.
-    fn snapshot(&self, depth: usize) -> Result<MadeResult, Fault> {
+    fn snapshot(&self, depth: usize) -> Result<ScriptResult, Fault> {
         if depth > DEPTH_MAX {
             return Err(thrown("StackOverflowError", format!("sub-results nested deeper than {DEPTH_MAX}")));
         }
         let subs: Result<_, Fault> = self.subs.borrow().iter().map(|sub| sub.snapshot(depth + 1)).collect();
-        Ok(MadeResult { sub_results: subs?, ..self.values.borrow().clone() })
+        Ok(ScriptResult { sub_results: subs?, ..self.values.borrow().clone() })
     }
 
     fn set_end(&self, machine: &mut Machine<'_>, end_ms: i64) {
@@ -86,9 +86,9 @@ impl Made {
 
 /// The script's object for a result.
 #[derive(Debug)]
-struct SampleResultObject(Rc<Made>);
+struct SampleResultObject(Rc<ResultObject>);
 
-fn object_of(made: &Rc<Made>) -> V {
+fn object_of(made: &Rc<ResultObject>) -> V {
     V::object(Object::Library(Box::new(SampleResultObject(Rc::clone(made)))))
 }
 
@@ -102,9 +102,9 @@ pub(in crate::jvm) fn assigned(machine: &mut Machine<'_>, object: &V, setter: &s
     if is_made_text { Ok(V::text(print::groovy(machine, value)?)) } else { Ok(value.clone()) }
 }
 
-fn script_result(value: &V) -> Option<Rc<Made>> {
+fn script_result(value: &V) -> Option<Rc<ResultObject>> {
     let V::Object(object) = value else { return None };
-    object.library()?.made_result()
+    object.library()?.result_object()
 }
 
 fn long(value: &V) -> Result<i64, Fault> {
@@ -112,7 +112,7 @@ fn long(value: &V) -> Result<i64, Fault> {
 }
 
 fn new_result(_: &mut Machine<'_>, arguments: &[V]) -> Outcome {
-    let made = Rc::new(Made::default());
+    let made = Rc::new(ResultObject::default());
     match arguments {
         [] => {}
         // The first argument is the start time, unless JMeter's property `sampleresult.timestamp.start` is false.
@@ -170,7 +170,7 @@ fn added_result(
     to: &V,
     method: &str,
     arguments: &[V],
-) -> Result<Option<(Rc<Made>, bool)>, Fault> {
+) -> Result<Option<(Rc<ResultObject>, bool)>, Fault> {
     let (result, renamed) = match arguments {
         [result] => (result, renames(machine)),
         [result, V::Plain(Value::Boolean(renamed))] if method != "addRawSubResult" => (result, *renamed),
@@ -225,7 +225,7 @@ pub(in crate::jvm) fn add_to_host(
 }
 
 /// Updates the copies of `made` in JMeter's results after a change.
-fn update_copies(machine: &mut Machine<'_>, made: &Rc<Made>) -> Result<(), Fault> {
+fn update_copies(machine: &mut Machine<'_>, made: &Rc<ResultObject>) -> Result<(), Fault> {
     let mut top = Rc::clone(made);
     for _ in 0..DEPTH_MAX {
         let parent = top.parent.borrow().upgrade();
@@ -486,7 +486,7 @@ impl Instance for SampleResultObject {
         Class::known("SampleResult")
     }
 
-    fn made_result(&self) -> Option<Rc<Made>> {
+    fn result_object(&self) -> Option<Rc<ResultObject>> {
         Some(Rc::clone(&self.0))
     }
 

@@ -12,7 +12,7 @@ use crate::Value;
 use crate::java_like::beanshell;
 use crate::plain::Binary;
 
-/// Whether a value fits a case of Groovy's `switch`, or is `in` something.
+/// Whether a value matches a case of Groovy's `switch`, or the right operand of `in`.
 pub fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {
     match case {
         V::List(_) | V::Array(_) => {
@@ -51,7 +51,7 @@ pub fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, F
     }
 }
 
-/// Whether a value fits a case of Java's `switch`.
+/// Whether a value matches a case of Java's `switch`.
 pub fn java_case(case: &V, value: &V) -> Result<bool, Fault> {
     match (case, value) {
         (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) => Ok(a == b),

@@ -1,14 +1,14 @@
-//! What JEXL's operators do to values of each type.
+//! The operators of JEXL.
 //!
-//! Both versions run strictly: a null operand is an error, save in comparisons. They differ in which types win: for
-//! version 3 a text makes `+` a concatenation, while version 2 first tries to read it as a number.
+//! Both versions are strict: a null operand is an error, except in comparisons. They differ in the conversion of operands: in
+//! version 3, a string operand makes `+` a concatenation, while version 2 first tries to parse the string as a number.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use busyhour_java::{parse_double, parse_long, parse_wide};
 
-use super::super::fault::{Fault, Outcome, limit, stopped, unsupported};
+use super::super::fault::{Fault, Outcome, evaluation_fault, limit, unsupported};
 use super::super::machine::Machine;
 use super::super::patterns;
 use super::super::tree::Base;
@@ -17,48 +17,48 @@ use crate::Value;
 use crate::language::Dialect;
 use crate::plain::Binary;
 
-/// How many numbers a range may hold.
+/// Maximum number of items of a range.
 const RANGE_LEN_MAX: u64 = 100_000;
 
-/// Why an operand became no number.
-enum Coercion {
-    /// A text that is no number: JEXL 2's `+` then joins texts instead.
+/// The error of an operand that cannot be converted to a number.
+enum CoercionError {
+    /// A string that is not a number. JEXL 2's `+` then concatenates strings instead.
     NotANumber(String),
     Other(Fault),
 }
 
-impl From<Coercion> for Fault {
-    fn from(coercion: Coercion) -> Fault {
-        match coercion {
-            Coercion::NotANumber(text) => stopped(format!("`{text}` is no number")),
-            Coercion::Other(fault) => fault,
+impl From<CoercionError> for Fault {
+    fn from(error: CoercionError) -> Fault {
+        match error {
+            CoercionError::NotANumber(text) => evaluation_fault(format!("`{text}` is not a number")),
+            CoercionError::Other(fault) => fault,
         }
     }
 }
 
-fn no_number(value: &Value) -> Coercion {
-    Coercion::Other(stopped(match value {
+fn no_number(value: &Value) -> CoercionError {
+    CoercionError::Other(evaluation_fault(match value {
         Value::Null => "an operand is null".to_owned(),
-        other => format!("{} is no number", other.type_name()),
+        other => format!("{} is not a number", other.type_name()),
     }))
 }
 
 pub fn binary(machine: &mut Machine<'_>, operator: Binary, left: &V, right: &V) -> Outcome {
     let (V::Plain(a), V::Plain(b)) = (left, right) else {
-        return of_objects(operator, left, right);
+        return binary_objects(operator, left, right);
     };
     if operator == Binary::Range {
         return range(machine, to_long(a)?, to_long(b)?);
     }
-    let value = of_plain(operator, a, b, machine.tree.dialect)?;
+    let value = binary_plain(operator, a, b, machine.tree.dialect)?;
     if let (Value::Text(text), Binary::Add) = (&value, operator) {
         machine.spend_text(text.len())?;
     }
     Ok(V::Plain(value))
 }
 
-/// Operators of arrays and JMeter's objects.
-fn of_objects(operator: Binary, left: &V, right: &V) -> Outcome {
+/// Operators for arrays and JMeter's objects.
+fn binary_objects(operator: Binary, left: &V, right: &V) -> Outcome {
     let is_null = left.is_null() || right.is_null();
     match (operator, left, right) {
         (Binary::Equal, ..) if is_null => Ok(V::truth(false)),
@@ -94,13 +94,13 @@ fn of_objects(operator: Binary, left: &V, right: &V) -> Outcome {
             | Binary::BitXor,
             ..,
         ) if matches!(left, V::Array(_)) || matches!(right, V::Array(_)) => {
-            Err(stopped(format!("arithmetic with {} and {}", left.kind(), right.kind())))
+            Err(evaluation_fault(format!("arithmetic with {} and {}", left.kind(), right.kind())))
         }
         _ => Err(unsupported(format!("this operator with {} and {}", left.kind(), right.kind()))),
     }
 }
 
-fn of_plain(operator: Binary, left: &Value, right: &Value, dialect: Dialect) -> Result<Value, Fault> {
+fn binary_plain(operator: Binary, left: &Value, right: &Value, dialect: Dialect) -> Result<Value, Fault> {
     let boolean = |value: bool| Ok(Value::Boolean(value));
     match operator {
         Binary::Add => add(left, right, dialect),
@@ -134,10 +134,10 @@ fn both_null(left: &Value, right: &Value) -> bool {
     matches!((left, right), (Value::Null, Value::Null))
 }
 
-/// The text that a value adds to another.
+/// The text of a value when it is concatenated to a string.
 fn joined(value: &Value) -> Result<Cow<'_, str>, Fault> {
     match value {
-        Value::Null => Err(stopped("an operand is null")),
+        Value::Null => Err(evaluation_fault("an operand is null")),
         Value::Double(value) if value.is_nan() => Ok(Cow::Borrowed("")),
         Value::Text(text) => Ok(Cow::Borrowed(text)),
         other => Ok(Cow::Owned(other.to_java_string())),
@@ -148,7 +148,7 @@ fn add(left: &Value, right: &Value, dialect: Dialect) -> Result<Value, Fault> {
     let text = matches!(left, Value::Text(_)) || matches!(right, Value::Text(_));
     if !(text && dialect == Dialect::Jexl3) {
         match calculate(Binary::Add, left, right, dialect) {
-            Err(Coercion::NotANumber(_)) => {}
+            Err(CoercionError::NotANumber(_)) => {}
             other => return Ok(other?),
         }
     }
@@ -156,7 +156,7 @@ fn add(left: &Value, right: &Value, dialect: Dialect) -> Result<Value, Fault> {
     Ok(Value::Text([&*left, &*right].concat().into()))
 }
 
-/// The value of a whole number in Java's own types.
+/// The value of an `int` or `long`.
 fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(value) => Some(i64::from(*value)),
@@ -174,7 +174,7 @@ fn is_floating(value: &Value, dialect: Dialect) -> bool {
     }
 }
 
-/// Digits, with at least one of a point and an exponent: `1.`, `.5`, `1e5`, and also `.` alone.
+/// Whether the text consists of digits with a point, an exponent, or both: `1.`, `.5`, `1e5`, and also `.` alone.
 fn is_floating_text(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
@@ -194,7 +194,7 @@ fn is_floating_text(text: &str) -> bool {
     !exponent.is_empty() && exponent.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn to_double(value: &Value) -> Result<f64, Coercion> {
+fn to_double(value: &Value) -> Result<f64, CoercionError> {
     match value {
         Value::Integer(value) => Ok(f64::from(*value)),
         Value::Long(value) => Ok(*value as f64),
@@ -203,26 +203,26 @@ fn to_double(value: &Value) -> Result<f64, Coercion> {
         Value::Boolean(value) => Ok(f64::from(u8::from(*value))),
         Value::Character(unit) => Ok(f64::from(*unit)),
         Value::Text(text) if text.trim_matches(|c: char| c <= ' ').is_empty() => {
-            // Version 3 does so for the empty text only; one of spaces is no number for it.
-            if text.is_empty() { Ok(f64::NAN) } else { Err(Coercion::NotANumber(text.to_string())) }
+            // An empty string is NaN; a string of spaces is not a number.
+            if text.is_empty() { Ok(f64::NAN) } else { Err(CoercionError::NotANumber(text.to_string())) }
         }
-        Value::Text(text) => parse_double(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
+        Value::Text(text) => parse_double(text).ok_or_else(|| CoercionError::NotANumber(text.to_string())),
         other => Err(no_number(other)),
     }
 }
 
-fn to_long(value: &Value) -> Result<i64, Coercion> {
+fn to_long(value: &Value) -> Result<i64, CoercionError> {
     match value {
         Value::Integer(_) | Value::Long(_) => Ok(whole(value).unwrap_or(0)),
         Value::Boolean(value) => Ok(i64::from(*value)),
         Value::Character(unit) => Ok(i64::from(*unit)),
         Value::Text(text) if text.is_empty() => Ok(0),
-        Value::Text(text) => parse_long(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
+        Value::Text(text) => parse_long(text).ok_or_else(|| CoercionError::NotANumber(text.to_string())),
         other => Err(no_number(other)),
     }
 }
 
-fn to_big(value: &Value, dialect: Dialect) -> Result<i128, Coercion> {
+fn to_big(value: &Value, dialect: Dialect) -> Result<i128, CoercionError> {
     match value {
         Value::Integer(_) | Value::Long(_) => Ok(i128::from(whole(value).unwrap_or(0))),
         Value::BigInteger(value) => Ok(*value),
@@ -234,7 +234,7 @@ fn to_big(value: &Value, dialect: Dialect) -> Result<i128, Coercion> {
         {
             Ok(0)
         }
-        Value::Text(text) => parse_wide(text).ok_or_else(|| Coercion::NotANumber(text.to_string())),
+        Value::Text(text) => parse_wide(text).ok_or_else(|| CoercionError::NotANumber(text.to_string())),
         other => Err(no_number(other)),
     }
 }
@@ -242,21 +242,26 @@ fn to_big(value: &Value, dialect: Dialect) -> Result<i128, Coercion> {
 fn bits(value: &Value) -> Result<i64, Fault> {
     match value {
         Value::Integer(_) | Value::Long(_) | Value::Text(_) | Value::Boolean(_) => Ok(to_long(value)?),
-        other => Err(stopped(format!("a bitwise operation on {}", other.type_name()))),
+        other => Err(evaluation_fault(format!("a bitwise operation on {}", other.type_name()))),
     }
 }
 
-fn calculate(operator: Binary, left: &Value, right: &Value, dialect: Dialect) -> Result<Value, Coercion> {
+fn calculate(
+    operator: Binary,
+    left: &Value,
+    right: &Value,
+    dialect: Dialect,
+) -> Result<Value, CoercionError> {
     if both_null(left, right) {
         return Err(no_number(left));
     }
-    let by_zero = || Coercion::Other(stopped("division by zero"));
-    let too_large = || Coercion::Other(unsupported("a number beyond 127 bits"));
+    let by_zero = || CoercionError::Other(evaluation_fault("division by zero"));
+    let too_large = || CoercionError::Other(unsupported("a number beyond 127 bits"));
     if let (Value::Integer(a), Value::Integer(b), Binary::Add | Binary::Subtract | Binary::Multiply) =
         (left, right, operator)
     {
         let (a, b) = (i64::from(*a), i64::from(*b));
-        // No such result exceeds a long.
+        // The result of two ints always fits into a long.
         let result = match operator {
             Binary::Add => a + b,
             Binary::Subtract => a - b,
@@ -276,18 +281,18 @@ fn calculate(operator: Binary, left: &Value, right: &Value, dialect: Dialect) ->
         }));
     }
     let (a, b) = (to_big(left, dialect)?, to_big(right, dialect)?);
-    // Version 3 calculates with longs where it can; the difference shows only in the sign of a remainder.
+    // Version 3 calculates with longs if both operands are integers; this affects only the sign of a remainder.
     let longs = dialect == Dialect::Jexl3 && whole(left).is_some() && whole(right).is_some();
     let result = match operator {
         Binary::Add => a.checked_add(b),
         Binary::Subtract => a.checked_sub(b),
         Binary::Multiply => a.checked_mul(b),
         _ if b == 0 => return Err(by_zero()),
-        // The one quotient of longs that is not a long wraps around in Java.
+        // The minimum long divided by -1 does not fit into a long; Java wraps around.
         Binary::Divide if longs => Some(i128::from((a as i64).wrapping_div(b as i64))),
         Binary::Divide => a.checked_div(b),
         Binary::Remainder if longs => a.checked_rem(b),
-        _ if b < 0 => return Err(Coercion::Other(stopped("a modulus must be positive"))),
+        _ if b < 0 => return Err(CoercionError::Other(evaluation_fault("a modulus must be positive"))),
         _ => a.checked_rem_euclid(b),
     };
     Ok(narrow(left, right, result.ok_or_else(too_large)?))
@@ -326,7 +331,7 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Fault> {
     }
 }
 
-/// The order; `None` where one of both is null, which is neither less nor greater.
+/// The order of two values; `None` if one of them is null, which is neither less nor greater.
 fn ordered(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
     match (left, right) {
         (Value::Null, _) | (_, Value::Null) => Ok(None),
@@ -348,7 +353,7 @@ fn compare(left: &Value, right: &Value) -> Result<Ordering, Fault> {
     }
     if either(|value| matches!(value, Value::Float(_) | Value::Double(_))) {
         let (a, b) = (to_double(left)?, to_double(right)?);
-        // NaN equals itself and is less than all else.
+        // NaN is equal to itself and less than any other number.
         return Ok(match (a.is_nan(), b.is_nan()) {
             (true, true) => Ordering::Equal,
             (true, false) => Ordering::Less,
@@ -380,14 +385,14 @@ fn affix(left: &Value, right: &Value, test: fn(&str, &str) -> bool) -> Result<bo
         (Value::Null, Value::Null) => Ok(true),
         (Value::Null, _) | (_, Value::Null) => Ok(false),
         (Value::Text(text), _) => Ok(test(text, &joined(right)?)),
-        (other, _) => Err(stopped(format!("{} is no text", other.type_name()))),
+        (other, _) => Err(evaluation_fault(format!("{} is not a string", other.type_name()))),
     }
 }
 
 fn range(machine: &mut Machine<'_>, from: i64, to: i64) -> Outcome {
     let len = from.abs_diff(to);
     if len >= RANGE_LEN_MAX {
-        return Err(limit(format!("a range of {RANGE_LEN_MAX} numbers")));
+        return Err(limit(format!("a range of more than {RANGE_LEN_MAX} numbers")));
     }
     machine.spend(usize::try_from(len / 4).unwrap_or(usize::MAX))?;
     let item =
@@ -398,7 +403,7 @@ fn range(machine: &mut Machine<'_>, from: i64, to: i64) -> Outcome {
 }
 
 fn refused(value: &V) -> Fault {
-    stopped(format!("the operator does not apply to {}", value.kind()))
+    evaluation_fault(format!("the operator does not apply to {}", value.kind()))
 }
 
 pub fn minus(value: &V) -> Outcome {
@@ -430,12 +435,12 @@ pub fn complement(value: &V) -> Outcome {
 
 /// `empty value`
 pub fn is_empty(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
-    let is_three = machine.tree.dialect == Dialect::Jexl3;
+    let is_version_3 = machine.tree.dialect == Dialect::Jexl3;
     Ok(match value {
         V::Plain(Value::Null) => true,
         V::Plain(Value::Text(text)) => text.is_empty(),
         V::Plain(number @ (Value::Integer(_) | Value::Long(_) | Value::BigInteger(_) | Value::Double(_)))
-            if is_three =>
+            if is_version_3 =>
         {
             let number = to_double(number)?;
             number.is_nan() || number == 0.0
@@ -451,7 +456,7 @@ pub fn size(machine: &Machine<'_>, value: &V) -> Result<i64, Fault> {
         V::Plain(Value::Text(text)) => text.encode_utf16().count() as i64,
         V::List(_) | V::Array(_) | V::Map(_) => value.items().map_or(0, |items| items.len()) as i64,
         _ if machine.tree.dialect == Dialect::Jexl3 => 0,
-        other => return Err(stopped(format!("{} has no size", other.kind()))),
+        other => return Err(evaluation_fault(format!("{} has no size", other.kind()))),
     })
 }
 
@@ -462,27 +467,27 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Sums and products of ints are exact: they grow into longs instead of wrapping around.
+        /// Sums and products of ints are exact: they become longs instead of wrapping around.
         #[test]
-        fn whole_numbers_never_wrap(a: i32, b: i32) {
+        fn integers_never_wrap_around(a: i32, b: i32) {
             for (operator, expected) in [
                 (Binary::Add, i64::from(a) + i64::from(b)),
                 (Binary::Subtract, i64::from(a) - i64::from(b)),
                 (Binary::Multiply, i64::from(a) * i64::from(b)),
             ] {
                 for dialect in [Dialect::Jexl2, Dialect::Jexl3] {
-                    let value = of_plain(operator, &Value::Integer(a), &Value::Integer(b), dialect).unwrap();
+                    let value = binary_plain(operator, &Value::Integer(a), &Value::Integer(b), dialect).unwrap();
                     prop_assert_eq!(value.to_java_string(), expected.to_string());
                 }
             }
         }
 
-        /// A text of a double counts as that double.
+        /// A string that contains a double is converted to the same double.
         #[test]
-        fn texts_of_doubles_are_read_back(value in -1e9_f64..1e9) {
+        fn strings_of_doubles_are_converted_exactly(value in -1e9_f64..1e9) {
             let text = Value::Text(double_to_string(value).into());
-            let sum = of_plain(Binary::Subtract, &text, &Value::Integer(0), Dialect::Jexl3).unwrap();
-            prop_assert_eq!(sum, Value::Double(value));
+            let difference = binary_plain(Binary::Subtract, &text, &Value::Integer(0), Dialect::Jexl3).unwrap();
+            prop_assert_eq!(difference, Value::Double(value));
         }
     }
 }

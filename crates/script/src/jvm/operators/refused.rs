@@ -123,7 +123,7 @@ fn null_operand(machine: &mut Machine<'_>, method: &str, right: &V) -> Fault {
     thrown("NullPointerException", message)
 }
 
-/// Groovy cannot choose between methods that all take null.
+/// Groovy's exception for null as an argument of an overloaded method.
 fn ambiguous(class: &str, method: &str) -> Fault {
     if class.ends_with("Map") {
         let other = if method == "plus" {
@@ -147,7 +147,7 @@ fn ambiguous(class: &str, method: &str) -> Fault {
     thrown("GroovyRuntimeException", message)
 }
 
-/// Whether Groovy has the calculation for plain values of these types.
+/// Whether Groovy defines the operator for plain values of these types.
 pub(super) fn is_defined(binary: Binary, left: &Value, right: &Value) -> bool {
     let is_number = |value: &Value| {
         matches!(

@@ -1,4 +1,4 @@
-//! Looking for values among others by Groovy's `==`.
+//! A collection of values that is searched with Groovy's `==`.
 
 use super::super::fault::Fault;
 use super::super::machine::Machine;
@@ -6,15 +6,15 @@ use super::super::value::{Map, Order, V};
 use super::equality::same;
 use crate::Value;
 
-/// Values among which others are looked for by Groovy's `==`, which compares numbers by their value.
+/// Values that are searched with Groovy's `==`, which compares numbers by value.
 pub struct SameAs {
-    /// For texts and whole numbers up to 64 bits, `==` is `equals` once numbers have the same type.
+    /// Only for strings, ints and longs: if all numbers are converted to longs, `==` is the same as `equals` for them.
     plain: Option<Map>,
     all: Vec<V>,
 }
 
 impl SameAs {
-    /// No values yet; `values` are all that will be added or looked for.
+    /// Creates an empty collection. `values` must contain all values that will be added or searched for.
     pub fn new(values: &[V]) -> SameAs {
         let is_plain = values.iter().all(|value| plain_key(value).is_some());
         SameAs { plain: is_plain.then(|| Map::new(Order::Added)), all: Vec::new() }
@@ -43,7 +43,7 @@ impl SameAs {
     }
 }
 
-/// The value that stands for it in a [`SameAs`]; `None` if `==` may compare it in another way.
+/// The key of a value in [`SameAs::plain`]; `None` if `==` may differ from `equals` for the value.
 fn plain_key(value: &V) -> Option<V> {
     match value {
         V::Plain(Value::Null | Value::Text(_) | Value::Long(_)) => Some(value.clone()),

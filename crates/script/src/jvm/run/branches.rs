@@ -35,8 +35,8 @@ impl Machine<'_> {
         }
         let from = from.or_else(|| cases.iter().position(|(label, _)| label.is_none()));
         let Some(from) = from else { return Ok(Flow::Next(V::NULL)) };
-        // A `switch` of BeanShell has no scope of its own.
-        let inner = if self.beanshell() { frame.clone() } else { self.inner(frame) };
+        // In BeanShell, a `switch` does not have its own scope.
+        let inner = if self.beanshell() { frame.clone() } else { self.child_frame(frame) };
         let mut last = V::NULL;
         for (_, body) in &cases[from..] {
             match self.statements(body, &inner)? {
@@ -48,7 +48,7 @@ impl Machine<'_> {
         Ok(Flow::Next(last))
     }
 
-    pub(super) fn attempt(
+    pub(super) fn run_try(
         &mut self,
         body: &[Stmt],
         catches: &[Catch],
@@ -75,7 +75,7 @@ impl Machine<'_> {
                 if let Cause::Unsupported(what) = &fault.cause {
                     self.scope.note_unsupported(what);
                 }
-                let inner = self.inner(frame);
+                let inner = self.child_frame(frame);
                 self.declare(&inner, found.name, Type::ANY, exception);
                 outcome = self.statements(&found.body, &inner);
             }

@@ -12,19 +12,20 @@ use super::super::{missing, tree, types};
 use super::flow::Flow;
 use crate::Value;
 
-/// Whether a method or closure can be called with so many arguments; a single one that is left out is null.
+/// Whether a method or closure can be called with this number of arguments. If the only argument is omitted, it is null.
 pub(super) fn accepts_count(function: &Function, count: usize) -> bool {
     let parameters = &function.parameters;
-    let needed = parameters.iter().filter(|one| one.default.is_none() && !one.is_rest).count();
+    let required =
+        parameters.iter().filter(|parameter| parameter.default.is_none() && !parameter.is_rest).count();
     if parameters.last().is_some_and(|last| last.is_rest) {
-        return count >= needed;
+        return count >= required;
     }
-    let null = parameters.len() == 1 && parameters[0].declared.boxed && count == 0;
-    null || (needed..=parameters.len()).contains(&count)
+    let is_null_passed = parameters.len() == 1 && parameters[0].declared.boxed && count == 0;
+    is_null_passed || (required..=parameters.len()).contains(&count)
 }
 
-/// Whether Groovy passes the value to a parameter of that type. Only what is certainly no text is refused here, all else
-/// is left to the assignment.
+/// Whether Groovy passes the value to a parameter of this type. Only values that are certainly not strings are rejected for a
+/// parameter of type `String`; other conversions are checked by the assignment.
 pub(super) fn accepts(value: &V, declared: Type) -> bool {
     let is_text = declared.base == tree::Base::Text && declared.arrays == 0;
     !is_text || matches!(value, V::Plain(Value::Text(_) | Value::Null) | V::Object(_))
@@ -37,13 +38,13 @@ impl Machine<'_> {
 
     /// Calls a method of the script.
     pub fn call_method(&mut self, function: &Arc<Function>, arguments: Vec<V>) -> Outcome {
-        let frame = self.inner(&self.global.clone());
+        let frame = self.child_frame(&self.global.clone());
         self.call_function(function, arguments, &frame)
     }
 
     /// Calls a closure.
     pub fn call_closure(&mut self, closure: &Closure, arguments: Vec<V>) -> Outcome {
-        let frame = self.inner(&closure.frame);
+        let frame = self.child_frame(&closure.frame);
         let function = closure.function.clone();
         if function.implicit {
             if arguments.len() > 1 {
@@ -59,8 +60,8 @@ impl Machine<'_> {
         let has_rest = function.parameters.last().is_some_and(|last| last.is_rest);
         let spreads = !accepts_count(&function, 1) && function.parameters.len() > 1 && !has_rest;
         let arguments = match arguments.as_slice() {
-            [one @ (V::List(_) | V::Array(_))] if spreads => {
-                let items = one.items().unwrap_or_default();
+            [list @ (V::List(_) | V::Array(_))] if spreads => {
+                let items = list.items().unwrap_or_default();
                 if accepts_count(&function, items.len()) { items } else { arguments }
             }
             [V::Object(object)] if spreads && accepts_count(&function, 2) => match &**object {
@@ -86,7 +87,7 @@ impl Machine<'_> {
     ) -> Outcome {
         if !accepts_count(function, arguments.len()) {
             if self.groovy() {
-                return Err(missing::of_script(self, &function.name, &arguments));
+                return Err(missing::script_exception(self, &function.name, &arguments));
             }
             let message = format!(
                 "`{}` takes {} arguments, not {}",
@@ -118,7 +119,7 @@ impl Machine<'_> {
     }
 
     fn run_body(&mut self, function: &Arc<Function>, frame: &Rc<Frame>) -> Outcome {
-        // The parts of what a function evaluates are none of an assertion that calls it.
+        // Expressions inside the function are not parts of an assertion that calls it.
         let recorded = self.recorded.take();
         let outcome = self.statements(&function.body, frame);
         self.recorded = recorded;
@@ -138,7 +139,7 @@ impl Machine<'_> {
 
     /// Calls a closure, or the `call` method of another object.
     pub fn run_callable(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
-        // A curried closure calls the one inside it, without an expression between.
+        // A curried closure calls the closure that it wraps without evaluating an expression, which would check the stack.
         self.check_stack()?;
         match value {
             V::Closure(closure) => {
@@ -160,7 +161,7 @@ impl Machine<'_> {
         if captured.last().is_some_and(|last| last.as_ptr() == Rc::as_ptr(frame)) {
             return;
         }
-        // Most frames go with their call; the list must not grow with the number of calls.
+        // Most frames are freed with their call; the list must not grow with the number of calls.
         if captured.len() == captured.capacity() {
             captured.retain(|known| known.strong_count() > 0);
         }

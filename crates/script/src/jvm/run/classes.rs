@@ -1,5 +1,5 @@
-//! Classes that a script defines. An object is a frame with its fields, inside one with the static fields of its class:
-//! methods run in frames inside these, so that names find fields as they find variables.
+//! Classes that a script defines. An object is a frame with its fields, whose parent is the frame with the static fields of its
+//! class. The frames of method calls are children of these frames, so that fields are found in the same way as variables.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,8 +30,9 @@ fn capitalized(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// The function among those of one name that takes these arguments; of several the one whose types fit best.
-fn best<'f>(
+/// The function among overloads that accepts these arguments. If there are several, the one with the most parameters whose
+/// types match exactly.
+fn best_overload<'f>(
     functions: impl Iterator<Item = &'f Arc<Function>>,
     arguments: &[V],
 ) -> Option<&'f Arc<Function>> {
@@ -58,8 +59,8 @@ fn takes(function: &Function, arguments: &[V]) -> bool {
 }
 
 impl Machine<'_> {
-    /// The fields around a frame: those of `this`, or the static ones in a static method.
-    fn home(&self, frame: &Rc<Frame>) -> Option<Rc<Frame>> {
+    /// The nearest enclosing frame with fields: the fields of `this`, or the static fields in a static method.
+    fn fields_around(&self, frame: &Rc<Frame>) -> Option<Rc<Frame>> {
         if self.tree.classes.is_empty() {
             return None;
         }
@@ -73,9 +74,9 @@ impl Machine<'_> {
         None
     }
 
-    /// What `this` is.
+    /// The value of `this`.
     pub fn this(&self, frame: &Rc<Frame>) -> V {
-        match self.home(frame) {
+        match self.fields_around(frame) {
             Some(home) => match &home.role {
                 Role::Fields(_) => V::object(Object::Own(home)),
                 Role::Statics(definition) => V::Class(definition.class),
@@ -90,15 +91,15 @@ impl Machine<'_> {
         found.cloned().ok_or_else(|| unsupported(format!("the class `{}` of another script", class.name())))
     }
 
-    /// The static fields of a class, with their first values when it is used for the first time.
+    /// The static fields of a class. They are initialized when the class is used for the first time.
     fn statics(&mut self, definition: &Arc<Definition>) -> Result<Rc<Frame>, Fault> {
         if let Some(known) = self.statics.get(&definition.class) {
             return Ok(known.clone());
         }
         let role = Role::Statics(definition.clone());
-        // Methods of BeanShell's classes see the script's variables.
+        // In BeanShell, methods of classes can access the script's variables.
         let parent = match self.parent_of(definition) {
-            Some(above) => Some(self.statics(&above)?),
+            Some(superclass) => Some(self.statics(&superclass)?),
             None if self.beanshell() => Some(self.global.clone()),
             None => None,
         };
@@ -119,13 +120,13 @@ impl Machine<'_> {
             if let Some(expr) = &field.value {
                 let value = self.value(expr, frame)?;
                 let value = types::declared(self, value, field.declared)?;
-                set(frame, field.name, value);
+                set_variable(frame, field.name, value);
             }
         }
         Ok(())
     }
 
-    /// Makes the constants of an enumeration.
+    /// Creates the constants of an enumeration.
     fn create_constants(&mut self, definition: &Arc<Definition>, frame: &Rc<Frame>) -> Result<(), Fault> {
         for (at, (name, items)) in definition.constants.iter().enumerate() {
             let mut arguments = Vec::with_capacity(items.len());
@@ -151,7 +152,8 @@ impl Machine<'_> {
         self.initialize(&definition, &frame, false)?;
         let object = V::object(Object::Own(frame.clone()));
         let has_none = definition.constructors.is_empty();
-        let is_plain = has_none || definition.constructors.iter().any(|one| one.parameters.is_empty());
+        let is_plain =
+            has_none || definition.constructors.iter().any(|constructor| constructor.parameters.is_empty());
         match (self.run_constructor(&definition, &frame, &arguments), arguments.as_slice()) {
             (Some(outcome), _) => {
                 outcome?;
@@ -185,14 +187,14 @@ impl Machine<'_> {
         Ok(object)
     }
 
-    /// Runs the constructor that takes these arguments, if there is one.
+    /// Runs the constructor that accepts these arguments; `None` if there is none.
     fn run_constructor(
         &mut self,
         definition: &Definition,
         frame: &Rc<Frame>,
         arguments: &[V],
     ) -> Option<Result<V, Fault>> {
-        let found = best(definition.constructors.iter(), arguments)?;
+        let found = best_overload(definition.constructors.iter(), arguments)?;
         let calls_other = matches!(
             found.body.first(),
             Some(Stmt::Expr(Expr { kind: Kind::Super(_, None, _) | Kind::Call(None, ..), .. }))
@@ -203,25 +205,27 @@ impl Machine<'_> {
         {
             return Some(Err(fault));
         }
-        let inner = self.inner(frame);
+        let inner = self.child_frame(frame);
         Some(self.call_function(found, arguments.to_vec(), &inner))
     }
 
-    /// The class of the script right above another one.
+    /// The superclass of a class, if the script defines it.
     fn parent_of(&self, definition: &Definition) -> Option<Arc<Definition>> {
         let class = definition.above.iter().find(|class| class.is_own())?;
         self.tree.classes.iter().find(|known| known.class == *class).cloned()
     }
 
     /// `super.name(…)`; without a name `super(…)`.
-    pub fn call_above(
+    pub fn call_super(
         &mut self,
         frame: &Rc<Frame>,
         class: Class,
         name: Option<&str>,
         arguments: &[V],
     ) -> Outcome {
-        let Some(home) = self.home(frame) else { return Err(unsupported("`super` outside of a class")) };
+        let Some(home) = self.fields_around(frame) else {
+            return Err(unsupported("`super` outside of a class"));
+        };
         if !class.is_own() {
             let object = self.this(frame);
             return match name {
@@ -240,9 +244,9 @@ impl Machine<'_> {
             };
         };
         let methods = definition.methods.iter().filter(|(function, _)| *function.name == *name);
-        match best(methods.map(|(function, _)| function), arguments) {
+        match best_overload(methods.map(|(function, _)| function), arguments) {
             Some(function) => {
-                let inner = self.inner(&home);
+                let inner = self.child_frame(&home);
                 self.call_function(function, arguments.to_vec(), &inner)
             }
             None => {
@@ -252,7 +256,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls a method of an object or class of the script; `None`: it has none of that name for these arguments.
+    /// Calls a method of an object or class of the script; `None` if it has no such method for these arguments.
     pub fn run_own_method(&mut self, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
         if self.tree.classes.is_empty() && !matches!(object, V::Object(_)) {
             return None;
@@ -287,7 +291,7 @@ impl Machine<'_> {
     fn frame_of(&mut self, object: &V) -> Option<Result<Rc<Frame>, Fault>> {
         match object {
             V::Object(inner) => match &**inner {
-                Object::Own(frame) => Some(self.of_this_script(frame)),
+                Object::Own(frame) => Some(self.require_own(frame)),
                 _ => None,
             },
             V::Class(class) if class.is_own() => {
@@ -297,8 +301,9 @@ impl Machine<'_> {
         }
     }
 
-    /// An object that another script left in a variable: names in its methods are not those of this script.
-    fn of_this_script(&self, frame: &Rc<Frame>) -> Result<Rc<Frame>, Fault> {
+    /// Fails for an object of a class of another script, which may be stored in a variable: the numbers of names in its methods
+    /// are not valid in this script.
+    fn require_own(&self, frame: &Rc<Frame>) -> Result<Rc<Frame>, Fault> {
         let own = frame.definition();
         if own.is_some_and(|own| self.tree.classes.iter().any(|known| Arc::ptr_eq(known, own))) {
             return Ok(frame.clone());
@@ -307,13 +312,13 @@ impl Machine<'_> {
         Err(unsupported(format!("an object of the class `{name}` of another script")))
     }
 
-    /// Calls a method of the class whose fields `frame` holds, or a closure in one of its fields.
+    /// Calls a method of the class whose fields are in `frame`, or a closure in one of the fields.
     fn call_in(&mut self, frame: &Rc<Frame>, method: &str, arguments: &[V]) -> Option<Outcome> {
         let definition = frame.definition()?.clone();
         let has_object = matches!(frame.role, Role::Fields(_));
         let named =
             definition.methods.iter().filter(|known| *known.0.name == *method && (has_object || known.1));
-        if let Some(function) = best(named.map(|(function, _)| function), arguments) {
+        if let Some(function) = best_overload(named.map(|(function, _)| function), arguments) {
             let is_static = definition
                 .methods
                 .iter()
@@ -322,16 +327,16 @@ impl Machine<'_> {
                 (Some(statics), true) => statics.clone(),
                 _ => frame.clone(),
             };
-            let inner = self.inner(&home);
+            let inner = self.child_frame(&home);
             return Some(self.call_function(function, arguments.to_vec(), &inner));
         }
-        match get(self, frame, method) {
+        match find_field(self, frame, method) {
             Some(closure @ V::Closure(_)) => Some(self.call_value(&closure, arguments.to_vec())),
             _ => None,
         }
     }
 
-    /// The getters and setters that Groovy makes for properties.
+    /// Calls a getter or setter that Groovy generates for a property.
     fn accessor(&mut self, frame: &Rc<Frame>, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
         let definition = frame.definition()?.clone();
         let is_property = |name: &str| {
@@ -346,16 +351,16 @@ impl Machine<'_> {
             return None;
         }
         match (start, arguments) {
-            ("get" | "is", []) => get(self, frame, &name).map(Ok),
+            ("get" | "is", []) => find_field(self, frame, &name).map(Ok),
             ("set", [value]) => Some(self.set_own_field(object, &name, value)?.map(|_| V::NULL)),
             _ => None,
         }
     }
 
-    /// A call without an object inside a class; `None` where the class has no such method and the function is one of
-    /// every script's.
+    /// A call without an object inside a class; `None` if the class does not have the method, but every script has such a
+    /// function.
     pub fn call_inside_class(&mut self, frame: &Rc<Frame>, name: &str, arguments: &[V]) -> Option<Outcome> {
-        let home = self.home(frame)?;
+        let home = self.fields_around(frame)?;
         if name == "this" {
             let definition = home.definition()?.clone();
             let outcome = self.run_constructor(&definition, &home, arguments);
@@ -378,12 +383,12 @@ impl Machine<'_> {
         Some(Err(missing::exception(self, &object, name, arguments)))
     }
 
-    /// A name that is no variable: a property of the object that `with` is about, or nothing.
-    pub fn name_elsewhere(&mut self, frame: &Rc<Frame>, name: &str) -> Outcome {
+    /// The value of a name that is not a variable: a property of the delegate of `with`, or of the class around the frame.
+    pub fn implicit_property(&mut self, frame: &Rc<Frame>, name: &str) -> Outcome {
         if let Some(delegate) = self.delegates.last().cloned() {
             return places::property(self, &delegate, name);
         }
-        let home = self.home(frame);
+        let home = self.fields_around(frame);
         if let Some(home) = home {
             let getter = format!("get{}", capitalized(name));
             return match self.call_in(&home, &getter, &[]) {
@@ -394,10 +399,10 @@ impl Machine<'_> {
         Err(thrown("MissingPropertyException", format!("No such property: {name} for class: Script1")))
     }
 
-    /// A field, read past getters.
+    /// The value of a field, without calling a getter.
     pub fn own_field(&mut self, object: &V, name: &str) -> Option<V> {
         let frame = self.frame_of(object)?.ok()?;
-        get(self, &frame, name)
+        find_field(self, &frame, name)
     }
 
     /// `object.name`
@@ -407,7 +412,7 @@ impl Machine<'_> {
         if let Some(outcome) = self.call_in(&frame, &format!("get{}", capitalized(name)), &[]) {
             return outcome;
         }
-        // Only a method declared as `boolean` is a getter with this name.
+        // A method `is…` is a getter only if it is declared as `boolean`.
         let test = format!("is{}", capitalized(name));
         let is_declared = frame.definition().is_some_and(|definition| {
             let mut methods = definition.methods.iter();
@@ -417,7 +422,7 @@ impl Machine<'_> {
         if let Some(outcome) = is_declared.then(|| self.call_in(&frame, &test, &[])).flatten() {
             return outcome;
         }
-        if let Some(value) = get(self, &frame, name) {
+        if let Some(value) = find_field(self, &frame, name) {
             return Ok(value);
         }
         if let Some(value) = self.method_of_exception(object, &format!("get{}", capitalized(name)), &[]) {
@@ -431,7 +436,7 @@ impl Machine<'_> {
         Err(missing_property(&frame, name))
     }
 
-    /// Assigns to a field, past setters.
+    /// Assigns to a field, without calling a setter.
     pub fn set_own_field(&mut self, object: &V, name: &str, value: &V) -> Option<Outcome> {
         let frame = match self.frame_of(object)? {
             Ok(frame) => frame,
@@ -440,11 +445,11 @@ impl Machine<'_> {
         let id = self.tree.names.iter().position(|known| **known == *name)? as u32;
         let holder = holder(&frame, id)?;
         let declared = holder.variables.borrow().iter().find(|known| known.name == id)?.declared;
-        let kept = match types::declared(self, value.clone(), declared) {
-            Ok(kept) => kept,
+        let converted = match types::declared(self, value.clone(), declared) {
+            Ok(converted) => converted,
             Err(fault) => return Some(Err(fault)),
         };
-        set(&holder, id, kept);
+        set_variable(&holder, id, converted);
         Some(Ok(value.clone()))
     }
 
@@ -471,7 +476,7 @@ impl Machine<'_> {
         self.set_own_field(object, name, value).unwrap_or_else(|| Err(missing_property(&frame, name)))
     }
 
-    /// `left + right` where the class of `left` has the operator's method.
+    /// `left + right` if the class of `left` defines the operator's method.
     pub fn run_own_operator(&mut self, left: &V, operator: Operator, right: &V) -> Option<Outcome> {
         if self.tree.classes.is_empty() {
             return None;
@@ -483,13 +488,13 @@ impl Machine<'_> {
         }
         if method == "compareTo" {
             let order = self.method_of_enumeration(&frame, left, method, std::slice::from_ref(right))?;
-            return Some(order.map(|order| operators::of_order(operator, &order)));
+            return Some(order.map(|order| operators::comparison_result(operator, &order)));
         }
         self.call_in(&frame, method, std::slice::from_ref(right))
     }
 }
 
-/// The fields of a class before their first values.
+/// The fields of a class with the default values of their types.
 fn fields(definition: &Definition, is_static: bool) -> Vec<Variable> {
     let own = definition.fields.iter().filter(|field| field.is_static == is_static);
     own.map(|field| Variable {
@@ -500,7 +505,7 @@ fn fields(definition: &Definition, is_static: bool) -> Vec<Variable> {
     .collect()
 }
 
-/// The frame of an object or its class that has the field.
+/// The frame that contains the field: the frame of the object or of its class.
 fn holder(frame: &Rc<Frame>, name: u32) -> Option<Rc<Frame>> {
     let mut at = Some(frame);
     while let Some(frame) = at.filter(|frame| frame.definition().is_some()) {
@@ -512,13 +517,13 @@ fn holder(frame: &Rc<Frame>, name: u32) -> Option<Rc<Frame>> {
     None
 }
 
-fn set(frame: &Rc<Frame>, name: u32, value: V) {
+fn set_variable(frame: &Rc<Frame>, name: u32, value: V) {
     if let Some(known) = frame.variables.borrow_mut().iter_mut().find(|known| known.name == name) {
         known.value = value;
     }
 }
 
-fn get(machine: &Machine<'_>, frame: &Rc<Frame>, name: &str) -> Option<V> {
+fn find_field(machine: &Machine<'_>, frame: &Rc<Frame>, name: &str) -> Option<V> {
     let id = machine.tree.names.iter().position(|known| **known == *name)? as u32;
     let holder = holder(frame, id)?;
     let variables = holder.variables.borrow();

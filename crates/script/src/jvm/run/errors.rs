@@ -8,7 +8,7 @@ use crate::jvm::value::V;
 use crate::{Place, ScriptError};
 
 impl Machine<'_> {
-    /// The error that the caller of the script gets.
+    /// Converts an error for the caller of the script.
     pub(super) fn error(&mut self, fault: Fault) -> ScriptError {
         let place = Place::of(&self.tree.text, fault.at.unwrap_or(0) as usize);
         match fault.cause {
@@ -36,7 +36,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A message of BeanShell as its `EvalError` has it: with the script's first 80 characters in one line.
+    /// A message in the form of BeanShell's `EvalError`, with the first 80 characters of the script in one line.
     fn message(&self, what: String) -> String {
         if !self.beanshell() {
             return what;

@@ -1,14 +1,14 @@
-//! How statements end.
+//! Completion of statements.
 
 use super::super::tree::Name;
 use super::super::value::V;
 
-/// How a statement ended.
+/// The way in which a statement completed.
 pub(super) enum Flow {
     Next(V),
     Break,
     Continue,
     Return(V),
-    /// `break` (true) or `continue` of the loop with that label.
+    /// `break` (true) or `continue` (false) with this label.
     Leave(Name, bool),
 }

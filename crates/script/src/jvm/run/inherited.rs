@@ -1,4 +1,4 @@
-//! What classes of a script have from exceptions and enumerations.
+//! Members that classes of a script inherit from exceptions and enumerations.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::super::value::V;
 use crate::Value;
 
 impl Machine<'_> {
-    /// What the constructors of exceptions take: a message and a cause.
+    /// Sets message and cause of an exception from the arguments of its constructor.
     pub(super) fn set_message(&mut self, object: &V, arguments: &[V]) -> Outcome {
         let is_exception = |value: &V| matches!(value, V::Object(_)) && value.as_text().is_none();
         let (message, cause) = match arguments {
@@ -24,7 +24,7 @@ impl Machine<'_> {
         Ok(V::NULL)
     }
 
-    /// A method that a class below an exception has from it.
+    /// Calls a method that a subclass of an exception inherits.
     pub(super) fn method_of_exception(
         &mut self,
         object: &V,
@@ -52,7 +52,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// A method that every enumeration has.
+    /// Calls a method that every enumeration has.
     pub(super) fn method_of_enumeration(
         &mut self,
         frame: &Rc<Frame>,

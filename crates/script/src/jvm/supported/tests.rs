@@ -1,4 +1,4 @@
-//! Calls every method name on a sample of every kind of receiver.
+//! Calls every method name on an object of every kind of receiver.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use super::super::objects::Object;
 use super::super::tree::{Base, Function, Parameter, Tree, Type};
 use super::super::value::{Host, Order, V};
 use super::super::{known, patterns, random, stack};
-use super::world::Somebody;
+use super::test_scope::TestScope;
 use crate::language::{Dialect, Language};
 
 fn tree() -> Tree {
@@ -32,7 +32,7 @@ fn tree() -> Tree {
     }
 }
 
-/// A closure that gives null.
+/// A closure that returns null.
 fn closure(machine: &Machine<'_>, parameters: u32) -> V {
     let parameter = |name| Parameter { name, declared: Type::ANY, default: None, is_rest: false };
     let function = Function {
@@ -89,8 +89,8 @@ fn receivers(machine: &Machine<'_>) -> Vec<(&'static str, V)> {
     ]
 }
 
-/// Objects by the expressions that make them.
-const MADE: &[(&str, &str)] = &[
+/// Objects that are created by expressions.
+const EXPRESSIONS: &[(&str, &str)] = &[
     ("File", "new File(FOLDER, 'none/file')"),
     ("Calendar", "Calendar.getInstance()"),
     ("DecimalFormat", "new java.text.DecimalFormat('0.0')"),
@@ -130,16 +130,16 @@ const MADE: &[(&str, &str)] = &[
     ("From", "groovy.time.TimeCategory.getMonths(5).getFrom()"),
 ];
 
-/// Where the probes of files look: nothing is there.
+/// The directory for probes of files; it does not exist.
 fn folder() -> std::path::PathBuf {
     std::env::temp_dir().join(format!("busyhour-probe-{}", std::process::id()))
 }
 
-fn made(expression: &str) -> V {
+fn evaluated(expression: &str) -> V {
     let folder = folder().display().to_string();
     let text = expression.replace("FOLDER", &format!("'{folder}'"));
     let tree = super::super::parser::parse(&text, Language::Groovy).expect("an expression");
-    let mut scope = Somebody::default();
+    let mut scope = TestScope::default();
     Machine::new(&tree, &mut scope).last_value().expect("a value")
 }
 
@@ -157,39 +157,39 @@ fn arguments(machine: &Machine<'_>) -> Vec<V> {
         V::object(Object::Zone(TimeZone::UTC, "UTC".into())),
         V::Class(Class::known("String")),
         V::NULL,
-        // The one property of a sampler that is an object.
+        // The only property of a sampler that is an object.
         V::text("HTTPSampler.cookie_manager"),
         V::bytes(b"ab"),
         V::array(vec![V::text("a")], Base::Text),
         V::double(1.5),
         V::object(Object::File(folder().join("none/file"))),
         V::object(Object::Unit("SECONDS")),
-        made("java.time.LocalDateTime.of(2020, 1, 2, 3, 4)"),
-        made("java.time.format.DateTimeFormatter.ofPattern('yyyy')"),
+        evaluated("java.time.LocalDateTime.of(2020, 1, 2, 3, 4)"),
+        evaluated("java.time.format.DateTimeFormatter.ofPattern('yyyy')"),
         V::object(Object::Key(vec![1])),
         V::object(Object::Builder(RefCell::default(), Class::known("StringBuilder"))),
-        made("new StringWriter()"),
-        made("new StringReader('a')"),
-        made("new org.apache.jmeter.protocol.http.util.HTTPArgument()"),
-        made("new org.apache.jmeter.config.Arguments()"),
-        made("new org.apache.jmeter.protocol.http.control.Header()"),
-        made("new org.apache.jmeter.protocol.http.control.HeaderManager()"),
-        made("new org.apache.jmeter.protocol.http.control.Cookie()"),
-        made("org.apache.jmeter.threads.JMeterContext.TestLogicalAction.CONTINUE"),
-        made("new org.apache.jmeter.samplers.SampleResult()"),
-        made("groovy.time.TimeCategory.getMinutes(5)"),
-        made("java.time.Period.ofDays(1)"),
-        made("java.time.Duration.ofDays(1)"),
+        evaluated("new StringWriter()"),
+        evaluated("new StringReader('a')"),
+        evaluated("new org.apache.jmeter.protocol.http.util.HTTPArgument()"),
+        evaluated("new org.apache.jmeter.config.Arguments()"),
+        evaluated("new org.apache.jmeter.protocol.http.control.Header()"),
+        evaluated("new org.apache.jmeter.protocol.http.control.HeaderManager()"),
+        evaluated("new org.apache.jmeter.protocol.http.control.Cookie()"),
+        evaluated("org.apache.jmeter.threads.JMeterContext.TestLogicalAction.CONTINUE"),
+        evaluated("new org.apache.jmeter.samplers.SampleResult()"),
+        evaluated("groovy.time.TimeCategory.getMinutes(5)"),
+        evaluated("java.time.Period.ofDays(1)"),
+        evaluated("java.time.Duration.ofDays(1)"),
         V::text("HTTPSampler.path"),
     ]
 }
 
-/// Lists of so many arguments to try.
+/// Lists of this number of arguments to try.
 fn combinations(machine: &Machine<'_>, count: u32) -> Vec<Vec<V>> {
     let all = arguments(machine);
     match count {
         0 => vec![Vec::new()],
-        1 => all.into_iter().map(|one| vec![one]).collect(),
+        1 => all.into_iter().map(|argument| vec![argument]).collect(),
         2 => {
             let first = [0, 1, 2, 3, 4, 5, 8, 13, 14, 16, 18, 30];
             let pairs = first.iter().flat_map(|a| all.iter().map(|b| vec![all[*a].clone(), b.clone()]));
@@ -233,13 +233,13 @@ fn combinations(machine: &Machine<'_>, count: u32) -> Vec<Vec<V>> {
 
 type Found = BTreeMap<String, BTreeMap<String, BTreeSet<u32>>>;
 
-/// Whether a call is more than a refusal, with one of the lists of arguments.
-fn is_there(
+/// Whether a call is supported with at least one of the lists of arguments.
+fn is_supported(
     given: &[Vec<V>],
     mut call: impl FnMut(&mut Machine<'_>, &[V]) -> super::super::fault::Outcome,
 ) -> bool {
     let tree = tree();
-    let mut scope = Somebody::default();
+    let mut scope = TestScope::default();
     let _run = stack::begin();
     let mut machine = Machine::new(&tree, &mut scope);
     given.iter().any(|given| {
@@ -248,35 +248,36 @@ fn is_there(
     })
 }
 
-/// What objects of each class have besides their own methods.
-const OF_ALL: &str = "asBoolean asType equals getClass hashCode inspect is tap toString with";
+/// Methods of objects of all classes.
+const COMMON_METHODS: &str = "asBoolean asType equals getClass hashCode inspect is tap toString with";
 
-/// Names of methods that an object of that kind may have.
+/// Names of methods that an object of this kind may have.
 fn candidates(kind: &str) -> Vec<&'static str> {
     let class = if matches!(kind, "GPathResult" | "NodeChild") { "NodeChildren" } else { kind };
-    let of_all = OF_ALL.split(' ');
+    let common = COMMON_METHODS.split(' ');
     if let Some(methods) = known::host_methods(kind) {
-        return methods.iter().copied().chain(of_all).collect();
+        return methods.iter().copied().chain(common).collect();
     }
     match library::registry::find(class) {
-        Some(declared) => declared.methods.split_ascii_whitespace().chain(of_all).collect(),
-        None => known::methods().chain(library::registry::methods()).chain(of_all).collect(),
+        Some(offer) => offer.methods.split_ascii_whitespace().chain(common).collect(),
+        None => known::methods().chain(library::registry::methods()).chain(common).collect(),
     }
 }
 
 fn probe_objects(given: &[Vec<Vec<V>>], found: &mut Found) {
     let tree = tree();
-    let mut scope = Somebody::default();
+    let mut scope = TestScope::default();
     let machine = Machine::new(&tree, &mut scope);
     let kinds: Vec<&str> = receivers(&machine).iter().map(|(kind, _)| *kind).collect();
-    let makers = kinds.iter().enumerate().map(|(at, kind)| (*kind, Maker::Receiver(at)));
-    let makers = makers.chain(MADE.iter().map(|(kind, expression)| (*kind, Maker::Expression(expression))));
-    for (kind, maker) in makers {
+    let sources = kinds.iter().enumerate().map(|(at, kind)| (*kind, ObjectSource::Receiver(at)));
+    let sources = sources
+        .chain(EXPRESSIONS.iter().map(|(kind, expression)| (*kind, ObjectSource::Expression(expression))));
+    for (kind, source) in sources {
         for method in candidates(kind) {
             for count in 0..=3_u32 {
-                // A refused call changes nothing, so that one object serves all attempts.
-                let object = maker.object(&machine);
-                let any = is_there(&given[count as usize], |machine, given| {
+                // An unsupported call does not change the object, so all attempts can use the same object.
+                let object = source.object(&machine);
+                let any = is_supported(&given[count as usize], |machine, given| {
                     machine.dispatch(&object, method, given)
                 });
                 if any {
@@ -287,17 +288,17 @@ fn probe_objects(given: &[Vec<Vec<V>>], found: &mut Found) {
     }
 }
 
-/// How an object for a probe is made.
-enum Maker {
+/// The source of an object for a probe.
+enum ObjectSource {
     Receiver(usize),
     Expression(&'static str),
 }
 
-impl Maker {
+impl ObjectSource {
     fn object(&self, machine: &Machine<'_>) -> V {
         match self {
-            Maker::Receiver(at) => receivers(machine).swap_remove(*at).1,
-            Maker::Expression(expression) => made(expression),
+            ObjectSource::Receiver(at) => receivers(machine).swap_remove(*at).1,
+            ObjectSource::Expression(expression) => evaluated(expression),
         }
     }
 }
@@ -305,7 +306,7 @@ impl Maker {
 fn probe_statics(given: &[Vec<Vec<V>>], found: &mut Found) {
     for (class, method) in known::statics() {
         for count in 0..=3_u32 {
-            let any = is_there(&given[count as usize], |machine, given| {
+            let any = is_supported(&given[count as usize], |machine, given| {
                 library::statics::call(machine, Class::known(class), method, given)
             });
             if any {
@@ -317,17 +318,18 @@ fn probe_statics(given: &[Vec<Vec<V>>], found: &mut Found) {
 }
 
 fn probe_constructors(given: &[Vec<Vec<V>>], found: &mut Found) {
-    for class in known::made_classes() {
-        // A file of this name would be made.
+    for class in known::constructible_classes() {
+        // A constructor with a file name would create a file.
         let names_file = matches!(class, "FileWriter" | "FileOutputStream" | "PrintWriter" | "PrintStream");
-        for count in (0..=3_u32).filter(|count| known::is_made(class, *count as usize)) {
+        for count in (0..=3_u32).filter(|count| known::has_constructor(class, *count as usize)) {
             let lists = given[count as usize].iter();
             let lists: Vec<Vec<V>> = lists
                 .filter(|given| !names_file || given.first().is_none_or(|first| first.as_text().is_none()))
                 .cloned()
                 .collect();
-            let any =
-                is_there(&lists, |machine, given| library::create::new(machine, Class::known(class), given));
+            let any = is_supported(&lists, |machine, given| {
+                library::create::new(machine, Class::known(class), given)
+            });
             if any {
                 found.entry("new".into()).or_default().entry(class.into()).or_default().insert(count);
             }
@@ -335,10 +337,10 @@ fn probe_constructors(given: &[Vec<Vec<V>>], found: &mut Found) {
     }
 }
 
-/// What the interpreter has, in the notation of the table.
+/// The supported methods of the interpreter, in the format of the table.
 fn probed() -> String {
     let tree = tree();
-    let mut scope = Somebody::default();
+    let mut scope = TestScope::default();
     let given: Vec<Vec<Vec<V>>> =
         (0..=3).map(|count| combinations(&Machine::new(&tree, &mut scope), count)).collect();
     let mut found = Found::new();
@@ -347,7 +349,7 @@ fn probed() -> String {
     probe_constructors(&given, &mut found);
     let _ = std::fs::remove_dir_all(folder());
     let classes = known::statics().map(|(class, _)| format!("static:{class}"));
-    let kinds = MADE.iter().map(|(kind, _)| (*kind).to_owned()).chain(["new".to_owned()]);
+    let kinds = EXPRESSIONS.iter().map(|(kind, _)| (*kind).to_owned()).chain(["new".to_owned()]);
     for row in classes.chain(kinds) {
         assert!(found.contains_key(&row), "the interpreter has no method of {row}");
     }
@@ -368,10 +370,10 @@ fn probed() -> String {
 fn the_table_of_supported_methods_matches_the_interpreter() {
     let (table, found) = (include_str!("../supported_methods.txt"), probed());
     if table != found {
-        let made = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/supported_methods.txt");
-        std::fs::write(made, &found).expect("written");
+        let correct = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/supported_methods.txt");
+        std::fs::write(correct, &found).expect("written");
         for (listed, called) in table.lines().zip(found.lines()) {
-            assert_eq!(listed, called, "supported_methods.txt differs; the right one is {made}");
+            assert_eq!(listed, called, "supported_methods.txt differs; the correct table is in {correct}");
         }
     }
     assert_eq!(table, found);
@@ -379,7 +381,7 @@ fn the_table_of_supported_methods_matches_the_interpreter() {
 }
 
 #[test]
-fn every_constant_has_a_value_and_others_are_refused() {
+fn every_constant_has_a_value_and_unknown_constants_are_rejected() {
     let mut listed = BTreeSet::new();
     for (class, name) in library::statics::constants::all() {
         let value = library::statics::constant(Class::known(class), name);
@@ -401,7 +403,7 @@ fn every_constant_has_a_value_and_others_are_refused() {
     }
 }
 
-/// The name of a class as a script without imports writes it.
+/// The qualified name of a class, which a script can use without an import.
 fn qualified(class: &str) -> String {
     Class::known(class).qualified_name()
 }

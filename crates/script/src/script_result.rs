@@ -1,10 +1,10 @@
-//! Sample results that scripts make with `new SampleResult()`.
+//! Sample results that scripts create with `new SampleResult()`.
 
-/// A sample result that a script made, to be added to the result of a sampler.
+/// A sample result that a script created, to be added to the result of a sampler.
 ///
-/// Points in time are milliseconds since 1970, lengths of time milliseconds; 0 is JMeter's value for "not set".
+/// Points in time are in milliseconds since 1970, durations in milliseconds; 0 is JMeter's value for "not set".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MadeResult {
+pub struct ScriptResult {
     /// `setSampleLabel`
     pub label: String,
     /// `setResponseCode`
@@ -35,7 +35,7 @@ pub struct MadeResult {
     pub start_ms: i64,
     /// End of the sample.
     pub end_ms: i64,
-    /// `getTime()`: from start to end without the idle time.
+    /// `getTime()`: from start to end, without the idle time.
     pub elapsed_ms: i64,
     /// Time between `samplePause` and `sampleResume`.
     pub idle_ms: i64,
@@ -43,7 +43,7 @@ pub struct MadeResult {
     pub latency_ms: i64,
     /// `setConnectTime`
     pub connect_ms: i64,
-    /// `setBytes`; used when headers and body have no size.
+    /// `setBytes`; used if the sizes of headers and body are 0.
     pub bytes: i64,
     /// `setHeadersSize`
     pub headers_size: i64,
@@ -53,11 +53,11 @@ pub struct MadeResult {
     pub sent_bytes: i64,
     /// `setIgnore`
     pub is_ignored: bool,
-    /// The results added to this one.
-    pub sub_results: Vec<MadeResult>,
+    /// The results added to this result.
+    pub sub_results: Vec<ScriptResult>,
 }
 
-impl MadeResult {
+impl ScriptResult {
     /// `getBodySizeAsLong()`: the size set, or else the size of the data, in bytes.
     #[must_use]
     pub fn body_bytes(&self) -> i64 {
@@ -73,9 +73,9 @@ impl MadeResult {
         }
     }
 
-    /// What `addSubResult` does to the result that `sub` is added to: the time extends to the end of `sub`, and its
-    /// sizes are added.
-    pub fn extend_by(&mut self, sub: &MadeResult) {
+    /// The effect of `addSubResult` on the parent result: its end is extended to the end of `sub`, and the sizes of
+    /// `sub` are added to its sizes.
+    pub fn extend_by(&mut self, sub: &ScriptResult) {
         self.end_ms = self.end_ms.max(sub.end_ms);
         if self.start_ms != 0 {
             self.elapsed_ms = self.end_ms.saturating_sub(self.start_ms).saturating_sub(self.idle_ms);
@@ -87,8 +87,8 @@ impl MadeResult {
     }
 }
 
-/// The label of the next result added to a result with the label `parent`, whose sub-results have the labels
-/// `taken`: JMeter numbers them from 0.
+/// The label of the next result that is added to a result with the label `parent`, whose sub-results have the labels
+/// `taken`. JMeter numbers sub-results from 0.
 pub(crate) fn numbered_label(parent: &str, taken: impl Iterator<Item = String>) -> String {
     let numbers = taken.filter_map(|label| {
         label
@@ -106,13 +106,14 @@ mod tests {
 
     #[test]
     fn a_sub_result_extends_time_and_sizes() {
-        let mut top = MadeResult { start_ms: 1_900, end_ms: 2_000, elapsed_ms: 100, ..MadeResult::default() };
-        let sub = MadeResult {
+        let mut top =
+            ScriptResult { start_ms: 1_900, end_ms: 2_000, elapsed_ms: 100, ..ScriptResult::default() };
+        let sub = ScriptResult {
             start_ms: 5_000,
             end_ms: 5_300,
             data: b"abc".to_vec(),
             sent_bytes: 7,
-            ..MadeResult::default()
+            ..ScriptResult::default()
         };
         top.extend_by(&sub);
         assert_eq!((top.end_ms, top.elapsed_ms, top.total_bytes(), top.sent_bytes), (5_300, 3_400, 3, 7));

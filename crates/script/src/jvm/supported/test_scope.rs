@@ -1,4 +1,4 @@
-//! A user with a sample and an HTTP request, so that every method of JMeter's objects can be called.
+//! A scope with a sample and an HTTP request, so that tests can call every method of JMeter's objects.
 
 use busyhour_program::ElementError;
 use jiff::tz::TimeZone;
@@ -8,9 +8,9 @@ use crate::{
     SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, Value, Verdict,
 };
 
-/// The user.
+/// A scope with a sample, a request and a verdict.
 #[derive(Default)]
-pub struct Somebody {
+pub struct TestScope {
     sample: Sample,
     request: Request,
     verdict: Verdict,
@@ -69,7 +69,7 @@ impl SampleFacts for Sample {
     fn change(&mut self, name: &str, _: Value) -> bool {
         SAMPLE_CHANGES.contains(&name)
     }
-    fn add_sub_result(&mut self, _: &crate::MadeResult, _: bool) -> Option<usize> {
+    fn add_sub_result(&mut self, _: &crate::ScriptResult, _: bool) -> Option<usize> {
         Some(0)
     }
     fn sub_results(&self) -> usize {
@@ -115,7 +115,7 @@ impl RequestFacts for Request {
     fn clear_cookies(&mut self) {}
 }
 
-impl Scope for Somebody {
+impl Scope for TestScope {
     fn get(&self, _name: &str) -> Option<String> {
         None
     }
