@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::generate::even;
 use crate::law::Law;
 use crate::schedule::Schedule;
@@ -11,6 +13,20 @@ use crate::stage::{Process, Rate, Replay, Stage};
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrivalProcess {
     stages: Arc<[Stage]>,
+}
+
+/// As its notation. Replayed files are named, not included.
+impl Serialize for ArrivalProcess {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ArrivalProcess {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ArrivalProcess, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        ArrivalProcess::parse(&text).map_err(|error| serde::de::Error::custom(error.render(&text)))
+    }
 }
 
 /// A stage before its begin is known.

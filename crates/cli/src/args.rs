@@ -10,8 +10,8 @@ use crate::command_error::CommandError;
 use crate::exit::RUN_TABLE;
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
-use crate::run_request::RunRequest;
-use crate::settings::FlagSettings;
+use crate::run_command::RunCommand;
+use busyhour_launch::{PropertySources, RunRequest, assignment};
 
 /// Runs Apache JMeter test plans.
 #[derive(Debug, Parser)]
@@ -115,9 +115,9 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    pub(crate) fn into_request(self) -> Result<RunRequest, CommandError> {
-        let mut flags =
-            FlagSettings { base: self.base, additional: self.additional, ..FlagSettings::default() };
+    pub(crate) fn into_command(self) -> Result<RunCommand, CommandError> {
+        let mut properties =
+            PropertySources { base: self.base, additional: self.additional, ..PropertySources::default() };
         for text in self.jmeter_property {
             if !text.contains('=') {
                 return Err(format!(
@@ -125,22 +125,22 @@ impl RunArgs {
                 )
                 .into());
             }
-            flags.jmeter.push(crate::settings::assignment("-J", &text)?);
+            properties.jmeter.push(assignment("-J", &text).map_err(|error| error.to_string())?);
         }
         for text in self.system_property {
-            flags.system.push(crate::settings::assignment("-D", &text)?);
+            properties.system.push(assignment("-D", &text).map_err(|error| error.to_string())?);
         }
-        let mut request = RunRequest {
+        let run = RunRequest {
             plan: self.plan,
             results: self.results,
-            force: self.force,
-            flags,
+            properties,
             log: self.log,
-            dashboard: self.dashboard,
             ..RunRequest::default()
         };
-        self.own.apply(self.url, &mut request)?;
-        Ok(request)
+        let mut command =
+            RunCommand { run, force: self.force, dashboard: self.dashboard, ..RunCommand::default() };
+        self.own.apply(self.url, &mut command)?;
+        Ok(command)
     }
 }
 

@@ -13,8 +13,7 @@ use busyhour_program::run::Properties;
 use crate::args::CheckArgs;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print};
-use crate::settings;
-use crate::settings::FlagSettings;
+use crate::properties::of_flags;
 
 /// The result for one plan.
 struct Finding {
@@ -48,11 +47,7 @@ pub(crate) fn main(args: &CheckArgs) -> Exit {
 
 /// JMeter's properties, from files and flags.
 fn properties(args: &CheckArgs) -> Result<HashMap<String, String>, CommandError> {
-    let mut flags = FlagSettings { additional: args.additional.clone(), ..FlagSettings::default() };
-    for text in &args.jmeter_property {
-        flags.jmeter.push(settings::assignment("-J", text)?);
-    }
-    Ok(settings::load(&flags, 0)?.jmeter)
+    Ok(of_flags(&args.jmeter_property, &args.additional)?.all)
 }
 
 fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
@@ -87,7 +82,7 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
     };
     // A panic on one file must not prevent the check of the next.
     let looked = std::panic::catch_unwind(|| {
-        let (plan, _, mut diagnostics) = crate::plan_source::parse_and_compile(&bytes, &name, &options);
+        let (plan, _, mut diagnostics) = busyhour_launch::parse_and_compile(&bytes, &name, &options);
         // In a damaged plan, definitions that other parts use may be missing.
         if !busyhour_plan::parse(&bytes, &*name).1.iter().any(Diagnostic::is_error) {
             diagnostics.extend(busyhour_compile::lint(&plan, &options));

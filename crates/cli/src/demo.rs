@@ -2,18 +2,20 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_compile::OpenOptions;
 use busyhour_demo::{DataSet, ShopOptions};
+use busyhour_diagnostic::io_hints;
+use busyhour_launch::{PropertySources, RunRequest};
 use busyhour_program::open::NoFreeUser;
 
 use crate::args::{DemoArgs, ServerArgs};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::run;
-use crate::run_request::RunRequest;
-use crate::settings::FlagSettings;
+use crate::run_command::RunCommand;
 
 const PLAN: &str = include_str!("../../../plans/monsterdr.jmx");
 
@@ -56,7 +58,7 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
         None => say(&format!("{users} users start within {RAMP_UP_S} s and run for {} s", args.seconds)),
     }
     let property = |name: &str, value: u32| (name.to_owned(), value.to_string());
-    let flags = FlagSettings {
+    let properties = PropertySources {
         jmeter: vec![
             ("HOST".into(), "127.0.0.1".into()),
             property("PORT", u32::from(shop.port)),
@@ -68,22 +70,24 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
             property("VENUES", DataSet::SMALL.venues),
             property("EVENTS", DataSet::SMALL.events),
         ],
-        ..FlagSettings::default()
+        ..PropertySources::default()
     };
-    let request = RunRequest {
+    let length_s = if args.closed { RAMP_UP_S + args.seconds } else { args.seconds };
+    let known_warnings: &[&str] = if args.closed { &[] } else { &KNOWN_WARNINGS };
+    let run = RunRequest {
         plan: "monsterdr.jmx".into(),
         plan_text: Some(PLAN.into()),
-        flags,
+        properties,
         dir: args.dir.clone(),
         seed: args.seed,
-        length_s: Some(u64::from(if args.closed { RAMP_UP_S + args.seconds } else { args.seconds })),
-        known_warnings: if args.closed { &[] } else { &KNOWN_WARNINGS },
+        length: Some(Duration::from_secs(length_s.into())),
+        known_warnings: known_warnings.iter().map(|&code| code.to_owned()).collect(),
         open: open.map(|(_, open)| open),
-        // For the next steps.
-        show: busyhour_report::RunShow { lines_below: 6, ..Default::default() },
         ..RunRequest::default()
     };
-    let exit = run::main(&request);
+    // Lines for the next steps.
+    let show = busyhour_report::RunShow { lines_below: 6, ..Default::default() };
+    let exit = run::main(&RunCommand { run, show, ..RunCommand::default() });
     shop.close();
     if exit == Exit::Completed {
         print(
@@ -179,7 +183,7 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
                 std::io::ErrorKind::AddrInUse => {
                     format!("{error}; choose another port with --port, or 0 for a free one")
                 }
-                _ => crate::io_hints::with_hint(&error),
+                _ => io_hints::with_hint(&error),
             };
             return complain(Exit::Internal, &format!("cannot listen on {address}: {why}"));
         }
@@ -264,6 +268,6 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
     };
     match busyhour_demo::run_blocking(listener, options, end) {
         Ok(()) => Exit::Completed,
-        Err(error) => complain(Exit::Internal, &crate::io_hints::chain(&error)),
+        Err(error) => complain(Exit::Internal, &io_hints::chain(&error)),
     }
 }

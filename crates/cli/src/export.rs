@@ -4,18 +4,17 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
-use busyhour_compile::{BackendKind, BackendListener};
 use busyhour_export::{
-    BackendSettings, Clock, CsvExporter, ExportError, Exporter, Followed, GraphiteExporter, HistogramForm,
-    HistogramLogExporter, HttpPost, InfluxExporter, InfluxNames, NowMs, Origin, OtlpExporter,
-    PercentileExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, UdpText,
-    UserCounts, WriteText, export_parquet, follow,
+    Clock, CsvExporter, ExportError, Exporter, GraphiteExporter, HistogramLogExporter, Origin,
+    PercentileExporter, Sender, TcpText, UserCounts, WriteText, export_parquet,
+};
+use busyhour_launch::{
+    ExportSettings, INFLUX_INTERVAL_S, backend_settings, graphite_prefix, influx_exporter, sender_of,
 };
 use busyhour_record::{
     InputFacts, Manifest, ReadSettings, RecordReading, ResultsError, ResultsInput, RunDir, Snapshot,
-    SnapshotSender, read_snapshots, run_start_ms, snapshot_channel,
+    read_snapshots, run_start_ms,
 };
 use busyhour_runs::{record_reading, run_dir_hint};
 use clap::{Args, ValueEnum};
@@ -23,20 +22,8 @@ use clap::{Args, ValueEnum};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, READ_TABLE, complain, hinted, say};
 use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
-use crate::io_hints::chain;
 use crate::results_args::ResultsArgs;
-
-/// Maximum seconds of metrics queued for an export while its database is unavailable; older ones are lost.
-const BEHIND_MAX: usize = 120;
-
-/// The percentiles of databases, as JMeter's default.
-const PERCENTILES: [f64; 3] = [90.0, 95.0, 99.0];
-
-/// Interval between two sets of metrics, as in JMeter's InfluxDB listener.
-const INFLUX_INTERVAL_S: u64 = 5;
-
-/// How long to wait for exports after a forced end of the run.
-const EXPORT_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+use busyhour_diagnostic::io_hints::chain;
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Sending metrics every second")]
@@ -64,243 +51,22 @@ pub(crate) struct LiveExportArgs {
     export_name: Option<String>,
 }
 
-/// The exports of a running test.
-#[derive(Default)]
-pub(crate) struct Exports {
-    threads: Vec<(String, JoinHandle<Followed>)>,
-    scrapes: Vec<ScrapeServer>,
+impl LiveExportArgs {
+    /// The settings of a run.
+    pub(crate) fn settings(self) -> ExportSettings {
+        ExportSettings {
+            prometheus: self.prometheus,
+            remote_write: self.remote_write,
+            native_histograms: self.native_histograms,
+            otlp: self.otlp,
+            influx: self.influx,
+            graphite: self.graphite,
+            name: self.export_name,
+        }
+    }
 }
 
 type BoxedExporter = Box<dyn Exporter + Send>;
-
-impl Exports {
-    /// Starts the exports of the command line and of the plan's backend listeners. The senders are for the recorder.
-    pub(crate) fn start(
-        args: &LiveExportArgs,
-        listeners: &[BackendListener],
-        plan: &str,
-        origin: Origin,
-        now_ms: &NowMs,
-        users: &UserCounts,
-    ) -> Result<(Exports, Vec<SnapshotSender>), CommandError> {
-        let (mut exports, mut senders) = (Exports::default(), Vec::new());
-        let name = args.export_name.as_deref().unwrap_or(plan);
-        if let Some(address) = &args.prometheus {
-            let (server, exporter) = ScrapeServer::start(address, name).map_err(|error| {
-                format!("--prometheus: cannot listen at {address}: {}", crate::io_hints::with_hint(&error))
-            })?;
-            say(&format!("metrics at http://{}/metrics", server.address()));
-            exports.scrapes.push(server);
-            exports.follow("prometheus", Box::new(exporter), &mut senders)?;
-        }
-        if let Some(url) = &args.remote_write {
-            let form = if args.native_histograms { HistogramForm::Native } else { HistogramForm::Classic };
-            let exporter = RemoteWriteExporter::new(url, origin, name, form, Arc::clone(now_ms));
-            exports.follow("remote write", Box::new(exporter), &mut senders)?;
-        }
-        if let Some(url) = &args.otlp {
-            exports.follow(
-                "otlp",
-                Box::new(OtlpExporter::new(url, origin, name, Arc::clone(now_ms))),
-                &mut senders,
-            )?;
-        }
-        if let Some(url) = &args.influx {
-            let settings = settings(INFLUX_INTERVAL_S, users);
-            exports.follow("influx", influx(sender_of(url), origin, settings, name), &mut senders)?;
-        }
-        if let Some(address) = &args.graphite {
-            let sender = TcpText::new(address);
-            let exporter = GraphiteExporter::new(sender, origin, settings(1, users), &graphite_prefix(name));
-            exports.follow("graphite", Box::new(exporter), &mut senders)?;
-        }
-        for listener in listeners {
-            match backend_listener(listener, origin, users) {
-                Ok(exporter) => exports.follow(&listener.name, exporter, &mut senders)?,
-                // As in JMeter, a listener that cannot work does not keep the test from running.
-                Err(error) => {
-                    say(&format!("warning: the backend listener {} sends nothing: {error}", listener.name))
-                }
-            }
-        }
-        Ok((exports, senders))
-    }
-
-    fn follow(
-        &mut self,
-        name: &str,
-        mut exporter: BoxedExporter,
-        senders: &mut Vec<SnapshotSender>,
-    ) -> Result<(), CommandError> {
-        let (sender, seconds) = snapshot_channel(BEHIND_MAX);
-        let thread = std::thread::Builder::new()
-            .name("export".into())
-            .spawn(move || follow(&seconds, &mut *exporter))
-            .map_err(|error| format!("cannot start the export {name}: {error}"))?;
-        senders.push(sender);
-        self.threads.push((name.to_owned(), thread));
-        Ok(())
-    }
-
-    /// Waits until everything is sent, and returns messages about what could not be sent. Must be called after the recorder has
-    /// ended.
-    ///
-    /// Once the end `is_forced`, it waits for at most one second.
-    pub(crate) fn finish(self, is_forced: impl Fn() -> bool) -> Vec<String> {
-        let mut reported = Vec::new();
-        for (name, thread) in self.threads {
-            if !has_ended(&thread, &is_forced) {
-                reported.push(format!(
-                    "the export {name} had not sent everything when the run was stopped at once"
-                ));
-                continue;
-            }
-            let Ok(followed) = thread.join() else {
-                reported.push(format!("the export {name} failed"));
-                continue;
-            };
-            if let Some(error) = &followed.first_error {
-                reported.push(format!(
-                    "the export {name} failed {} times in {} s, first: {}",
-                    followed.failed,
-                    followed.seconds,
-                    chain(error)
-                ));
-            }
-            if followed.lost > 0 {
-                reported.push(format!(
-                    "the export {name} was too slow: {} seconds are missing there",
-                    followed.lost
-                ));
-            }
-        }
-        reported
-    }
-}
-
-/// Waits for the end of a thread; at most one second once the end `is_forced`.
-fn has_ended<T>(thread: &std::thread::JoinHandle<T>, is_forced: impl Fn() -> bool) -> bool {
-    let mut forced_since = None;
-    while !thread.is_finished() {
-        let now = std::time::Instant::now();
-        if is_forced() && now - *forced_since.get_or_insert(now) >= EXPORT_PATIENCE {
-            return false;
-        }
-        std::thread::park_timeout(std::time::Duration::from_millis(2));
-    }
-    true
-}
-
-fn settings(interval_s: u64, users: &UserCounts) -> BackendSettings {
-    BackendSettings {
-        summary_only: false,
-        samplers: SamplerFilter::all(),
-        percentiles: PERCENTILES.to_vec(),
-        interval_s,
-        users: Arc::clone(users),
-    }
-}
-
-/// The sender for a URL: datagrams for `udp://`, otherwise HTTP requests.
-fn sender_of(url: &str) -> Box<dyn Sender + Send> {
-    match url.strip_prefix("udp://") {
-        Some(address) => Box::new(UdpText::new(address.trim_end_matches('/'))),
-        None => Box::new(HttpPost::new(url, Vec::new())),
-    }
-}
-
-fn influx(
-    sender: Box<dyn Sender + Send>,
-    origin: Origin,
-    settings: BackendSettings,
-    application: &str,
-) -> BoxedExporter {
-    let names =
-        InfluxNames { measurement: "jmeter", application, title: application, event_tags: "", tags: &[] };
-    Box::new(InfluxExporter::new(sender, origin, settings, names))
-}
-
-/// The metric prefix of JMeter, followed by the name of the run.
-fn graphite_prefix(name: &str) -> String {
-    let part: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    format!("jmeter.{part}.")
-}
-
-/// The exporter for a backend listener of the plan.
-fn backend_listener(
-    listener: &BackendListener,
-    origin: Origin,
-    users: &UserCounts,
-) -> Result<BoxedExporter, CommandError> {
-    let get = |name: &str| {
-        listener.arguments.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    };
-    let text = |name: &str, default: &'static str| get(name).unwrap_or(default).to_owned();
-    let flag =
-        |name: &str, default: bool| get(name).map_or(default, |value| value.eq_ignore_ascii_case("true"));
-    let pattern = |text: &str| {
-        regex::Regex::new(text)
-            .map_err(|error| format!("its pattern {text:?} is not a valid regular expression: {error}"))
-    };
-    let percentiles = BackendSettings::percentiles_of(get("percentiles").unwrap_or_default());
-    let is_graphite = listener.kind == BackendKind::Graphite;
-    let (summary_only, users) = (flag("summaryOnly", is_graphite), Arc::clone(users));
-    if is_graphite {
-        let named = text("samplersList", "");
-        let samplers = if flag("useRegexpForSamplersList", false) {
-            SamplerFilter::Find(pattern(&format!("^(?:{named})$"))?)
-        } else {
-            SamplerFilter::Named(named.split(';').map(str::to_owned).collect())
-        };
-        let (host, port) = (text("graphiteHost", ""), text("graphitePort", "2003"));
-        if host.is_empty() {
-            return Err("its graphiteHost is empty".into());
-        }
-        if text("graphiteMetricsSender", "").contains("Pickle") {
-            return Err("Graphite's pickle protocol is not supported; use TextGraphiteMetricsSender".into());
-        }
-        let interval_s = listener.send_interval_s.unwrap_or(1);
-        let settings = BackendSettings { summary_only, samplers, percentiles, interval_s, users };
-        let prefix = text("rootMetricsPrefix", "jmeter.");
-        return Ok(Box::new(GraphiteExporter::new(
-            TcpText::new(format!("{host}:{port}")),
-            origin,
-            settings,
-            &prefix,
-        )));
-    }
-    let url = text("influxdbUrl", "");
-    if url.is_empty() {
-        return Err("its influxdbUrl is empty".into());
-    }
-    let sender: Box<dyn Sender + Send> = if text("influxdbMetricsSender", "").contains("Udp") {
-        Box::new(UdpText::new(url))
-    } else {
-        let token = get("influxdbToken").map(str::trim).filter(|token| !token.is_empty());
-        let headers =
-            token.map(|token| ("Authorization".to_owned(), format!("Token {token}"))).into_iter().collect();
-        Box::new(HttpPost::new(url, headers))
-    };
-    let samplers = SamplerFilter::Find(pattern(&text("samplersRegex", ""))?);
-    let interval_s = listener.send_interval_s.unwrap_or(INFLUX_INTERVAL_S);
-    let settings = BackendSettings { summary_only, samplers, percentiles, interval_s, users };
-    let tags: Vec<_> = listener
-        .arguments
-        .iter()
-        .filter_map(|(name, value)| {
-            Some((name.trim().strip_prefix("TAG_")?.to_owned(), value.trim().to_owned()))
-        })
-        .filter(|(name, value)| !name.is_empty() && !value.is_empty())
-        .collect();
-    let names = InfluxNames {
-        measurement: &text("measurement", "jmeter"),
-        application: &text("application", ""),
-        title: &text("testTitle", "Test"),
-        event_tags: &text("eventTags", ""),
-        tags: &tags,
-    };
-    Ok(Box::new(InfluxExporter::new(sender, origin, settings, names)))
-}
 
 /// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -524,16 +290,20 @@ fn exporter(
             None => sender_of(url),
         };
         return Ok(match args.to {
-            Format::Graphite => {
-                Box::new(GraphiteExporter::new(sender, origin, settings(1, &nobody), &graphite_prefix(name)))
-            }
-            _ => influx(sender, origin, settings(INFLUX_INTERVAL_S, &nobody), name),
+            Format::Graphite => Box::new(GraphiteExporter::new(
+                sender,
+                origin,
+                backend_settings(1, &nobody),
+                &graphite_prefix(name),
+            )),
+            _ => influx_exporter(sender, origin, backend_settings(INFLUX_INTERVAL_S, &nobody), name),
         });
     }
     let writer: Box<dyn Write + Send> = match &args.output {
         Some(path) => {
-            let file = File::create(path)
-                .map_err(|error| format!("cannot write {path}: {}", crate::io_hints::with_hint(&error)))?;
+            let file = File::create(path).map_err(|error| {
+                format!("cannot write {path}: {}", busyhour_diagnostic::io_hints::with_hint(&error))
+            })?;
             Box::new(BufWriter::new(file))
         }
         None => Box::new(std::io::stdout()),
@@ -544,11 +314,13 @@ fn exporter(
         Format::Csv => Box::new(CsvExporter::new(writer, origin)),
         Format::Hgrm => Box::new(PercentileExporter::new(writer, args.label.clone(), clock)),
         Format::Hlog => Box::new(HistogramLogExporter::new(writer, origin)),
-        Format::Influx => influx(text(writer), origin, settings(INFLUX_INTERVAL_S, &nobody), name),
+        Format::Influx => {
+            influx_exporter(text(writer), origin, backend_settings(INFLUX_INTERVAL_S, &nobody), name)
+        }
         Format::Graphite => Box::new(GraphiteExporter::new(
             text(writer),
             origin,
-            settings(1, &nobody),
+            backend_settings(1, &nobody),
             &graphite_prefix(name),
         )),
         Format::Prometheus => Box::new(busyhour_export::ExpositionExporter::new(text(writer), name)),

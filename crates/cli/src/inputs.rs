@@ -35,7 +35,7 @@ impl Inputs {
                         format!(
                             "cannot copy {} to read it: {}",
                             shown(path),
-                            crate::io_hints::with_hint(&error)
+                            busyhour_diagnostic::io_hints::with_hint(&error)
                         ),
                     )
                 })?,

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use busyhour_compile::ProxyOption;
+use busyhour_diagnostic::io_hints::chain;
+use busyhour_launch::{PropertySources, assignment};
 use busyhour_record::ResultsInput;
 use clap::{CommandFactory as _, Parser};
 
@@ -11,10 +13,9 @@ use crate::command_error::CommandError;
 use crate::exit::{Exit, RUN_TABLE, complain, print, say};
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
+use crate::properties::loaded;
 use crate::results_options::results_options;
-use crate::run_request::RunRequest;
-use crate::settings::FlagSettings;
-use crate::settings::{self, assignment};
+use crate::run_command::RunCommand;
 use crate::{report, run};
 
 /// The argument of a flag.
@@ -123,7 +124,7 @@ pub(crate) fn is_jmeter_style(arguments: &[OsString]) -> bool {
 
 #[derive(Default)]
 struct Parsed {
-    request: RunRequest,
+    command: RunCommand,
     nongui: bool,
     has_plan: bool,
     report_only: Option<PathBuf>,
@@ -151,7 +152,7 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
         say(line);
     }
     if let Some(results) = &parsed.report_only {
-        return report_only(results, parsed.request.dashboard.as_deref(), &parsed.request.flags);
+        return report_only(results, parsed.command.dashboard.as_deref(), &parsed.command.run.properties);
     }
     if !parsed.has_plan {
         return complain(Exit::Usage, "no plan; add -t PLAN.jmx (see busyhour --help)");
@@ -162,16 +163,16 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
             "there is no graphical user interface: add -n to run the plan, or use `busyhour check PLAN.jmx` to check it",
         );
     }
-    if parsed.report && parsed.request.dashboard.is_none() {
+    if parsed.report && parsed.command.dashboard.is_none() {
         return complain(Exit::Usage, "-e needs a directory for the report: add -o DIRECTORY");
     }
-    run::main(&parsed.request)
+    run::main(&parsed.command)
 }
 
 fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
     let mut parsed = Parsed::default();
-    parsed.request.as_jmeter = true;
-    parsed.request.flags.as_jmeter = true;
+    parsed.command.as_jmeter = true;
+    parsed.command.run.properties.missing_files_are_warnings = true;
     let options = OwnOptions::command();
     let mut own = vec![OsString::from("busyhour")];
     let mut rest = arguments.iter().skip(1);
@@ -211,7 +212,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
         if parsed.proxy.port == 0 {
             return Err("-H needs the port of the proxy: add -P PORT".into());
         }
-        parsed.request.proxy = Some(parsed.proxy.clone());
+        parsed.command.run.proxy = Some(parsed.proxy.clone());
     }
     if parsed.report_only.is_some() && own.len() > 1 {
         return Err(format!(
@@ -226,7 +227,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
         let text = text.split("\n\nUsage").next().unwrap_or_default();
         text.trim().trim_start_matches("error: ").to_owned()
     })?;
-    own.own.apply(UrlArgs::default(), &mut parsed.request)?;
+    own.own.apply(UrlArgs::default(), &mut parsed.command)?;
     Ok(parsed)
 }
 
@@ -256,17 +257,17 @@ fn find(text: &str) -> Result<(&'static Flag, Option<String>), CommandError> {
 }
 
 fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), CommandError> {
-    let flags: &mut FlagSettings = &mut parsed.request.flags;
+    let flags: &mut PropertySources = &mut parsed.command.run.properties;
     let text = value.to_string_lossy();
     match short {
         'n' => parsed.nongui = true,
         't' => {
-            parsed.request.plan = value.into();
+            parsed.command.run.plan = value.into();
             parsed.has_plan = true;
         }
-        'l' => parsed.request.results = Some(value.into()),
-        'f' => parsed.request.force = true,
-        'j' => parsed.request.log = Some(value.into()),
+        'l' => parsed.command.run.results = Some(value.into()),
+        'f' => parsed.command.force = true,
+        'j' => parsed.command.run.log = Some(value.into()),
         'p' => flags.base = Some(value.into()),
         'q' => flags.additional.push(value.into()),
         'S' => flags.system_files.push(value.into()),
@@ -276,11 +277,11 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Comma
                 let message = format!("warning: -J{text} removes the property {text}, as in JMeter");
                 crate::exit::say(&crate::exit::hinted(message, &hint));
             }
-            flags.jmeter.push(assignment("-J", &text)?);
+            flags.jmeter.push(assignment("-J", &text).map_err(|error| error.to_string())?);
         }
-        'D' => flags.system.push(assignment("-D", &text)?),
+        'D' => flags.system.push(assignment("-D", &text).map_err(|error| error.to_string())?),
         'e' => parsed.report = true,
-        'o' => parsed.request.dashboard = Some(value.into()),
+        'o' => parsed.command.dashboard = Some(value.into()),
         'g' => parsed.report_only = Some(value.into()),
         'H' => parsed.proxy.host = text.into_owned(),
         'P' => parsed.proxy.port = text.parse().map_err(|_| format!("-P {text}: not a port number"))?,
@@ -293,14 +294,18 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Comma
     Ok(())
 }
 
-fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>, flags: &FlagSettings) -> Exit {
+fn report_only(
+    results: &std::path::Path,
+    dashboard: Option<&std::path::Path>,
+    flags: &PropertySources,
+) -> Exit {
     let Some(dashboard) = dashboard else {
         return complain(Exit::Usage, "-g needs a directory for the report: add -o DIRECTORY");
     };
     if let Err(error) = busyhour_report::prepare_dashboard(dashboard) {
-        return complain(Exit::Usage, &crate::io_hints::chain(&error));
+        return complain(Exit::Usage, &chain(&error));
     }
-    let options = settings::load(flags, 0).and_then(|settings| results_options(&settings.jmeter));
+    let options = loaded(flags).and_then(|loaded| results_options(&loaded.all));
     let options = match options {
         Ok(options) => options,
         Err(message) => return complain(Exit::Usage, &message),
@@ -316,7 +321,7 @@ fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>, f
             }
             Exit::Completed
         }
-        Err(error) => complain(Exit::Internal, &crate::io_hints::chain(&error)),
+        Err(error) => complain(Exit::Internal, &chain(&error)),
     }
 }
 
@@ -369,7 +374,7 @@ mod tests {
         let line = "-n -t monsterdr.jmx -l results.csv -JHOST=127.0.0.1 -JPORT=8080 -J USERS=500 -q user.properties -Gx=y";
         let parsed = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}"));
         assert!(parsed.nongui && parsed.has_plan);
-        let flags = &parsed.request.flags;
+        let flags = &parsed.command.run.properties;
         let expected = [("HOST", "127.0.0.1"), ("PORT", "8080"), ("USERS", "500")];
         assert_eq!(flags.jmeter, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(flags.additional, [PathBuf::from("user.properties")]);
@@ -380,7 +385,7 @@ mod tests {
     fn long_forms_are_parsed_and_unsupported_flags_are_refused() {
         let parsed = parse(&arguments("--nongui --testfile x.jmx --logfile=y.jtl"))
             .unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(parsed.request.results, Some("y.jtl".into()));
+        assert_eq!(parsed.command.run.results, Some("y.jtl".into()));
         for line in [
             "-n -t",
             "-n -t x -r",
@@ -403,10 +408,10 @@ mod tests {
     fn options_of_busyhour_can_be_mixed_with_those_of_jmeter() {
         let line = "--threshold p95<800ms -n --seed=7 -t x.jmx -l y.jtl --fail-if rc5xx>20 -JA=b --junit t.xml --cores 1";
         assert!(is_jmeter_style(&arguments(line)));
-        let request = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}")).request;
+        let request = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}")).command.run;
         assert_eq!((request.seed, request.cores), (Some(7), Some(1)));
         assert_eq!((request.results, request.plan), (Some("y.jtl".into()), "x.jmx".into()));
-        let criteria: Vec<_> = request.thresholds.criteria.iter().map(ToString::to_string).collect();
+        let criteria: Vec<_> = request.thresholds.iter().map(ToString::to_string).collect();
         assert_eq!(criteria, ["require p95 < 800ms", "fail if rc5?? > 20, continue as failed"]);
         let message = parse(&arguments("-n -t x --seed y")).err().expect("an error");
         assert!(message.starts_with("invalid value 'y' for '--seed <SEED>'"), "{message}");

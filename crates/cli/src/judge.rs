@@ -11,11 +11,11 @@ use clap::Args;
 
 use crate::exit::{Exit, JUDGE_TABLE, complain, hinted, print, say};
 use crate::inputs::{Inputs, names, warn_about_unfinished_runs};
-use crate::io_hints::chain;
 use crate::progress;
 use crate::report;
 use crate::results_args::ResultsArgs;
-use crate::thresholds::{ThresholdArgs, Thresholds};
+use crate::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
+use busyhour_diagnostic::io_hints::chain;
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
@@ -43,41 +43,42 @@ pub(crate) fn main(args: JudgeArgs) -> Exit {
         print(&format!("{:#}\n", ThresholdReport::schema()));
         return Exit::Completed;
     }
-    let mut thresholds = match args.thresholds.read() {
-        Ok(thresholds) => thresholds,
+    let (criteria, files) = match args.thresholds.read() {
+        Ok(read) => read,
         Err(message) => return complain(Exit::Usage, &message),
     };
     let options = match args.results.options() {
         Ok(options) => options,
         Err(message) => return complain(Exit::Usage, &message),
     };
-    match judge(&args.inputs, &options, &mut thresholds) {
-        Ok(summary) => {
+    match judge(&args.inputs, &options, criteria) {
+        Ok((criteria, summary)) => {
             warn_about_missing_parts(&args.inputs, &summary);
-            print_results(&args.inputs, &thresholds, &summary)
+            print_results(&args.inputs, &criteria, &files, &summary)
         }
         Err((exit, message)) => complain(exit, &message),
     }
 }
 
-/// Reads the results at `paths` and evaluates the thresholds.
+/// Reads the results at `paths` and evaluates the thresholds: those given, or those of the run directories.
 fn judge(
     paths: &[PathBuf],
     options: &ResultsOptions,
-    thresholds: &mut Thresholds,
-) -> Result<Summary, (Exit, String)> {
+    mut criteria: Vec<Criterion>,
+) -> Result<(Vec<Criterion>, Summary), (Exit, String)> {
     let inputs = Inputs::kept(paths)?;
-    if thresholds.criteria.is_empty() {
+    if criteria.is_empty() {
         for dir in paths.iter().filter(|path| path.is_dir()) {
-            add_own(&RunDir::open(dir), &mut thresholds.criteria)?;
+            add_own(&RunDir::open(dir), &mut criteria)?;
         }
     }
-    if thresholds.criteria.is_empty() {
+    if criteria.is_empty() {
         let text = "no thresholds; add --threshold CRITERION or --thresholds FILE";
         return Err((Exit::Usage, text.to_owned()));
     }
-    let criteria = thresholds.criteria.clone();
-    report::with_progress(inputs.all, |inputs, progress| judge_results(inputs, options, criteria, progress))
+    let judged = criteria.clone();
+    report::with_progress(inputs.all, |inputs, progress| judge_results(inputs, options, judged, progress))
+        .map(|summary| (criteria, summary))
         .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))
 }
 
@@ -117,26 +118,31 @@ fn warn_about_missing_parts(paths: &[PathBuf], summary: &Summary) {
     }
 }
 
-fn print_results(paths: &[PathBuf], thresholds: &Thresholds, summary: &Summary) -> Exit {
+fn print_results(
+    paths: &[PathBuf],
+    criteria: &[Criterion],
+    files: &ThresholdFiles,
+    summary: &Summary,
+) -> Exit {
     let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
     let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
     print(&threshold_table(summary, look));
-    let asks_cov = thresholds.criteria.iter().any(|criterion| criterion.subject == Subject::ArrivalsCov);
+    let asks_cov = criteria.iter().any(|criterion| criterion.subject == Subject::ArrivalsCov);
     if asks_cov && summary.arrivals.iter().any(|verdict| verdict.observed.is_too_coarse()) {
         say(
             "note: arrivals-cov is unavailable: the time stamps are whole milliseconds, and the mean gap is below 2 ms; a run \
              directory has nanoseconds",
         );
     }
-    let (written, failed) = thresholds.write(&names(paths), summary);
+    let (written, failed) = files.write(&names(paths), summary);
     for path in written {
         say(&format!("wrote {}", path.display()));
     }
     for error in &failed {
         say(&format!("error: {error}"));
     }
-    if Thresholds::failed(summary) {
+    if has_failed(summary) {
         Exit::ThresholdFailed
     } else if failed.is_empty() {
         Exit::Completed

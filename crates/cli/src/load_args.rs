@@ -2,15 +2,19 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_compile::{OpenOptions, no_free_user, think_law};
+use busyhour_diagnostic::io_hints::{chain, with_hint};
+use busyhour_launch::{redaction, resolve_replays};
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_program::open::NoFreeUser;
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::run_request::RunRequest;
+use crate::exit::say;
+use crate::run_command::RunCommand;
 use crate::url_plan::{Closed, GeneratedPlan, UrlPlan};
 
 /// Default number of users and duration of a run against a URL.
@@ -83,10 +87,11 @@ pub(crate) struct UrlArgs {
 }
 
 impl LoadArgs {
-    /// Applies these options to a request for a plan or a URL.
-    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), CommandError> {
-        let target = request.plan.to_string_lossy().into_owned();
-        let is_url = request.is_for_url();
+    /// Applies these options to a command for a plan or a URL.
+    pub(crate) fn apply(self, url: UrlArgs, command: &mut RunCommand) -> Result<(), CommandError> {
+        let target = command.run.plan.to_string_lossy().into_owned();
+        let is_url = command.is_for_url();
+        let request = &mut command.run;
         request.spin = self.spin;
         if !is_url && is_url_without_scheme(&target) && !request.plan.exists() {
             return Err(format!("file {target} not found; for a URL, add the scheme: http://{target}").into());
@@ -106,7 +111,7 @@ impl LoadArgs {
             }
             None => Some(self.closed(&url)?),
         };
-        request.length_s = closed.as_ref().and_then(|closed| closed.seconds);
+        request.length = closed.as_ref().and_then(|closed| closed.seconds).map(Duration::from_secs);
         request.backs_off = closed.is_some() && !url.no_back_off;
         let think = match self.think {
             Some(text) => {
@@ -115,7 +120,7 @@ impl LoadArgs {
             }
             None => None,
         };
-        request.has_secret_url = !request.keep_secrets && crate::redaction::url(&target) != target;
+        request.has_secret_url = !request.keep_secrets && redaction::url(&target) != target;
         let plan = UrlPlan {
             url: &target,
             headers: &url.headers,
@@ -129,9 +134,9 @@ impl LoadArgs {
         let GeneratedPlan { name, text, properties, body } = plan.generate()?;
         request.hashed_with_plan = body;
         request.plan = PathBuf::from(name);
-        request.plan_text = Some(text.into());
+        request.plan_text = Some(text);
         // A property of the command line wins.
-        request.flags.jmeter.splice(0..0, properties);
+        request.properties.jmeter.splice(0..0, properties);
         Ok(())
     }
 
@@ -231,7 +236,9 @@ impl LoadArgs {
             None => ArrivalProcess::parse(text),
         };
         let process = process.map_err(|error| format!("{option}: {}", error.render(text)))?;
-        let process = crate::replay_times::resolved(process)?;
+        let mut process = process;
+        resolve_replays(&mut process, &mut |warning| say(&format!("warning: {warning}")))
+            .map_err(|error| chain(&error))?;
         let policy = self.no_free_user.as_deref().map(no_free_user).transpose();
         let policy = policy.map_err(|error| format!("--no-free-user: {error}"))?;
         if self.users.is_some() && !matches!(policy, Some(NoFreeUser::Queue | NoFreeUser::Drop)) {
@@ -303,7 +310,7 @@ fn body(data: &[String]) -> Result<Option<String>, CommandError> {
     for text in data {
         parts.push(match text.strip_prefix('@') {
             Some(file) => read_input_text(Path::new(file), INPUT_BYTES)
-                .map_err(|error| format!("-d {text}: {}", crate::io_hints::with_hint(&error)))?
+                .map_err(|error| format!("-d {text}: {}", with_hint(&error)))?
                 .replace(['\r', '\n'], ""),
             None => text.clone(),
         });

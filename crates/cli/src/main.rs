@@ -2,7 +2,6 @@
 
 mod args;
 mod arrivals;
-mod back_off;
 mod backend_notation;
 mod check;
 mod columns;
@@ -10,42 +9,33 @@ mod command_error;
 mod compare;
 mod console;
 mod demo;
-mod disk;
+mod events;
 mod exit;
 mod export;
-mod forecast;
 mod inputs;
-mod io_hints;
 mod jmeter_args;
 mod judge;
 mod live;
 mod load_args;
-mod log_file;
 mod model;
-mod notes;
-mod outcome;
 mod output;
 mod own_args;
 mod page_map;
 mod plan_load;
-mod plan_source;
 mod probe;
 mod progress;
+mod properties;
 mod quantities;
 mod reading;
-mod redaction;
-mod replay_times;
 mod report;
 mod request_properties;
 mod results_args;
 mod results_options;
 mod run;
+mod run_command;
 mod run_paths;
-mod run_request;
-mod settings;
 mod stop_port;
 mod stop_signals;
-mod system;
 mod terminal_view;
 mod thresholds;
 mod trend;
@@ -88,8 +78,8 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: Cli) -> Exit {
     match cli.command {
-        Command::Run(run) => match run.into_request() {
-            Ok(request) => run::main(&request),
+        Command::Run(run) => match run.into_command() {
+            Ok(command) => run::main(&command),
             Err(message) => exit::complain(Exit::Usage, &message),
         },
         Command::Check(check) => check::main(&check),

@@ -10,7 +10,7 @@ use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
 use crate::live::LiveArgs;
 use crate::load_args::{LoadArgs, UrlArgs};
-use crate::run_request::RunRequest;
+use crate::run_command::RunCommand;
 use crate::thresholds::ThresholdArgs;
 
 /// Options of a run that JMeter does not have.
@@ -62,34 +62,35 @@ pub(crate) struct OwnArgs {
 }
 
 impl OwnArgs {
-    /// Applies these options to a request that has its plan or URL already.
-    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), CommandError> {
+    /// Applies these options to a command that has its plan or URL already.
+    pub(crate) fn apply(self, url: UrlArgs, command: &mut RunCommand) -> Result<(), CommandError> {
         if self.cores == Some(0) {
             return Err("--cores must be at least 1".into());
         }
         if let Some(text) = &self.grace {
             let time = busyhour_arrivals::time_ns(text);
             let grace_ns = time.map_err(|error| format!("--grace: {}", error.render(text)))?;
-            request.grace = Some(std::time::Duration::from_nanos(grace_ns));
+            command.grace = Some(Duration::from_nanos(grace_ns));
         }
-        request.dir = self.dir;
-        request.seed = self.seed;
-        request.cores = self.cores;
-        request.allow_unsupported = self.allow_unsupported;
-        request.verify_tls = self.verify_tls;
-        request.keep_secrets = self.keep_secrets;
-        request.show = RunShow { by_group: self.by_group, details: self.details, lines_below: 0 };
-        request.open_report = self.open_report;
-        request.thresholds = self.thresholds.read()?;
-        request.exports = self.exports;
-        request.live = self.live;
-        let is_url = request.is_for_url();
-        request.request_deadline = match self.request_deadline.as_deref() {
+        command.show = RunShow { by_group: self.by_group, details: self.details, lines_below: 0 };
+        command.open_report = self.open_report;
+        command.live = self.live;
+        let is_url = command.is_for_url();
+        let run = &mut command.run;
+        run.dir = self.dir;
+        run.seed = self.seed;
+        run.cores = self.cores;
+        run.allow_unsupported = self.allow_unsupported;
+        run.verify_tls = self.verify_tls;
+        run.keep_secrets = self.keep_secrets;
+        run.exports = self.exports.settings();
+        (run.thresholds, command.threshold_files) = self.thresholds.read()?;
+        run.request_deadline = match self.request_deadline.as_deref() {
             None => is_url.then_some(URL_REQUEST_DEADLINE),
             Some("none") => None,
             Some(text) => Some(deadline(text)?),
         };
-        self.load.apply(url, request)
+        self.load.apply(url, command)
     }
 }
 

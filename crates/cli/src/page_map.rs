@@ -37,8 +37,9 @@ pub(crate) struct Page {
 impl PageMap {
     pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
         let name = path.display();
-        let text = read_input_text(path, INPUT_BYTES)
-            .map_err(|error| format!("cannot read {name}: {}", crate::io_hints::with_hint(&error)))?;
+        let text = read_input_text(path, INPUT_BYTES).map_err(|error| {
+            format!("cannot read {name}: {}", busyhour_diagnostic::io_hints::with_hint(&error))
+        })?;
         Self::parse(&text).map_err(|problem| format!("{name}: {problem}").into())
     }
 

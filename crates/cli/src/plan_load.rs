@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print};
-use crate::forecast;
 use crate::quantities::{rate_per_s, seconds};
 
 #[derive(Debug, Args)]
@@ -274,7 +273,7 @@ impl Answer {
 
     fn open_load(&self) -> String {
         let rate = self.wish.rate_per_s;
-        let (first, narrow) = (ARRIVALS_FOR_VERDICT as f64, forecast::ARRIVALS_NARROW as f64);
+        let (first, narrow) = (ARRIVALS_FOR_VERDICT as f64, busyhour_launch::ARRIVALS_NARROW as f64);
         format!(
             "For an open load: busyhour run PLAN --arrivals 'poisson({rate}/s) for 10min'\n\
              A verdict on its arrivals needs {first} arrivals ({:.0} s); {narrow} arrivals ({:.0} s) determine the CoV to ± 0.03.\n",

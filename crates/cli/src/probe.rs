@@ -34,7 +34,11 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
         Some(Err(error)) => {
             return complain(
                 Exit::Internal,
-                &format!("cannot write {}: {}", shown(args), crate::io_hints::with_hint(&error)),
+                &format!(
+                    "cannot write {}: {}",
+                    shown(args),
+                    busyhour_diagnostic::io_hints::with_hint(&error)
+                ),
             );
         }
         Some(Ok(stamps)) => Some(stamps),
@@ -72,7 +76,7 @@ fn shown(args: &ServerArgs) -> String {
 fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), CommandError> {
     let mut out = BufWriter::with_capacity(1 << 18, file);
     let failed = |error: std::io::Error| {
-        format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))
+        format!("cannot write {}: {}", path.display(), busyhour_diagnostic::io_hints::with_hint(&error))
     };
     record.write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
     say(&format!("wrote {}", path.display()));

@@ -1,12 +1,9 @@
 //! Progress of a run in the terminal.
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use busyhour_live::Steering as _;
-use busyhour_program::run::RunShared;
-use busyhour_record::{IntervalCounts, Manifest, Recorder};
+use busyhour_launch::{FinishedRun, RunHandle, Steering as _, UsersNow};
 use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summariser_interval};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -62,15 +59,13 @@ impl Display {
     }
 
     /// Switches to the full screen, or stays with the progress line if that fails.
-    pub(crate) fn take_screen(&mut self, manifest: &Manifest) {
+    pub(crate) fn take_screen(&mut self, title: &str) {
         match Screen::enter() {
             Ok((screen, keys)) => {
-                let plan = &manifest.plan;
-                let title = if plan.name.is_empty() { plan.path.clone() } else { plan.name.clone() };
                 self.screen = Some(ScreenShown {
                     screen,
                     keys: Some(keys),
-                    title: busyhour_diagnostic::printable(&title),
+                    title: busyhour_diagnostic::printable(title),
                     help: false,
                     messages: Vec::new(),
                     last_message: Instant::now(),
@@ -115,51 +110,54 @@ impl Display {
     }
 
     /// Updates the progress.
-    pub(crate) fn step(&mut self, shared: &RunShared, recorder: &Recorder, live: Option<&Live>) {
-        let unwritten = recorder.live().events;
-        if let Some(live) = live {
-            live.note_unwritten(unwritten);
-        }
+    pub(crate) fn step(&mut self, run: &RunHandle, live: Option<&Live>) {
         if let (Some(shown), Some(live)) = (&mut self.screen, live) {
-            let is_drawn = shown.draw(live, unwritten);
+            let is_drawn = shown.draw(live, run.live().events);
             if !is_drawn {
                 self.leave_screen();
             }
             return;
         }
-        let elapsed = Duration::from_nanos(shared.clock.now().0);
         if self.on_terminal {
-            let live = recorder.live();
-            let progress = Progress { elapsed, length: self.length, users: users(shared), live: &live };
-            let line = progress_line(&progress, columns().unwrap_or(80).saturating_sub(1));
+            let line = self.line(run, columns().unwrap_or(80));
             console::write(Stream::Err, format!("\r\x1b[2K{line}").as_bytes());
             self.line_shown = true;
         } else if self.last.elapsed() >= self.interval {
             self.last = Instant::now();
             if self.to_stdout {
-                let (delta, total) = recorder.take_summary(shared.clock.now());
-                self.put(&summariser_interval(&self.name, &delta, &total, users(shared)));
+                let (last, total) = run.take_interval();
+                self.print(&summariser_interval(&self.name, &last, &total, counts(run.users())));
             } else if !self.name.is_empty() {
-                self.say_progress(shared, recorder);
+                self.say_progress(run);
             }
         }
     }
 
+    /// The progress line for a terminal of this width.
+    fn line(&self, run: &RunHandle, columns: usize) -> String {
+        let live = run.live();
+        let progress =
+            Progress { elapsed: run.elapsed(), length: self.length, users: counts(run.users()), live: &live };
+        progress_line(&progress, columns.saturating_sub(1))
+    }
+
     /// Prints the progress on request (SIGUSR1).
-    pub(crate) fn say_progress(&mut self, shared: &RunShared, recorder: &Recorder) {
-        let elapsed = Duration::from_nanos(shared.clock.now().0);
-        let live = recorder.live();
-        let progress = Progress { elapsed, length: self.length, users: users(shared), live: &live };
-        let line = progress_line(&progress, columns().unwrap_or(120).saturating_sub(1));
+    pub(crate) fn say_progress(&mut self, run: &RunHandle) {
+        let line = self.line(run, columns().unwrap_or(120));
         self.say(&line);
     }
 
     /// Prints the counts of the last interval and of the whole run.
-    pub(crate) fn end(&mut self, shared: &RunShared, delta: &IntervalCounts, total: &IntervalCounts) {
+    pub(crate) fn end(&mut self, run: &FinishedRun) {
         self.clear();
         // JMeter's command line has its lines also for a run without samples. In the other form the result follows.
         if !self.on_terminal && self.to_stdout {
-            self.put(&summariser_end(&self.name, delta, total, users(shared)));
+            self.print(&summariser_end(
+                &self.name,
+                &run.last_interval,
+                &run.all_intervals,
+                counts(run.users),
+            ));
         }
     }
 
@@ -171,7 +169,7 @@ impl Display {
         }
     }
 
-    fn put(&self, lines: &str) {
+    fn print(&self, lines: &str) {
         if !self.name.is_empty() {
             crate::exit::print(lines);
         }
@@ -181,14 +179,14 @@ impl Display {
 impl ScreenShown {
     /// Draws the screen; returns false if the terminal is gone.
     fn draw(&mut self, live: &Live, unwritten: usize) -> bool {
-        let state = live.steered.state();
+        let state = live.control.state();
         let message = self.messages.last().filter(|_| self.last_message.elapsed() < MESSAGE);
-        let run = live.follower.run();
+        let run = live.view.run();
         let shown = Shown {
             title: &self.title,
             run: &run,
             state: &state,
-            has_rate: live.steered.fixed_rate().is_none(),
+            has_rate: live.control.fixed_rate().is_none(),
             message: message.map_or("", String::as_str),
             help: self.help,
             unwritten: unwritten as u64,
@@ -199,12 +197,8 @@ impl ScreenShown {
     }
 }
 
-fn users(shared: &RunShared) -> UserCounts {
-    UserCounts {
-        active: u64::from(shared.active.load(Ordering::Relaxed)),
-        started: shared.started.load(Ordering::Relaxed),
-        finished: shared.finished.load(Ordering::Relaxed),
-    }
+fn counts(users: UsersNow) -> UserCounts {
+    UserCounts { active: users.active, started: users.started, finished: users.finished }
 }
 
 /// Width of the terminal at standard error or standard output.

@@ -12,10 +12,10 @@ use clap::Args;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::inputs::{Inputs, is_stdin};
-use crate::io_hints::chain;
 use crate::output::{Output, report_command};
 use crate::reading::ReadingProgress;
 use crate::results_args::ResultsArgs;
+use busyhour_diagnostic::io_hints::chain;
 
 #[derive(Debug, Args)]
 #[command(

@@ -7,10 +7,9 @@ use busyhour_runs::{ResultsOptions, ResultsPart, RunReading};
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
+use crate::properties::of_flags;
 use crate::quantities::span;
 use crate::results_options::results_options;
-use crate::settings;
-use crate::settings::FlagSettings;
 
 /// Time window and file format of results.
 #[derive(Debug, Args)]
@@ -60,11 +59,7 @@ impl ResultsArgs {
 
     /// The options for reading, with those set by properties.
     pub(crate) fn options(&self) -> Result<ResultsOptions, CommandError> {
-        let mut flags = FlagSettings { additional: self.additional.clone(), ..FlagSettings::default() };
-        for text in &self.jmeter_property {
-            flags.jmeter.push(settings::assignment("-J", text)?);
-        }
-        let properties = settings::load(&flags, 0)?.jmeter;
+        let properties = of_flags(&self.jmeter_property, &self.additional)?.all;
         let mut options = results_options(&properties)?;
         options.read.stamps_are_ends |= self.end_stamps;
         options.part = self.part();

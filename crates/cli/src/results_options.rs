@@ -6,10 +6,6 @@ use std::collections::HashMap;
 use busyhour_record::{ApdexLimits, ReadSettings, SaveConfig};
 use busyhour_runs::ResultsOptions;
 
-/// JMeter's properties for the limits of its Application Performance Index, in ms.
-pub(crate) const APDEX_PROPERTIES: [&str; 2] =
-    ["jmeter.reportgenerator.apdex_satisfied_threshold", "jmeter.reportgenerator.apdex_tolerated_threshold"];
-
 /// The options for reading results that JMeter's properties set.
 pub(crate) fn results_options(properties: &HashMap<String, String>) -> Result<ResultsOptions, CommandError> {
     let get = |name: &str| properties.get(name).map(String::as_str);
@@ -22,27 +18,9 @@ pub(crate) fn results_options(properties: &HashMap<String, String>) -> Result<Re
             unnamed: has_columns.then_some(save),
             ..ReadSettings::default()
         },
-        apdex: apdex_limits(properties)?,
+        apdex: ApdexLimits::from_properties(get).map_err(|error| error.to_string())?,
         ..ResultsOptions::default()
     })
-}
-
-/// The limits of the Application Performance Index that JMeter's properties set.
-pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<ApdexLimits, CommandError> {
-    let mut limits = ApdexLimits::default();
-    let [satisfied, tolerated] = APDEX_PROPERTIES.map(|name| {
-        let Some(text) = properties.get(name) else { return Ok(None) };
-        let ms: Option<f64> = text.trim().parse().ok().filter(|ms| (0.0..1e12).contains(ms));
-        ms.map(Some).ok_or_else(|| format!("{name}={text}: not a number of milliseconds"))
-    });
-    let ns = |ms: f64| (ms * 1e6).round() as u64;
-    if let Some(ms) = satisfied? {
-        limits.satisfied_ns = ns(ms);
-    }
-    if let Some(ms) = tolerated? {
-        limits.tolerated_ns = ns(ms);
-    }
-    Ok(limits)
 }
 
 #[cfg(test)]
@@ -53,14 +31,20 @@ mod tests {
     fn properties_set_the_format_of_files() {
         let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let properties = HashMap::from([
-            property(APDEX_PROPERTIES[0], "300"),
+            property("jmeter.reportgenerator.apdex_satisfied_threshold", "300"),
             property("jmeter.save.saveservice.url", "false"),
             property("sampleresult.timestamp.start", "false"),
         ]);
         let made = results_options(&properties).unwrap_or_default();
-        assert_eq!((made.apdex.satisfied_ns, made.apdex.tolerated_ns), (300_000_000, 1_500_000_000));
+        assert_eq!(made.apdex.satisfied_ns, 300_000_000);
         assert!(made.read.stamps_are_ends && made.read.unnamed.is_some_and(|save| !save.url));
         assert!(results_options(&HashMap::new()).is_ok_and(|made| made.read.unnamed.is_none()));
-        assert!(results_options(&HashMap::from([property(APDEX_PROPERTIES[1], "x")])).is_err());
+        assert!(
+            results_options(&HashMap::from([property(
+                "jmeter.reportgenerator.apdex_tolerated_threshold",
+                "x"
+            )]))
+            .is_err()
+        );
     }
 }

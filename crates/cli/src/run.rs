@@ -1,261 +1,236 @@
-//! Runs a plan: from a request to a run directory and a result.
-
-mod files;
-mod finish;
-mod observers;
-mod prepare;
-mod refusal;
+//! `busyhour run` and JMeter's command line: runs a plan and shows its progress and its result.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::Duration;
 
-use busyhour_compile::Started;
-use busyhour_engine::runner::{self, RunReport};
-use busyhour_program::run::{Level, Properties};
-use busyhour_record::{ApdexLimits, BatchWriter, Recorder, RecorderConfig, RunEnd, SnapshotSender};
-use busyhour_report::prepare_dashboard;
-use finish::EndedRun;
-use observers::Observers;
-use prepare::{Prepared, prepare};
-use refusal::Refusal;
-use tokio::sync::oneshot;
+use busyhour_diagnostic::io_hints::{self, chain};
+use busyhour_launch::{
+    ExistingResults, FinishedRun, GRACE, Launch, LaunchError, LaunchErrorKind, Prepared, RunControl,
+};
+use busyhour_record::RunEnd;
+use busyhour_report::{RunShow, Written, end_of_run, prepare_dashboard, write_dashboard};
 
-use crate::command_error::CommandError;
 use crate::console;
+use crate::events::ShownEvents;
 use crate::exit::{self, Exit, complain, say};
-use crate::forecast;
-use crate::io_hints::chain;
-use crate::log_file::LogFile;
-use crate::notes::{missed_starts, script_caveats};
-use crate::outcome::{exit_code, outcome};
+use crate::live::{Live, View};
+use crate::output::{Output, open_page, report_command};
 use crate::progress::Display;
-use crate::run_request::RunRequest;
-use crate::settings::{self, Settings};
-use crate::stop_signals::{GRACE, StopRequests};
-use crate::system;
-use crate::watching::{Memory, Watched};
+use crate::run_command::RunCommand;
+use crate::stop_port;
+use crate::stop_signals::listen;
+use crate::terminal_view;
+use crate::watching::Watched;
+
+/// The exit code and message of a run that does not start.
+struct Refusal(Exit, String);
+
+impl Refusal {
+    /// A failure of the program or the system.
+    fn internal(cause: impl std::fmt::Display) -> Self {
+        Self(Exit::Internal, cause.to_string())
+    }
+
+    /// An error in the command line.
+    fn usage(cause: impl std::fmt::Display) -> Self {
+        Self(Exit::Usage, cause.to_string())
+    }
+}
+
+impl From<LaunchError> for Refusal {
+    fn from(error: LaunchError) -> Self {
+        let exit = match error.kind() {
+            LaunchErrorKind::Request => Exit::Usage,
+            LaunchErrorKind::Plan => Exit::Refused,
+            LaunchErrorKind::Stopped => Exit::Stopped,
+            LaunchErrorKind::System => Exit::Internal,
+        };
+        Self(exit, chain(&error))
+    }
+}
 
 /// Runs the plan and shows the result.
-pub(crate) fn main(request: &RunRequest) -> Exit {
+pub(crate) fn main(command: &RunCommand) -> Exit {
     if let Err(error) = console::start() {
         return complain(Exit::Internal, &format!("cannot start a thread: {error}"));
     }
-    let stops = StopRequests::new(request.grace.unwrap_or(GRACE));
-    let exit = match run(request, &stops) {
+    let control = RunControl::new(command.grace.unwrap_or(GRACE));
+    let exit = match run(command, &control) {
         Ok(exit) => exit,
-        Err(Refusal(exit, message)) if message.is_empty() => exit,
         Err(Refusal(exit, message)) => complain(exit, &message),
     };
-    console::drain(|| stops.is_requested());
+    console::drain(|| control.is_requested());
     exit
 }
 
-fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
-    if let Some(dashboard) = &request.dashboard {
-        if request.force {
-            files::remove_dashboard(dashboard)?;
+fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
+    if let Some(dashboard) = &command.dashboard {
+        if command.force {
+            remove_dashboard(dashboard)?;
         }
         prepare_dashboard(dashboard).map_err(|error| Refusal::usage(chain(&error)))?;
     }
-    let prepared = prepare(request, stops)?;
-    let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(&prepared.started));
-    limit_body_memory(&prepared.started.shared.properties);
-    let (observers, senders) = Observers::start(request, &prepared, stops, length)?;
-    let (recorder, mut writers) = start_recorder(&prepared, stops, senders)?;
-    if request.has_secret_url && !prepared.main.config.url {
-        writers.iter_mut().for_each(BatchWriter::omit_urls);
-    }
-    stops.attach(&prepared.started.shared);
-    files::make_private(&prepared.dir);
-    let mut display = display(request, &prepared, length);
-    if request.as_jmeter {
-        print_jmeter_start(request);
-    }
-    let (engine, finished) = start_engine(&prepared.started, writers)?;
-    if observers.with_screen {
-        display.take_screen(&prepared.manifest);
-    } else {
-        prepared.started.shared.print_to(Box::new(exit::print_of_script));
-    }
-    let Observers { thresholds, orders, exports, mut live, .. } = observers;
-    let Prepared { started, mut manifest, dir, main, log, log_path, events, unread, .. } = prepared;
-    let cpu_before = system::CpuTimes::now();
-    let watched = Watched {
-        shared: &started.shared,
-        recorder: &recorder,
-        stops,
-        live: live.as_ref(),
-        has_stop_port: request.as_jmeter,
-        dir: dir.path(),
-        length,
+    let mut request = command.run.clone();
+    request.existing_results = existing_results(command);
+    request.command_line =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let events = ShownEvents::new(control.grace());
+    let mut launch = Launch::with_control(request, control.clone());
+    launch.observe("the display", Box::new(events.clone()))?;
+    // Before the run directory exists, so that a signal cannot leave it without an outcome.
+    let progress_requests = listen(control).map_err(Refusal::internal)?;
+    let prepared = launch.prepare()?;
+    let with_screen = shows_screen(command)?;
+    let live = match with_screen || command.live.live.is_some() {
+        true => Some(Live::start(&command.live, &prepared).map_err(Refusal::usage)?),
+        false => None,
     };
-    let mut memory = Memory::new(request.backs_off);
-    let stopped_by = watched
-        .until_it_ends(&mut display, events, finished, orders, &mut memory)
-        .map_err(Refusal::internal)?;
-    // Later requests do not stop the run, because it has ended.
-    let stop = stops.stop();
-    let report = engine.join();
-    let cpu_stolen =
-        cpu_before.zip(system::CpuTimes::now()).and_then(|(before, now)| now.stolen_since(before));
-    let shared = &started.shared;
-    let (totals, delta, total) = recorder.finish_with_summary();
-    if let Some(live) = &mut live {
-        live.end(totals.events.len());
+    let mut display = display(command, &prepared);
+    let stop_ports = command.as_jmeter.then(|| stop_port::ports(|name| prepared.property(name))).flatten();
+    if command.as_jmeter {
+        print_jmeter_start(command);
     }
-    display.end(shared, &delta, &total);
-    for failure in exports.finish(|| stops.is_forced()) {
-        log.write(Level::Warn, &failure);
-        say(&format!("warning: {failure}"));
+    if !with_screen {
+        prepared.print_to(Box::new(exit::print_of_script));
     }
-    let (report, failure) = engine_result(report, &log_path);
-    let mut outcome = outcome(&report, &started, stop, stopped_by.is_some(), failure.is_some(), &totals);
-    outcome.generator.cpu_stolen = cpu_stolen;
-    let failed_by_stop = stopped_by.as_ref().is_some_and(|order| order.failed);
-    let end = outcome.end;
-    // An earlier stop request takes precedence over the threshold as the recorded reason.
-    outcome.stopped_by = stopped_by.filter(|_| end == RunEnd::StoppedByThreshold).map(|order| order.text);
-    manifest.notes.extend(missed_starts(shared));
-    manifest.notes.extend(script_caveats(shared));
-    manifest.notes.extend(memory.note());
-    if let Some(live) = &live {
-        manifest.events = live.steered.events();
+    let title = prepared.info().title.clone();
+    let handle = prepared.start()?;
+    if with_screen {
+        display.take_screen(&title);
     }
-    manifest.events.extend(stops.stop_from_terminal());
-    manifest.outcome = Some(outcome);
-    end_log(&log, end, &log_path);
-    finish::warn_of_unused(request, &shared.properties, &unread);
-    let ended = EndedRun {
-        request,
-        manifest: &manifest,
-        dir: &dir,
-        main: &main,
-        log_path: &log_path,
-        started: &started,
-        totals: &totals,
-    };
-    let results = ended.finish(thresholds, failure.as_deref());
+    let watched = Watched { run: &handle, live: live.as_ref(), stop_ports, events: &events };
+    watched.until_it_ends(&mut display, progress_requests).map_err(Refusal::internal)?;
+    let run = handle.wait();
+    display.end(&run);
+    let exit = finish(command, &run);
     if let Some(live) = live {
         live.finish();
     }
-    Ok(exit_code(end, failed_by_stop, &results))
+    Ok(exit)
 }
 
-/// The bytes that response bodies may take in the whole process.
-const BODY_MEMORY_PROPERTY: &str = "busyhour.body_memory";
-
-/// Limits the memory for response bodies to the number of bytes in the property, or to half of what this process may use.
-fn limit_body_memory(properties: &Properties) {
-    let asked = properties.get(BODY_MEMORY_PROPERTY).and_then(|text| text.trim().parse().ok());
-    let bytes = asked.or_else(|| system::available_memory().map(|bytes| bytes / 2));
-    if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
-        busyhour_program::body_memory::limit_body_memory(usize::try_from(bytes).unwrap_or(usize::MAX));
+/// What happens to a results file with content: with a report, the run would mix old and new samples.
+fn existing_results(command: &RunCommand) -> ExistingResults {
+    match (command.force, &command.dashboard) {
+        (true, _) => ExistingResults::Overwrite,
+        (false, Some(_)) => ExistingResults::Refuse,
+        (false, None) => ExistingResults::Append,
     }
 }
 
-fn start_recorder(
-    prepared: &Prepared,
-    stops: &StopRequests,
-    observers: Vec<SnapshotSender>,
-) -> Result<(Recorder, Vec<BatchWriter>), Refusal> {
-    let Prepared { settings, started, manifest, dir, main, cores, .. } = prepared;
-    let config = RecorderConfig {
-        dir: Some(dir.path().to_owned()),
-        names: started.names.clone(),
-        labels: started.labels.clone(),
-        wall_anchor_ms: manifest.wall_anchor_ms,
-        main: Some(main.clone()),
-        listeners: started.listeners.clone(),
-        listener_sets: started.listener_sets.clone(),
-        writers: *cores,
-        observers,
-        apdex: apdex_limits(settings, &started.shared.properties).map_err(Refusal::usage)?,
-        pipes: stops.pipes(),
-        ..RecorderConfig::default()
-    };
-    if system::is_pipe(&main.path) {
-        say(&format!("waiting for a program that reads the pipe {}", main.path.display()));
+/// Removes the directory of an old report, as JMeter's `-f` does. Other directories are not removed.
+fn remove_dashboard(dir: &Path) -> Result<(), Refusal> {
+    if !dir.join("statistics.json").is_file() {
+        return Ok(());
     }
-    Recorder::start(config).map_err(|error| {
-        let exit = if stops.is_requested() { Exit::Stopped } else { Exit::Internal };
-        Refusal(exit, chain(&error))
+    std::fs::remove_dir_all(dir).map_err(|error| {
+        Refusal::internal(format!(
+            "cannot remove the old report {}: {}",
+            dir.display(),
+            io_hints::with_hint(&error)
+        ))
     })
 }
 
-type Engine = JoinHandle<std::io::Result<RunReport>>;
-
-/// Starts the engine on a separate thread; the receiver reports its end.
-fn start_engine(
-    started: &Started,
-    writers: Vec<BatchWriter>,
-) -> Result<(Engine, oneshot::Receiver<()>), Refusal> {
-    let (program, shared, labels) =
-        (Arc::clone(&started.program), Arc::clone(&started.shared), started.labels.clone());
-    let (done, finished) = oneshot::channel();
-    let body = move || {
-        let report = runner::run(&program, &shared, &labels, writers);
-        let _ = done.send(());
-        report
-    };
-    let thread = std::thread::Builder::new().name("engine".into()).spawn(body).map_err(Refusal::internal)?;
-    Ok((thread, finished))
-}
-
-/// The report of the engine, and a message if the engine or users failed.
-fn engine_result(
-    result: std::thread::Result<std::io::Result<RunReport>>,
-    log_path: &Path,
-) -> (RunReport, Option<String>) {
-    match result {
-        Ok(Ok(report)) => {
-            let died: u64 = report.cores.iter().map(|core| core.died).sum();
-            let failure = (died > 0).then(|| {
-                format!(
-                    "{died} users ended because of a bug in busyhour, see {}; please report it",
-                    log_path.display()
-                )
-            });
-            (report, failure)
-        }
-        Ok(Err(error)) => (RunReport::default(), Some(format!("the engine could not start: {error}"))),
-        Err(_) => {
-            (RunReport::default(), Some("the engine failed; the results recorded so far are kept".to_owned()))
-        }
+fn shows_screen(command: &RunCommand) -> Result<bool, Refusal> {
+    match (command.live.view, terminal_view::reason_against()) {
+        (View::Lines, _) => Ok(false),
+        // JMeter's command line prints JMeter's lines.
+        (View::Auto, why) => Ok(why.is_none() && !command.as_jmeter),
+        (View::Screen, None) => Ok(true),
+        (View::Screen, Some(why)) => Err(Refusal::usage(format!("--view screen: {why}"))),
     }
 }
 
-fn end_log(log: &LogFile, end: RunEnd, path: &Path) {
-    log.write(Level::Info, &format!("the run ended: {end:?}"));
-    let lost_lines = log.flush();
-    if lost_lines > 0 {
-        say(&format!("warning: {lost_lines} lines could not be written to {} in time", path.display()));
-    }
-}
-
-fn print_jmeter_start(request: &RunRequest) {
+fn print_jmeter_start(command: &RunCommand) {
     let wall = jiff::Zoned::now().strftime("%Y %b %d %H:%M:%S %Z").to_string();
     exit::print(&format!(
         "Created the tree successfully using {}\nStarting standalone test @ {wall}\n",
-        request.plan.display()
+        command.run.plan.display()
     ));
 }
 
-fn display(request: &RunRequest, prepared: &Prepared, length: Option<Duration>) -> Display {
-    let properties = &prepared.started.shared.properties;
-    let get = |name: &str| settings::used(&prepared.settings, properties, name).map(str::trim);
+fn display(command: &RunCommand, prepared: &Prepared) -> Display {
     // A flag with an empty name switches the summariser off.
-    let flag = request.flags.jmeter.iter().rfind(|(name, _)| name == "summariser.name");
+    let flag = command.run.properties.jmeter.iter().rfind(|(name, _)| name == "summariser.name");
     let default = if flag.is_some() { "" } else { "summary" };
-    let name = get("summariser.name").unwrap_or(default).to_owned();
-    let interval = get("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
-    Display::new(request.as_jmeter, name, interval, length)
+    let name = prepared.property("summariser.name").unwrap_or(default).to_owned();
+    let interval = prepared.property("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
+    Display::new(command.as_jmeter, name, interval, prepared.info().length)
 }
 
-fn apdex_limits(settings: &Settings, properties: &Properties) -> Result<ApdexLimits, CommandError> {
-    for name in crate::results_options::APDEX_PROPERTIES {
-        settings::used(settings, properties, name);
+/// Writes the files that the command line requests, and prints the result.
+fn finish(command: &RunCommand, run: &FinishedRun) -> Exit {
+    run.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    let mut files = run.files.clone();
+    let mut is_incomplete = run.is_incomplete;
+    let mut fail = |message: &str| {
+        say(&format!("warning: {message}"));
+        is_incomplete = true;
+    };
+    if let Some(dashboard) = &command.dashboard {
+        match write_dashboard(dashboard, &run.summary) {
+            Ok(paths) => files.extend(paths),
+            Err(error) => fail(&chain(&error)),
+        }
     }
-    crate::results_options::apdex_limits(&settings.jmeter)
+    let source = run.dir.path().display().to_string();
+    let (written, failures) = command.threshold_files.write(&source, &run.summary);
+    files.extend(written);
+    failures.iter().for_each(|failure| fail(failure));
+    files.push(run.log.clone());
+    let files = files.iter().map(|path| path.display().to_string()).collect();
+    print_result(command, run, files);
+    if let Some(failure) = &run.failure {
+        say(&format!("error: {failure}"));
+    }
+    report_errors(run);
+    exit_code(run, is_incomplete)
+}
+
+fn print_result(command: &RunCommand, run: &FinishedRun, files: Vec<String>) {
+    let out = Output::of_stdout();
+    let page = run.dir.report_path();
+    let written = Written {
+        files,
+        page: Some(std::path::absolute(&page).unwrap_or(page)),
+        has_links: out.has_links,
+        details_command: Some(report_command(&[run.dir.path()])),
+    };
+    let show = RunShow { details: command.show.details || !out.is_terminal, ..command.show };
+    exit::print(&end_of_run(&run.summary, show, &written, out.look));
+    if command.open_report
+        && let Some(page) = &written.page
+    {
+        open_page(page);
+    }
+    if command.as_jmeter {
+        exit::print("... end of run\n");
+    }
+}
+
+/// Prints why the run was stopped or sent nothing.
+fn report_errors(run: &FinishedRun) {
+    if let Some(error) = &run.summary.run.error {
+        say(&format!("error: the run was stopped by an error: {error}"));
+    }
+    if run.nothing_sent && matches!(run.end(), RunEnd::Completed | RunEnd::StoppedByPlan) {
+        say(&format!(
+            "error: no request was sent: every user ended before its first sampler\n  hint: see {} for the reason",
+            run.log.display()
+        ));
+    }
+}
+
+/// The exit code of a run. A threshold that stopped the run may have the action "stop as failed".
+fn exit_code(run: &FinishedRun, is_incomplete: bool) -> Exit {
+    let failed_by_stop = run.stopped_by.as_ref().is_some_and(|order| order.failed);
+    match run.end() {
+        RunEnd::Failed => Exit::Internal,
+        RunEnd::Interrupted | RunEnd::Aborted | RunEnd::StoppedByError => Exit::Stopped,
+        RunEnd::StoppedByThreshold if failed_by_stop => Exit::StoppedByThreshold,
+        _ if run.nothing_sent => Exit::NothingSent,
+        _ if run.has_failed_thresholds() => Exit::ThresholdFailed,
+        _ if is_incomplete => Exit::ResultsLost,
+        RunEnd::Completed | RunEnd::StoppedByPlan | RunEnd::StoppedByThreshold => Exit::Completed,
+    }
 }

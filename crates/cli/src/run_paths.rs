@@ -25,7 +25,7 @@ pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
             Some(files) => vec![files],
             None => runs_in(path)
                 .map_err(|error| {
-                    let why = crate::io_hints::with_hint(&error);
+                    let why = busyhour_diagnostic::io_hints::with_hint(&error);
                     complain(Exit::Refused, &format!("cannot read {}: {why}", path.display()))
                 })?
                 .into_iter()

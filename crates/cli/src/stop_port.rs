@@ -1,6 +1,7 @@
 //! JMeter's stop port: `Shutdown` and `StopTestNow` in a UDP packet to 127.0.0.1.
 
-use busyhour_program::run::Properties;
+use std::ops::RangeInclusive;
+
 use tokio::net::UdpSocket;
 
 /// A request in a packet.
@@ -12,15 +13,18 @@ pub(crate) enum Order {
     StopTestNow,
 }
 
-/// Listens on JMeter's stop port: the first free port from `jmeterengine.nongui.port` to `jmeterengine.nongui.maxport`.
-/// Returns `None` if the first port is 0 or none is free.
-pub(crate) async fn listen(properties: &Properties) -> Option<UdpSocket> {
-    let first: u16 = properties.number("jmeterengine.nongui.port", 4445);
-    let last: u16 = properties.number("jmeterengine.nongui.maxport", 4455);
-    if first == 0 {
-        return None;
-    }
-    for port in first..=last.max(first) {
+/// JMeter's stop ports: `jmeterengine.nongui.port` to `jmeterengine.nongui.maxport`; `None` if the first is 0.
+pub(crate) fn ports<'p>(property: impl Fn(&str) -> Option<&'p str>) -> Option<RangeInclusive<u16>> {
+    let number =
+        |name: &str, default: u16| property(name).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let first = number("jmeterengine.nongui.port", 4445);
+    let last = number("jmeterengine.nongui.maxport", 4455);
+    (first > 0).then(|| first..=last.max(first))
+}
+
+/// Listens on the first free port; `None` if there is none.
+pub(crate) async fn listen(ports: RangeInclusive<u16>) -> Option<UdpSocket> {
+    for port in ports {
         if let Ok(socket) = UdpSocket::bind(("127.0.0.1", port)).await {
             return Some(socket);
         }

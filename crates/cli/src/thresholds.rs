@@ -2,26 +2,19 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 
 use busyhour_analysis::Summary;
-use busyhour_analysis::thresholds::{
-    Criterion, CriterionError, Judge, Meaning, StopOrder, ThresholdReport, ThresholdResult,
-};
+use busyhour_analysis::thresholds::{Criterion, CriterionError, Meaning, ThresholdReport};
 use busyhour_diagnostic::{Diagnostic, Span};
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
-use busyhour_record::{RecordReading, ResultsInput, RunDir, SnapshotSender, snapshot_channel};
+use busyhour_record::RunDir;
 use busyhour_report::{summary_markdown, thresholds_junit};
-use busyhour_runs::{judge_record, run_measures};
 use clap::Args;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::command_error::CommandError;
-use crate::io_hints::chain;
-
-/// Maximum seconds queued for the evaluation of thresholds, which takes microseconds per second.
-const BEHIND_MAX: usize = 64;
+use busyhour_diagnostic::io_hints::chain;
 
 /// Environment variable with the file of a GitHub step summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -50,10 +43,9 @@ pub(crate) struct ThresholdArgs {
     thresholds_json: Option<PathBuf>,
 }
 
-/// The thresholds of a run and the files for their outcome.
+/// The files for the outcome of thresholds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Thresholds {
-    pub(crate) criteria: Vec<Criterion>,
+pub(crate) struct ThresholdFiles {
     junit: Option<PathBuf>,
     markdown: Option<PathBuf>,
     json: Option<PathBuf>,
@@ -61,7 +53,7 @@ pub(crate) struct Thresholds {
 
 impl ThresholdArgs {
     /// Reads the criteria, or returns all errors in them.
-    pub(crate) fn read(self) -> Result<Thresholds, CommandError> {
+    pub(crate) fn read(self) -> Result<(Vec<Criterion>, ThresholdFiles), CommandError> {
         let (mut criteria, mut wrong) = (Vec::new(), Vec::new());
         for path in &self.thresholds {
             match read_input_text(path, INPUT_BYTES) {
@@ -70,7 +62,7 @@ impl ThresholdArgs {
                     Err(findings) => wrong.extend(findings.iter().map(Diagnostic::to_string)),
                 },
                 Err(error) => {
-                    let why = crate::io_hints::with_hint(&error);
+                    let why = busyhour_diagnostic::io_hints::with_hint(&error);
                     wrong.push(format!("cannot read the thresholds {}: {why}", path.display()));
                 }
             }
@@ -89,12 +81,12 @@ impl ThresholdArgs {
             return Err(wrong.join("\n").into());
         }
         let step = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty()).map(PathBuf::from);
-        Ok(Thresholds {
-            criteria,
+        let files = ThresholdFiles {
             junit: self.junit,
             markdown: self.summary_md.or(step),
             json: self.thresholds_json,
-        })
+        };
+        Ok((criteria, files))
     }
 }
 
@@ -177,65 +169,7 @@ fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> 
     if findings.is_empty() { Ok(criteria) } else { Err(findings) }
 }
 
-/// Evaluates the thresholds during a run, on a separate thread.
-pub(crate) struct Watch {
-    thread: JoinHandle<Judge>,
-    lost: std::sync::Arc<std::sync::atomic::AtomicU64>,
-}
-
-/// Receives the first stop order.
-pub(crate) type StopOrders = tokio::sync::oneshot::Receiver<StopOrder>;
-
-impl Watch {
-    /// Starts the thread; the sender is for the recorder. `None` without thresholds.
-    pub(crate) fn start(
-        criteria: &[Criterion],
-    ) -> std::io::Result<Option<(Watch, SnapshotSender, StopOrders)>> {
-        if criteria.is_empty() {
-            return Ok(None);
-        }
-        let (sender, seconds) = snapshot_channel(BEHIND_MAX);
-        let (order, orders) = tokio::sync::oneshot::channel();
-        let mut judge = Judge::new(criteria.to_vec());
-        let lost = std::sync::Arc::<std::sync::atomic::AtomicU64>::default();
-        let reported = std::sync::Arc::clone(&lost);
-        let thread = std::thread::Builder::new().name("thresholds".into()).spawn(move || {
-            let mut order = Some(order);
-            while let Some(second) = seconds.recv() {
-                if let Some(stop) = judge.second(&second)
-                    && let Some(order) = order.take()
-                {
-                    // The receiver is gone if the run is already ending.
-                    let _ = order.send(stop);
-                }
-            }
-            reported.store(seconds.lost(), std::sync::atomic::Ordering::Relaxed);
-            judge
-        })?;
-        Ok(Some((Watch { thread, lost }, sender, orders)))
-    }
-
-    /// The results; evaluated from the record if the thread could not keep up. Must be called after the recorder has ended.
-    pub(crate) fn finish(
-        self,
-        dir: &RunDir,
-        summary: &Summary,
-        criteria: &[Criterion],
-    ) -> Result<Vec<ThresholdResult>, CommandError> {
-        let judge = self.thread.join().ok();
-        let lost = self.lost.load(std::sync::atomic::Ordering::Relaxed);
-        match judge.filter(|_| lost == 0) {
-            Some(judge) => Ok(judge.finish(&run_measures(summary))),
-            None => {
-                let record = [ResultsInput::path(dir.path())];
-                judge_record(&record, &RecordReading::default(), summary, criteria.to_vec())
-                    .map_err(|error| format!("the thresholds could not be judged: {}", chain(&error)).into())
-            }
-        }
-    }
-}
-
-impl Thresholds {
+impl ThresholdFiles {
     /// Writes the files requested on the command line. Returns the written files or errors.
     pub(crate) fn write(&self, source: &str, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
         let report = ThresholdReport::new(source.to_owned(), summary.thresholds.clone());
@@ -263,17 +197,21 @@ impl Thresholds {
             note(
                 path,
                 appended.err().map(|error| {
-                    format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))
+                    format!(
+                        "cannot write {}: {}",
+                        path.display(),
+                        busyhour_diagnostic::io_hints::with_hint(&error)
+                    )
                 }),
             );
         }
         (written, failed)
     }
+}
 
-    /// Whether a threshold fails the run.
-    pub(crate) fn failed(summary: &Summary) -> bool {
-        summary.thresholds.iter().any(|threshold| threshold.fails_run)
-    }
+/// Whether a threshold fails the run.
+pub(crate) fn has_failed(summary: &Summary) -> bool {
+    summary.thresholds.iter().any(|threshold| threshold.fails_run)
 }
 
 #[cfg(test)]

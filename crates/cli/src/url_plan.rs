@@ -146,7 +146,7 @@ impl UrlPlan<'_> {
         };
         let method =
             self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
-        let label = format!("{method} {}", crate::redaction::path(&path));
+        let label = format!("{method} {}", busyhour_launch::redaction::path(&path));
         let path = properties.path(&path);
         let think = self.think.as_deref().map(Think::of).transpose()?;
         let mut jmx = Jmx::default();
@@ -175,7 +175,7 @@ impl UrlPlan<'_> {
         jmx.line(0, "</jmeterTestPlan>");
         let colon = if pieces.port.is_empty() { "" } else { "-" };
         let name = format!("{}{colon}{}.jmx", pieces.host, pieces.port);
-        let body = self.data.as_deref().map(crate::redaction::body).unwrap_or_default();
+        let body = self.data.as_deref().map(busyhour_launch::redaction::body).unwrap_or_default();
         Ok(GeneratedPlan { name, text: jmx.0, properties: properties.all, body })
     }
 
@@ -187,7 +187,8 @@ impl UrlPlan<'_> {
 
     /// The test plan and its thread group.
     fn begin(&self, jmx: &mut Jmx, label: &str, method: &str) {
-        let url = if self.keep_secrets { self.url.to_owned() } else { crate::redaction::url(self.url) };
+        let url =
+            if self.keep_secrets { self.url.to_owned() } else { busyhour_launch::redaction::url(self.url) };
         jmx.line(0, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
         jmx.line(0, "<jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\">");
         jmx.line(1, "<hashTree>");

@@ -81,7 +81,7 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
 }
 
 fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, CommandError> {
-    let log = Log::open(path).map_err(|error| crate::io_hints::chain(&error))?;
+    let log = Log::open(path).map_err(|error| busyhour_diagnostic::io_hints::chain(&error))?;
     let options = WebLogOptions { window: args.part(), ..WebLogOptions::default() };
     // Cached per label number: whether the label belongs to a page.
     let mut is_mapped: Vec<Option<bool>> = Vec::new();
@@ -98,7 +98,7 @@ fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, Com
             },
             &mut |_| {},
         )
-        .map_err(|error| crate::io_hints::chain(&error))?;
+        .map_err(|error| busyhour_diagnostic::io_hints::chain(&error))?;
     complete(&facts, map, path)?;
     let tables = found.finish(&facts.labels);
     let total = tables.response_time.last().filter(|row| row.label == TOTAL && row.n > 0);

@@ -1,52 +1,24 @@
-//! The main thread during a run: shows progress and handles signals, keys, thresholds and the stop port.
+//! The main thread during a run: shows progress and events, and passes keys and JMeter's stop port on to the run.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use busyhour_analysis::thresholds::StopOrder;
-use busyhour_live::{Order, RunPhase, Steering as _};
-use busyhour_program::run::{RunShared, Stop};
-use busyhour_record::{PlanNote, Recorder};
+use busyhour_launch::{Order, OrderSource, RunEvent, RunHandle, RunPhase, Steering as _};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::back_off::{self, BackOff, Change};
-use crate::disk::DiskWatch;
+use crate::events::ShownEvents;
 use crate::exit;
 use crate::live::Live;
 use crate::progress::{self, Display};
 use crate::stop_port;
-use crate::stop_signals::{SignalEvent, StopRequests};
+use crate::stop_signals::ProgressRequested;
 use crate::terminal_view::Key;
-use crate::thresholds::StopOrders;
 
 /// Factor by which a key changes the rate.
 const RATE_STEP: f64 = 1.25;
 
 /// How long `q` waits for its confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(3);
-
-/// What the loop remembers from step to step.
-#[derive(Debug, Default)]
-pub(crate) struct Memory {
-    /// Slows the run down; `None`: it never does.
-    back_off: Option<BackOff>,
-    disk: DiskWatch,
-    confirmation: Confirmation,
-}
-
-impl Memory {
-    /// `backs_off`: the run is slowed down while every request fails.
-    pub(crate) fn new(backs_off: bool) -> Self {
-        Self { back_off: backs_off.then(BackOff::default), ..Self::default() }
-    }
-
-    /// The caveat of a run that was slowed down.
-    pub(crate) fn note(&self) -> Option<PlanNote> {
-        self.back_off.as_ref().and_then(BackOff::note)
-    }
-}
 
 /// Asks before `q` stops the run.
 #[derive(Debug, Default)]
@@ -63,37 +35,30 @@ impl Confirmation {
     }
 }
 
-/// A running test.
+/// A running test and the terminal.
 pub(crate) struct Watched<'r> {
-    pub(crate) shared: &'r Arc<RunShared>,
-    pub(crate) recorder: &'r Recorder,
-    pub(crate) stops: &'r StopRequests,
+    pub(crate) run: &'r RunHandle,
     pub(crate) live: Option<&'r Live>,
-    /// Whether to listen on JMeter's stop port.
-    pub(crate) has_stop_port: bool,
-    /// The run directory.
-    pub(crate) dir: &'r Path,
-    /// Length of the run, if it is known.
-    pub(crate) length: Option<Duration>,
+    /// JMeter's stop ports, if the run listens there.
+    pub(crate) stop_ports: Option<RangeInclusive<u16>>,
+    pub(crate) events: &'r ShownEvents,
 }
 
 impl Watched<'_> {
-    /// Shows progress and handles stop requests until the engine has finished. Returns the threshold that stopped the run.
+    /// Shows progress and passes requests on until the run has ended.
     pub(crate) fn until_it_ends(
         &self,
         display: &mut Display,
-        mut events: UnboundedReceiver<SignalEvent>,
-        mut finished: tokio::sync::oneshot::Receiver<()>,
-        mut orders: Option<StopOrders>,
-        memory: &mut Memory,
-    ) -> std::io::Result<Option<StopOrder>> {
+        mut progress_requests: UnboundedReceiver<ProgressRequested>,
+    ) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut keys = display.take_keys();
-        let mut stopped_by = None;
+        let mut confirmation = Confirmation::default();
+        let mut events = self.events.divert();
         runtime.block_on(async {
-            let port = match self.has_stop_port {
-                true => stop_port::listen(&self.shared.properties).await,
-                false => None,
+            let port = match self.stop_ports.clone() {
+                Some(ports) => stop_port::listen(ports).await,
+                None => None,
             };
             if let Some(address) = port.as_ref().and_then(|socket| socket.local_addr().ok()) {
                 let line =
@@ -105,110 +70,58 @@ impl Watched<'_> {
                 None => std::future::pending().await,
             };
             let mut steps = tokio::time::interval(progress::STEP);
-            loop {
+            while !self.run.is_finished() {
                 tokio::select! {
-                    _ = &mut finished => break,
-                    Some(event) = events.recv() => self.on_event(display, event),
-                    packet = packet() => self.stop(display, match packet {
-                        stop_port::Order::Shutdown => self.stops.request(),
-                        stop_port::Order::StopTestNow => self.stops.request_now(),
-                    }),
-                    Some(order) = next_stop_order(&mut orders) => {
-                        display.say(&format!(
-                            "stopping: the threshold `{}` failed at {} s; users finish their current sample",
-                            order.text,
-                            order.second + 1
-                        ));
-                        self.stops.stop_gracefully();
-                        stopped_by = Some(order);
+                    Some(event) = events.recv() => {
+                        self.show(display, &event);
+                        if matches!(event, RunEvent::PhaseChanged(RunPhase::Ended)) {
+                            break;
+                        }
                     }
+                    Some(ProgressRequested) = progress_requests.recv() => display.say_progress(self.run),
+                    packet = packet() => self.order(display, match packet {
+                        stop_port::Order::Shutdown => Order::Interrupt,
+                        stop_port::Order::StopTestNow => Order::StopNow,
+                    }, OrderSource::Program),
                     Some(key) = next_key(&mut keys) => {
-                        self.act_on(display, key, memory);
-                        self.step(display, memory);
+                        self.act_on(display, key, &mut confirmation);
+                        display.step(self.run, self.live);
                     }
-                    _ = steps.tick() => self.step(display, memory),
+                    _ = steps.tick() => display.step(self.run, self.live),
                 }
             }
-            self.show_messages(display);
+            self.events.print();
             while let Ok(event) = events.try_recv() {
-                self.on_event(display, event);
+                self.show(display, &event);
             }
             display.clear();
         });
-        Ok(stopped_by)
+        Ok(())
     }
 
-    /// Shows what the signal thread has done.
-    fn on_event(&self, display: &mut Display, event: SignalEvent) {
-        match event {
-            SignalEvent::Stop(stop) => self.stop(display, stop),
-            SignalEvent::GraceOver => display.say(&format!(
-                "the grace period of {} is over: stopping now; requests in flight are discarded",
-                seconds(self.stops.grace())
-            )),
-            SignalEvent::Progress => display.say_progress(self.shared, self.recorder),
+    fn show(&self, display: &mut Display, event: &RunEvent) {
+        if let Some(text) = self.events.text(event) {
+            display.say(&text);
         }
     }
 
-    fn step(&self, display: &mut Display, memory: &mut Memory) {
-        self.show_messages(display);
-        self.back_off(display, memory);
-        let elapsed = self.shared.clock.now().as_duration();
-        let remaining = self.length.map(|length| length.saturating_sub(elapsed));
-        if let Some(warning) = memory.disk.step(self.dir, elapsed, remaining) {
-            display.say(&warning);
-        }
-        display.step(self.shared, self.recorder, self.live);
-    }
-
-    /// Lets users wait after failures while every request fails.
-    fn back_off(&self, display: &mut Display, memory: &mut Memory) {
-        let Some(back_off) = &mut memory.back_off else { return };
-        let total = self.recorder.live().total;
-        let elapsed = self.shared.clock.now().as_duration().as_secs_f64();
-        let (pause_ns, message) = match back_off.observe(elapsed, total.samples, total.errors) {
-            None => return,
-            Some(Change::SlowDown) => (
-                back_off::PAUSE_NS,
-                "all requests failed for 10 s: each user now waits 1 s after a failure (--no-back-off keeps the load)",
-            ),
-            Some(Change::SpeedUp) => (0, "a request succeeded: users no longer wait after failures"),
-        };
-        self.shared.failure_pause_ns.store(pause_ns, Ordering::Relaxed);
-        display.say(message);
-    }
-
-    /// Shows the changes made from the page and the terminal.
-    fn show_messages(&self, display: &mut Display) {
-        let messages = self.live.map(|live| live.steered.take_messages()).unwrap_or_default();
-        messages.iter().for_each(|line| display.say(line));
-    }
-
-    fn stop(&self, display: &mut Display, stop: Stop) {
-        match stop {
-            Stop::Now => display.say("stopping now; requests in flight are discarded"),
-            Stop::Graceful | Stop::No => display.say(&format!(
-                "stopping: users finish their current sample, for at most {} (repeat to stop now)",
-                seconds(self.stops.grace())
-            )),
-        }
-        if let Some(live) = self.live {
-            live.publish_state();
+    fn order(&self, display: &mut Display, order: Order, source: OrderSource) {
+        if let Err(refused) = self.run.control().order(order, source) {
+            display.say(&refused.to_string());
         }
     }
 
-    fn act_on(&self, display: &mut Display, key: Key, memory: &mut Memory) {
-        let Some(live) = self.live else { return };
-        let state = live.steered.state();
+    fn act_on(&self, display: &mut Display, key: Key, confirmation: &mut Confirmation) {
+        let state = self.run.control().state();
         // Rounded, so that the factor is shown as it is.
         let times = |factor: f64| Order::Rate { factor: (state.factor * factor * 100.0).round() / 100.0 };
         let order = match key {
-            Key::Interrupt => return self.stop(display, self.stops.request_from_terminal()),
+            Key::Interrupt => Order::Interrupt,
             Key::Help => return display.switch_help(),
             Key::Resized => return,
             Key::Pause if state.phase == RunPhase::Paused => Order::Resume,
             Key::Pause => Order::Pause,
-            Key::Stop if !memory.confirmation.is_given(state.elapsed) => {
+            Key::Stop if !confirmation.is_given(state.elapsed) => {
                 return display.say("press q again within 3 s to stop the run");
             }
             Key::Stop => Order::Stop,
@@ -216,26 +129,7 @@ impl Watched<'_> {
             Key::Slower => times(1.0 / RATE_STEP),
             Key::ResetRate => Order::Rate { factor: 1.0 },
         };
-        if let Err(why) = live.order(order) {
-            display.say(&why);
-        }
-    }
-}
-
-/// `30 s`
-fn seconds(time: Duration) -> String {
-    format!("{} s", time.as_secs_f64())
-}
-
-/// Waits for a threshold to stop the run. Never returns if there are no thresholds; returns `None` once when their thread ends.
-async fn next_stop_order(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
-    match orders {
-        Some(waiting) => {
-            let order = waiting.await.ok();
-            *orders = None;
-            order
-        }
-        None => std::future::pending().await,
+        self.order(display, order, OrderSource::Terminal);
     }
 }
 

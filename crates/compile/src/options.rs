@@ -8,6 +8,7 @@ use busyhour_arrivals::ArrivalProcess;
 use busyhour_http::TlsPolicy;
 use busyhour_program::open::NoFreeUser;
 use busyhour_program::run::Properties;
+use serde::{Deserialize, Serialize};
 
 use crate::setting_error::SettingError;
 
@@ -31,7 +32,7 @@ pub struct Options {
 }
 
 /// The proxy flags of JMeter's command line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ProxyOption {
     /// `-H`
     pub host: String,
@@ -49,7 +50,7 @@ pub struct ProxyOption {
 pub const USERS_MAX: u32 = 10_000;
 
 /// Arrivals of the command line, for all main groups of a plan together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenOptions {
     /// When sessions begin.
     pub process: ArrivalProcess,

@@ -15,6 +15,7 @@
 //! assert_eq!(finding.location().as_deref(), Some("plan.jmx:12:5"));
 //! ```
 
+pub mod io_hints;
 mod message_error;
 mod names;
 mod printable;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use busyhour_launch::LoadState;
 use serde::Serialize;
 
 use crate::live_run::LiveRun;
 use crate::slices::{Slice, Slices};
-use crate::steering::LoadState;
+
 use crate::words::{caveats, changes, label_row, threshold_lines, words};
 
 /// Version of the page's model, as `report` writes it.
@@ -266,16 +267,23 @@ mod tests {
 
     #[test]
     fn seconds_make_the_same_of_a_model_as_the_whole_does() {
-        let mut run = LiveRun::new(Vec::new());
+        let mut run = LiveRun::new();
         let state = LoadState::default();
         let mut grown_model = Value::Null;
         for number in 0..600 {
             // A growing number of requests, with a new maximum now and then.
             let times: Vec<u64> = (1..=3 + number % 7).map(|n| n * 1_000_000 * (1 + number / 100)).collect();
-            let grown = run.add(&Snapshot {
-                arrivals: Some(SecondArrivals { scheduled: number, begun: 2, ..SecondArrivals::default() }),
-                ..snapshot(number, &[("a", &times, 1)])
-            });
+            let grown = run.add(
+                &Snapshot {
+                    arrivals: Some(SecondArrivals {
+                        scheduled: number,
+                        begun: 2,
+                        ..SecondArrivals::default()
+                    }),
+                    ..snapshot(number, &[("a", &times, 1)])
+                },
+                &[],
+            );
             let whole = data(&model(&run, &state, 0))["model"].clone();
             match grown {
                 Grown::All => grown_model = whole.clone(),
@@ -287,10 +295,10 @@ mod tests {
 
     #[test]
     fn sessions_are_not_shown_as_requests() {
-        let mut run = LiveRun::new(Vec::new());
+        let mut run = LiveRun::new();
         let arrivals = SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() };
         // Sessions of several requests each.
-        run.take(&Snapshot { arrivals: Some(arrivals), ..snapshot(0, &[("a", &[1_000_000; 9], 0)]) });
+        run.take(&Snapshot { arrivals: Some(arrivals), ..snapshot(0, &[("a", &[1_000_000; 9], 0)]) }, &[]);
         let whole = data(&model(&run, &LoadState::default(), 0));
         let over = &whole["model"]["over_time"];
         assert_eq!(
@@ -310,8 +318,8 @@ mod tests {
         let times: Vec<u64> = (1..200).map(|n| n * n * 10_000).collect();
         let rows: Vec<(&str, &[u64], usize)> =
             labels.iter().map(|label| (label.as_str(), times.as_slice(), 1)).collect();
-        let mut run = LiveRun::new(Vec::new());
-        (0..20).for_each(|number| run.take(&snapshot(number, &rows)));
+        let mut run = LiveRun::new();
+        (0..20).for_each(|number| run.take(&snapshot(number, &rows), &[]));
         let state = LoadState::default();
         let event = second(&run, &state, 0).unwrap();
         assert!(event.len() < 10_000, "{} bytes", event.len());
@@ -322,7 +330,7 @@ mod tests {
 
     #[test]
     fn before_the_first_second_there_is_a_model_without_anything() {
-        let run = LiveRun::new(Vec::new());
+        let run = LiveRun::new();
         assert!(second(&run, &LoadState::default(), 0).is_none());
         let whole = data(&model(&run, &LoadState::default(), 0));
         assert_eq!(whole["model"], serde_json::json!({ "version": 1, "labels": [] }));

@@ -1,59 +1,65 @@
-//! Updates the state of a run on its own thread.
+//! The observer that updates the live state of a run.
 
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
-use busyhour_analysis::thresholds::Criterion;
-use busyhour_record::{SnapshotSender, snapshot_channel};
+use busyhour_analysis::thresholds::ThresholdResult;
+use busyhour_launch::{RunEvent, RunObserver};
+use busyhour_record::Snapshot;
 
 use crate::live_run::LiveRun;
 use crate::slices::Grown;
 
-/// Seconds that may wait for the thread, which needs milliseconds for one.
-const SECONDS_MAX: usize = 64;
-
-/// Called after each second with its changes.
-pub(crate) type OnSecond = Box<dyn FnMut(&LiveRun, Grown) + Send>;
-
-/// The function to call after each second, once there is one.
-#[derive(Default)]
-pub(crate) struct Listeners(Mutex<Vec<OnSecond>>);
-
-/// The state of a running run.
-pub struct Follower {
-    run: Arc<Mutex<LiveRun>>,
-    listeners: Arc<Listeners>,
-    thread: Option<JoinHandle<()>>,
+/// Something that a page shows has changed.
+#[derive(Clone, Copy)]
+pub(crate) enum Changed<'e> {
+    /// A second was added.
+    Second(Grown),
+    /// Something else has happened.
+    Event(&'e RunEvent),
 }
 
-impl std::fmt::Debug for Follower {
+/// Called after each change.
+pub(crate) type OnChange = Box<dyn FnMut(&LiveRun, Changed<'_>) + Send>;
+
+/// The functions to call after each change.
+#[derive(Default)]
+struct Listeners(Mutex<Vec<OnChange>>);
+
+/// The state of a running run; clones share it.
+#[derive(Clone)]
+pub struct LiveView {
+    run: Arc<Mutex<LiveRun>>,
+    listeners: Arc<Listeners>,
+}
+
+/// Updates a [`LiveView`].
+pub struct LiveObserver(LiveView);
+
+impl std::fmt::Debug for LiveView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Follower").finish_non_exhaustive()
+        f.debug_struct("LiveView").finish_non_exhaustive()
     }
 }
 
-/// Follows a run whose recorder uses the sender; `criteria` are its thresholds.
-///
-/// # Errors
-/// The thread cannot be started.
-pub fn follow(criteria: Vec<Criterion>) -> io::Result<(Follower, SnapshotSender)> {
-    let (sender, seconds) = snapshot_channel(SECONDS_MAX);
-    let (run, listeners) = (Arc::new(Mutex::new(LiveRun::new(criteria))), Arc::new(Listeners::default()));
-    let (kept, reported) = (Arc::clone(&run), Arc::clone(&listeners));
-    let thread = std::thread::Builder::new().name("live".into()).spawn(move || {
-        while let Some(second) = seconds.recv() {
-            let mut run = lock(&kept);
-            let grown = run.add(&second);
-            for listener in lock(&reported.0).iter_mut() {
-                listener(&run, grown);
-            }
-        }
-    })?;
-    Ok((Follower { run, listeners, thread: Some(thread) }, sender))
+impl std::fmt::Debug for LiveObserver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LiveObserver").finish_non_exhaustive()
+    }
 }
 
-impl Follower {
+impl Default for LiveView {
+    fn default() -> Self {
+        Self { run: Arc::new(Mutex::new(LiveRun::new())), listeners: Arc::default() }
+    }
+}
+
+impl LiveView {
+    /// The observer that updates this view.
+    #[must_use]
+    pub fn observer(&self) -> LiveObserver {
+        LiveObserver(self.clone())
+    }
+
     /// The current state, locked.
     pub fn run(&self) -> MutexGuard<'_, LiveRun> {
         lock(&self.run)
@@ -63,16 +69,24 @@ impl Follower {
         Arc::clone(&self.run)
     }
 
-    pub(crate) fn on_second(&self, listener: OnSecond) {
+    pub(crate) fn on_change(&self, listener: OnChange) {
         lock(&self.listeners.0).push(listener);
     }
 
-    /// Waits for the last second. Call it when the recorder has ended.
-    pub fn finish(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // After a panic of the thread there are no more changes.
-            let _ = thread.join();
-        }
+    fn report(&self, run: &LiveRun, changed: Changed<'_>) {
+        lock(&self.listeners.0).iter_mut().for_each(|listener| listener(run, changed));
+    }
+}
+
+impl RunObserver for LiveObserver {
+    fn second(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) {
+        let mut run = lock(&self.0.run);
+        let grown = run.add(snapshot, thresholds);
+        self.0.report(&run, Changed::Second(grown));
+    }
+
+    fn event(&mut self, event: &RunEvent) {
+        self.0.report(&lock(&self.0.run), Changed::Event(event));
     }
 }
 

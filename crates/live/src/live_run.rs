@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use busyhour_analysis::thresholds::{Criterion, Judge, RunMeasures, ThresholdResult};
+use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_record::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCounts};
 
 use crate::slices::{Grown, Slices};
@@ -72,7 +72,7 @@ pub struct LiveLabel {
 
 /// A run so far, aggregated from its seconds. Memory is bounded: time slices, and as many labels as
 /// the recorder distinguishes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LiveRun {
     slices: Slices,
     total: Figures,
@@ -81,7 +81,6 @@ pub struct LiveRun {
     labels: Vec<LiveLabel>,
     index: HashMap<String, usize>,
     regularity: Option<LiveArrivals>,
-    judge: Judge,
     thresholds: Vec<ThresholdResult>,
 }
 
@@ -92,29 +91,19 @@ const CURVE: [f64; 25] = [
 ];
 
 impl LiveRun {
-    /// A run before its first second, with thresholds `criteria`.
+    /// A run before its first second.
     #[must_use]
-    pub fn new(criteria: Vec<Criterion>) -> LiveRun {
-        LiveRun {
-            slices: Slices::default(),
-            total: Figures::default(),
-            last: Figures::default(),
-            last_second: None,
-            labels: Vec::new(),
-            index: HashMap::new(),
-            regularity: None,
-            judge: Judge::new(criteria),
-            thresholds: Vec::new(),
-        }
+    pub fn new() -> LiveRun {
+        LiveRun::default()
     }
 
-    /// Adds a second.
-    pub fn take(&mut self, snapshot: &Snapshot) {
+    /// Adds a second, after which `thresholds` are the outcomes so far.
+    pub fn take(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) {
         // Code that sends changes uses the returned differences.
-        let _ = self.add(snapshot);
+        let _ = self.add(snapshot, thresholds);
     }
 
-    pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Grown {
+    pub(crate) fn add(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) -> Grown {
         self.last = Figures::of(snapshot);
         self.total.merge(&self.last);
         self.last_second = Some(snapshot.second);
@@ -136,9 +125,7 @@ impl LiveRun {
             label.last += row.samples;
             label.response.merge(&row.response.all());
         }
-        // Stop decisions are made elsewhere; here the outcome is only shown.
-        let _ = self.judge.second(snapshot);
-        self.thresholds = self.judge.so_far(&RunMeasures::default());
+        self.thresholds = thresholds.to_vec();
         self.slices.add(snapshot)
     }
 
@@ -208,7 +195,7 @@ impl LiveRun {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use busyhour_analysis::thresholds::Meaning;
+    use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
     use busyhour_record::{OutcomeTimes, SnapshotRow};
 
     use super::*;
@@ -236,10 +223,15 @@ pub(crate) mod tests {
     #[test]
     fn seconds_add_up_and_the_busiest_come_first() {
         let ms = 1_000_000;
-        let mut run = LiveRun::new(vec![Criterion::parse("errors < 10%", Meaning::Require).unwrap()]);
-        run.add(&snapshot(0, &[("a", &[ms, 2 * ms], 0), ("b", &[5 * ms; 5], 0)]));
+        let mut judge = Judge::new(vec![Criterion::parse("errors < 10%", Meaning::Require).unwrap()]);
+        let mut run = LiveRun::new();
+        let mut add = |run: &mut LiveRun, second: &Snapshot| {
+            let _ = judge.second(second);
+            run.take(second, &judge.so_far(&RunMeasures::default()));
+        };
+        add(&mut run, &snapshot(0, &[("a", &[ms, 2 * ms], 0), ("b", &[5 * ms; 5], 0)]));
         assert!(run.thresholds().iter().all(|threshold| !threshold.fails_run));
-        run.add(&snapshot(1, &[("a", &[9 * ms], 1)]));
+        add(&mut run, &snapshot(1, &[("a", &[9 * ms], 1)]));
         assert_eq!((run.total().completed, run.total().failed, run.last().completed), (8, 1, 1));
         assert_eq!(run.total().failed_percent(), Some(12.5));
         assert_eq!(run.total().response.max_ms(), Some(9.0));
@@ -252,10 +244,10 @@ pub(crate) mod tests {
 
     #[test]
     fn the_curve_ends_where_the_numbers_do() {
-        let mut run = LiveRun::new(Vec::new());
+        let mut run = LiveRun::new();
         assert!(run.curve().is_empty());
         let times: Vec<u64> = (1..=1_000).map(|n| n * 1_000_000).collect();
-        run.add(&snapshot(0, &[("a", &times, 0)]));
+        run.take(&snapshot(0, &[("a", &times, 0)]), &[]);
         let curve = run.curve();
         let at = |percentile: f64| curve.iter().find(|point| point[0] == percentile).map(|point| point[1]);
         assert!(at(99.0).is_some_and(|ms| (ms - 990.0).abs() < 1.0), "{:?}", at(99.0));

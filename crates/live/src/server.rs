@@ -5,18 +5,17 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use busyhour_record::ChangedFrom;
+use busyhour_launch::{Order, OrderSource, RunEvent, RunInfo, Steering};
 use busyhour_report::{EVENTS_PATH, LivePage, live_html};
 use busyhour_server::http::{HeaderValue, Method, StatusCode};
 use busyhour_server::{Body, Request, Response, Server, respond};
 
 use crate::access::{Access, Token};
 use crate::events;
-use crate::follow::{Follower, lock};
+use crate::follow::{Changed, LiveView, lock};
 use crate::hub::Hub;
 use crate::live_run::LiveRun;
 use crate::slices::Grown;
-use crate::steering::{Order, Steering};
 
 /// Headers of all responses: no caching, no type sniffing, no framing.
 const HEADERS: [(&str, &str); 5] = [
@@ -83,9 +82,44 @@ struct Shared {
     unwritten: AtomicU64,
 }
 
+impl PageSettings {
+    /// The settings of the page of a run.
+    #[must_use]
+    pub fn of_run(run: &RunInfo, allow_remote: bool) -> PageSettings {
+        let requested =
+            if run.processes.is_empty() { "Users of the plan".into() } else { run.processes.join(" + ") };
+        PageSettings {
+            title: run.title.clone(),
+            requested,
+            fixed_rate: run.fixed_rate.clone(),
+            report: run.report.display().to_string(),
+            allow_remote,
+        }
+    }
+}
+
 impl Shared {
     fn unwritten(&self) -> u64 {
         self.unwritten.load(Ordering::Relaxed)
+    }
+
+    /// Sends a change to all pages.
+    fn send(&self, run: &LiveRun, changed: Changed<'_>) {
+        if let Changed::Event(RunEvent::FileLost { failures }) = changed {
+            self.unwritten.store(*failures as u64, Ordering::Relaxed);
+        }
+        let (state, unwritten) = (self.steering.state(), self.unwritten());
+        let event = match changed {
+            Changed::Second(Grown::Last) => events::second(run, &state, unwritten),
+            Changed::Second(Grown::All) => Some(events::model(run, &state, unwritten)),
+            Changed::Event(
+                RunEvent::FileLost { .. } | RunEvent::PhaseChanged(_) | RunEvent::LoadChanged(_),
+            ) => Some(events::status("status", run, &state, unwritten)),
+            Changed::Event(_) => None,
+        };
+        if let Some(event) = event {
+            self.broadcast(run, &event);
+        }
     }
 
     fn broadcast(&self, run: &LiveRun, event: &Arc<str>) {
@@ -106,14 +140,14 @@ impl std::fmt::Debug for PageServer {
 }
 
 impl PageServer {
-    /// Listens at `address` (port 0 takes a free one) and shows the run that `follower` follows.
+    /// Listens at `address` (port 0 takes a free one) and shows the run of `view`.
     ///
     /// # Errors
     /// The address is not valid or not available, or other machines could connect and that was not allowed.
     pub fn start(
         address: &str,
         settings: &PageSettings,
-        follower: &Follower,
+        view: &LiveView,
         steering: Arc<dyn Steering>,
     ) -> Result<PageServer, ServeError> {
         let no_address = |source| ServeError::Address { address: address.to_owned(), source };
@@ -135,7 +169,7 @@ impl PageServer {
             access: Access { token: Token::new().map_err(ServeError::Token)?, address: bound },
             html: live_html(&page),
             hub: Hub::default(),
-            run: follower.shared(),
+            run: view.shared(),
             steering,
             unwritten: AtomicU64::new(0),
         });
@@ -149,16 +183,7 @@ impl PageServer {
             response
         };
         let server = Server::start(listener, "live page", Arc::new(handler)).map_err(cannot)?;
-        follower.on_second(Box::new(move |run, grown| {
-            let (state, unwritten) = (sending.steering.state(), sending.unwritten());
-            let event = match grown {
-                Grown::Last => events::second(run, &state, unwritten),
-                Grown::All => Some(events::model(run, &state, unwritten)),
-            };
-            if let Some(event) = event {
-                sending.broadcast(run, &event);
-            }
-        }));
+        view.on_change(Box::new(move |run, changed| sending.send(run, changed)));
         Ok(PageServer { shared, server })
     }
 
@@ -166,18 +191,6 @@ impl PageServer {
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/?token={}", self.server.address(), self.shared.access.token.as_str())
-    }
-
-    /// Sets the number of results that could not be written so far.
-    pub fn note_unwritten(&self, count: u64) {
-        self.shared.unwritten.store(count, Ordering::Relaxed);
-    }
-
-    /// Sends the current state to pages before the next second.
-    pub fn publish_state(&self) {
-        let run = lock(&self.shared.run);
-        let event = events::status("status", &run, &self.shared.steering.state(), self.shared.unwritten());
-        self.shared.broadcast(&run, &event);
     }
 
     /// Sends the end of the run to pages, and stops.
@@ -213,8 +226,8 @@ fn answer(shared: &Shared, request: &Request) -> Response {
                 Ok(order) => order,
                 Err(error) => return text(StatusCode::BAD_REQUEST, format!("invalid order: {error}\n")),
             };
-            if let Err(why) = shared.steering.order(order, ChangedFrom::Page) {
-                return text(StatusCode::CONFLICT, why.into());
+            if let Err(why) = shared.steering.order(order, OrderSource::Page) {
+                return text(StatusCode::CONFLICT, why.to_string());
             }
             let run = lock(&shared.run);
             let event = events::status("status", &run, &shared.steering.state(), shared.unwritten());

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use busyhour_launch::LoadState;
 use busyhour_record::SecondArrivals;
 use busyhour_report::describe_change;
 use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
 
 use crate::live_run::{Figures, LiveLabel, LiveRun};
-use crate::steering::LoadState;
 
 /// Shown for unknown values.
 const UNKNOWN: &str = "–";
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn before_the_first_second_nothing_is_known() {
-        let words = words(&LiveRun::new(Vec::new()), &LoadState::default());
+        let words = words(&LiveRun::new(), &LoadState::default());
         let unknown = ["offered-all", "completed-now", "failed-all", "p99-all", "cov-now"];
         assert!(unknown.iter().all(|id| words[id] == UNKNOWN), "{words:?}");
         assert_eq!(words.len(), busyhour_report::LIVE_WORDS.len());
@@ -185,12 +185,15 @@ mod tests {
 
     #[test]
     fn caveats_are_shown_when_they_arise() {
-        let mut run = LiveRun::new(Vec::new());
-        run.add(&Snapshot {
-            arrivals: Some(SecondArrivals { scheduled: 9, begun: 7, waited: 3, dropped: 2 }),
-            regularity: Some(LiveArrivals { cov: 0.987, gaps: 100 }),
-            ..snapshot(0, &[("a", &[1_000_000; 4], 1)])
-        });
+        let mut run = LiveRun::new();
+        run.take(
+            &Snapshot {
+                arrivals: Some(SecondArrivals { scheduled: 9, begun: 7, waited: 3, dropped: 2 }),
+                regularity: Some(LiveArrivals { cov: 0.987, gaps: 100 }),
+                ..snapshot(0, &[("a", &[1_000_000; 4], 1)])
+            },
+            &[],
+        );
         insta::assert_debug_snapshot!((
             caveats(&run, 1),
             words(

@@ -100,13 +100,6 @@ impl<'p> Element<'p> {
         self.enabled_text().is_none_or(|text| text.eq_ignore_ascii_case("true"))
     }
 
-    /// The value of the attribute `enabled` if it is neither `true` nor `false`.
-    #[must_use]
-    pub fn enabled_raw(self) -> Option<&'p str> {
-        self.enabled_text()
-            .filter(|text| !text.eq_ignore_ascii_case("true") && !text.eq_ignore_ascii_case("false"))
-    }
-
     /// A property that overrides an attribute. Names are needed too often to search for it each time.
     fn special(self, name: &str) -> Option<&'p str> {
         if self.data().has_special_property { self.text(name) } else { None }

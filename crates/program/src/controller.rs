@@ -117,6 +117,30 @@ pub enum ControllerKind {
     Weighted(WeightedChoice),
 }
 
+impl ControllerKind {
+    /// Whether *Start Next Loop* and *Break Loop* apply to it.
+    pub fn is_loop(&self) -> bool {
+        match self {
+            ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. } => {
+                true
+            }
+            ControllerKind::Simple
+            | ControllerKind::If { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::Interleave { .. }
+            | ControllerKind::Random { .. }
+            | ControllerKind::RandomOrder
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Runtime { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => false,
+        }
+    }
+}
+
 /// A section that only one user at a time may run.
 #[derive(Debug)]
 pub struct CriticalSection {

@@ -5,7 +5,8 @@ use busyhour_arrivals::ArrivalProcess;
 use crate::template::Template;
 
 /// What happens to an arrival when no user is free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NoFreeUser {
     /// The arrival waits until a user is free. Its intended start does not change, so the wait is part of its response time.
     Queue,

@@ -105,7 +105,7 @@ mod user_counts;
 mod writer;
 mod xml;
 
-pub use apdex_limits::ApdexLimits;
+pub use apdex_limits::{ApdexLimits, ApdexPropertyError};
 pub use arrival::{ArrivalCounts, ArrivalOutcome, ArrivalRecord};
 pub use batch::{BatchReader, CorruptBatch};
 pub use columns::ColumnsFile;
@@ -126,7 +126,7 @@ pub use manifest::{
 };
 pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, LabelSlice, LabelSlices, SlicePoint};
 pub use pipe::PipeRelease;
-pub use recorder::Recorder;
+pub use recorder::{LiveReader, Recorder};
 pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
 pub use recorder_event::{RecordError, RecorderEvent};
 pub use replay::Replay;

@@ -30,6 +30,18 @@ pub struct Recorder {
     live: Arc<Mutex<Live>>,
 }
 
+/// Reads the current figures of a run, also on other threads.
+#[derive(Debug, Clone)]
+pub struct LiveReader(Arc<Mutex<Live>>);
+
+impl LiveReader {
+    /// The current figures.
+    #[must_use]
+    pub fn live(&self) -> Live {
+        *lock(&self.0)
+    }
+}
+
 /// Interval of flushing the files, in nanoseconds of the run. Cores send their samples every tenth of a second, so a
 /// process that is killed loses less than a second of them.
 const FLUSH_NS: u64 = 500_000_000;
@@ -81,6 +93,12 @@ impl Recorder {
     #[must_use]
     pub fn live(&self) -> Live {
         *lock(&self.live)
+    }
+
+    /// Reads the current figures on another thread.
+    #[must_use]
+    pub fn live_reader(&self) -> LiveReader {
+        LiveReader(Arc::clone(&self.live))
     }
 
     /// The figures of a summariser line: since the last call, and since the start. The next interval starts at `now`.

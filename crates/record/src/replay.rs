@@ -1,10 +1,8 @@
 //! The totals of a run that was read from its record.
 
-use crate::live::IntervalCounts;
 use crate::results::InputFacts;
 use crate::run_names::RunNames;
 use crate::run_totals::RunTotals;
-use crate::sample::Nanos;
 use crate::samples_file::SamplesEnd;
 
 /// The totals of a record or of result files.
@@ -20,18 +18,4 @@ pub struct Replay {
     pub wall_anchor_ms: i64,
     /// Facts about each input.
     pub inputs: Vec<InputFacts>,
-}
-
-impl RunTotals {
-    /// The figures of a summariser line for the whole run, of duration `length`.
-    #[must_use]
-    pub fn summary_counts(&self, length: Nanos) -> IntervalCounts {
-        IntervalCounts {
-            samples: self.total.samples,
-            errors: self.total.errors,
-            elapsed: self.total.elapsed,
-            since: Nanos::ZERO,
-            until: length,
-        }
-    }
 }

@@ -9,8 +9,8 @@ use busyhour_runs::LogLoad;
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::forecast::ARRIVALS_NARROW;
 use crate::quantities::{log_span, window};
+use busyhour_launch::ARRIVALS_NARROW;
 
 /// Maximum number of thread-group sizes.
 const SIZES_MAX: usize = 10_000;

@@ -18,8 +18,8 @@ use super::numbers::figure;
 use crate::arrivals::look;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
-use crate::io_hints::chain;
 use crate::quantities::seconds;
+use busyhour_diagnostic::io_hints::chain;
 
 /// Significant digits of the think time and of a coefficient of variation in a model file.
 const THINK_DIGITS: i32 = 6;

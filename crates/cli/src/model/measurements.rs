@@ -11,12 +11,11 @@ use super::points_file::PointsFile;
 use super::probes::Probes;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
+use crate::properties::of_flags;
 use crate::quantities::{seconds, share, span};
 use crate::reading::ReadingProgress;
 use crate::report::refuse;
 use crate::results_options::results_options;
-use crate::settings;
-use crate::settings::FlagSettings;
 
 /// Sources of measurements and options for reading them.
 #[derive(Debug, Args)]
@@ -147,11 +146,7 @@ impl MeasurementArgs {
     }
 
     fn options(&self) -> Result<ResultsOptions, CommandError> {
-        let mut flags = FlagSettings { additional: self.additional.clone(), ..FlagSettings::default() };
-        for text in &self.jmeter_property {
-            flags.jmeter.push(settings::assignment("-J", text)?);
-        }
-        let properties = settings::load(&flags, 0)?.jmeter;
+        let properties = of_flags(&self.jmeter_property, &self.additional)?.all;
         let mut options = results_options(&properties)?;
         options.read.stamps_are_ends |= self.end_stamps;
         options.part = match (self.window, self.whole) {

@@ -1,8 +1,7 @@
 //! Draws the terminal view.
 
-use busyhour_live::{
-    LiveRun, LoadState, RunPhase, Slice, caveats, changes, completed, offered, started, threshold_lines,
-};
+use busyhour_launch::{LoadState, RunPhase};
+use busyhour_live::{LiveRun, Slice, caveats, changes, completed, offered, started, threshold_lines};
 use busyhour_report::numbers::{clock, ms, percent, rate, thousands};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -156,7 +155,7 @@ fn title(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
         when += &format!(" of {}", clock(length.as_secs()));
     }
     let colour = match state.phase {
-        RunPhase::Running => Color::Green,
+        RunPhase::Preparing | RunPhase::Running => Color::Green,
         RunPhase::Paused | RunPhase::Stopping => Color::Yellow,
         RunPhase::Ended => Color::Reset,
     };

@@ -333,8 +333,8 @@ fn check_model(name: &str, page: &str, summary: &Summary) {
 
 /// A live view of the run, and its exports second by second.
 fn check_live(name: &str, summary: &Summary, snapshots: &[Snapshot], is_whole: bool) {
-    let mut live = LiveRun::new(Vec::new());
-    snapshots.iter().for_each(|snapshot| live.take(snapshot));
+    let mut live = LiveRun::new();
+    snapshots.iter().for_each(|snapshot| live.take(snapshot, &[]));
     let total = live.total();
     assert_eq!((total.completed, total.failed), (summary.total.samples, summary.total.errors), "{name}");
     // Summaries are rounded to three decimals.

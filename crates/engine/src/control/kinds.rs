@@ -188,7 +188,15 @@ impl<P> Walk<'_, P> {
                 self.reset_current(id);
                 Ok(Step::Again)
             }
-            _ => {
+            ControllerKind::Simple
+            | ControllerKind::If { .. }
+            | ControllerKind::RandomOrder
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => {
                 self.start_pass_again(id);
                 Ok(Step::Answer(Next::Nothing))
             }
@@ -214,7 +222,17 @@ impl<P> Walk<'_, P> {
                 state.search_start = None;
                 state.iterations = state.iterations.saturating_add(1);
             }
-            kind => {
+            kind @ (ControllerKind::Simple
+            | ControllerKind::If { .. }
+            | ControllerKind::While { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::RandomOrder
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_)) => {
                 if let ControllerKind::Critical(section) = kind {
                     leave_section(section, self.user);
                 }
@@ -242,7 +260,20 @@ impl<P> Walk<'_, P> {
                 let count = u32::try_from(self.child_count(id)).unwrap_or(1).max(1);
                 self.state(id).current = self.user.number % count;
             }
-            _ => {}
+            ControllerKind::Simple
+            | ControllerKind::Loop { .. }
+            | ControllerKind::If { .. }
+            | ControllerKind::While { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::Interleave { .. }
+            | ControllerKind::Random { .. }
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Runtime { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => {}
         }
     }
 
@@ -306,7 +337,20 @@ impl<P> Walk<'_, P> {
                     self.state(id).flags.insert(Flags::SKIP_NEXT);
                 }
             }
-            _ => {}
+            ControllerKind::Simple
+            | ControllerKind::Loop { .. }
+            | ControllerKind::If { .. }
+            | ControllerKind::While { .. }
+            | ControllerKind::ForEach { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::RandomOrder
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Runtime { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => {}
         }
     }
 
@@ -315,7 +359,20 @@ impl<P> Walk<'_, P> {
         match self.group_controller(id).kind {
             ControllerKind::Interleave { use_sub_controllers, .. }
             | ControllerKind::Random { use_sub_controllers } => use_sub_controllers,
-            _ => true,
+            ControllerKind::Simple
+            | ControllerKind::Loop { .. }
+            | ControllerKind::If { .. }
+            | ControllerKind::While { .. }
+            | ControllerKind::ForEach { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::RandomOrder
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Runtime { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => true,
         }
     }
 
@@ -390,7 +447,18 @@ impl<P> Walk<'_, P> {
                     Throughput::Percent(percent) => percent_of(percent, self.user) == 0.0,
                 }
             }
-            _ => self.state(id).flags.contains(Flags::DONE),
+            ControllerKind::Simple
+            | ControllerKind::Loop { .. }
+            | ControllerKind::While { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::Interleave { .. }
+            | ControllerKind::Random { .. }
+            | ControllerKind::RandomOrder
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => self.state(id).flags.contains(Flags::DONE),
         }
     }
 
@@ -450,7 +518,18 @@ impl<P> Walk<'_, P> {
                     self.state(id).flags.set(Flags::RUN_NOW, run);
                 }
             }
-            _ => {}
+            ControllerKind::Simple
+            | ControllerKind::If { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::Interleave { .. }
+            | ControllerKind::Random { .. }
+            | ControllerKind::RandomOrder
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Runtime { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => {}
         }
     }
 }

@@ -49,7 +49,16 @@ impl<P> Walk<'_, P> {
                 }
                 self.start_pass_again(id);
             }
-            _ => self.start_pass_again(id),
+            ControllerKind::Simple
+            | ControllerKind::OnceOnly
+            | ControllerKind::Interleave { .. }
+            | ControllerKind::Random { .. }
+            | ControllerKind::RandomOrder
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => self.start_pass_again(id),
         }
     }
 
@@ -71,9 +80,6 @@ impl<P> Walk<'_, P> {
 
     /// Whether a controller is a loop in the sense of "current loop".
     pub(crate) fn iterates(&self, id: ControllerId) -> bool {
-        matches!(
-            self.group_controller(id).kind,
-            ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. }
-        )
+        self.group_controller(id).kind.is_loop()
     }
 }

@@ -30,7 +30,19 @@ impl<P> Walk<'_, P> {
                 *self.user.state(*begun, || None::<Nanos>) = None;
                 self.state(id).loops_done = 0;
             }
-            _ => {
+            ControllerKind::Simple
+            | ControllerKind::Loop { .. }
+            | ControllerKind::If { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::Interleave { .. }
+            | ControllerKind::Random { .. }
+            | ControllerKind::RandomOrder
+            | ControllerKind::Throughput { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Switch { .. }
+            | ControllerKind::Critical(_)
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Weighted(_) => {
                 let state = self.state(id);
                 state.loops_done = 0;
                 state.loops = LOOPS_UNKNOWN;

@@ -2,15 +2,13 @@
 
 use std::net::TcpListener;
 
-use busyhour_analysis::thresholds::Criterion;
-use busyhour_record::SnapshotSender;
+use busyhour_launch::{LoadState, OrderRefused, RunObserver as _, RunPhase};
 use busyhour_standin::{LiveEvents, LivePage};
 use serde_json::Value;
 
 use super::*;
-use crate::follow::follow;
+use crate::follow::LiveObserver;
 use crate::live_run::tests::snapshot;
-use crate::steering::{LoadState, OrderRefused, RunPhase};
 
 #[derive(Default)]
 struct Run {
@@ -18,10 +16,10 @@ struct Run {
 }
 
 impl Steering for Run {
-    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), OrderRefused> {
-        assert_eq!(from, ChangedFrom::Page);
+    fn order(&self, order: Order, source: OrderSource) -> Result<(), OrderRefused> {
+        assert_eq!(source, OrderSource::Page);
         if matches!(order, Order::Rate { factor } if factor > 100.0) {
-            return Err("too fast".into());
+            return Err(OrderRefused::FixedRate("too fast".into()));
         }
         lock(&self.orders).push(order);
         Ok(())
@@ -38,18 +36,17 @@ impl Steering for Run {
 
 struct Served {
     server: PageServer,
-    follower: Follower,
-    seconds: SnapshotSender,
+    observer: LiveObserver,
     run: Arc<Run>,
 }
 
 fn served() -> Served {
-    let (follower, seconds) = follow(Vec::<Criterion>::new()).unwrap();
+    let view = LiveView::default();
     let run = Arc::new(Run::default());
     let steering: Arc<dyn Steering> = Arc::<Run>::clone(&run);
     let settings = PageSettings { title: "Shop".into(), ..PageSettings::default() };
-    let server = PageServer::start("127.0.0.1:0", &settings, &follower, steering).unwrap();
-    Served { server, follower, seconds, run }
+    let server = PageServer::start("127.0.0.1:0", &settings, &view, steering).unwrap();
+    Served { server, observer: view.observer(), run }
 }
 
 impl Served {
@@ -81,7 +78,7 @@ fn seconds_and_the_end_are_sent_to_all_clients() {
     let mut first = served.listen();
     assert_eq!(next(&mut first).unwrap().0, "model");
     for number in 0..3 {
-        served.seconds.send(&Arc::new(snapshot(number, &[("a", &[1_000_000, 2_000_000], 0)])));
+        served.observer.second(&snapshot(number, &[("a", &[1_000_000, 2_000_000], 0)]), &[]);
         let (name, data) = next(&mut first).unwrap();
         assert_eq!(name, if number == 0 { "model" } else { "second" });
         assert_eq!(data["status"]["words"]["completed-all"], format!("{} requests", 2 * (number + 1)));
@@ -89,8 +86,6 @@ fn seconds_and_the_end_are_sent_to_all_clients() {
     let mut late = served.listen();
     let (name, data) = next(&mut late).unwrap();
     assert_eq!((name.as_str(), data["model"]["over_time"]["ended"].as_array().unwrap().len()), ("model", 3));
-    drop(served.seconds);
-    served.follower.finish();
     served.server.finish();
     for mut events in [first, late] {
         assert_eq!(next(&mut events).unwrap().0, "end");
@@ -113,6 +108,18 @@ fn orders_are_executed_and_shown_immediately() {
         assert!(served.order(rubbish).starts_with("HTTP/1.1 400 "), "{rubbish}");
     }
     assert_eq!(*lock(&served.run.orders), [Order::Pause, Order::Rate { factor: 2.5 }]);
+}
+
+#[test]
+fn lost_files_and_changes_are_shown_before_the_next_second() {
+    let mut served = served();
+    let mut events = served.listen();
+    next(&mut events).unwrap();
+    served.observer.event(&RunEvent::Notice("not shown on the page".into()));
+    served.observer.event(&RunEvent::FileLost { failures: 2 });
+    let (name, data) = next(&mut events).unwrap();
+    assert_eq!(name, "status");
+    assert!(data["caveats"].as_array().is_some_and(|caveats| !caveats.is_empty()), "{data}");
 }
 
 #[test]
@@ -145,10 +152,10 @@ fn without_the_token_nothing_is_shown_and_nothing_done() {
 
 #[test]
 fn other_machines_are_not_listened_to_unless_that_is_allowed() {
-    let (follower, _seconds) = follow(Vec::new()).unwrap();
+    let view = LiveView::default();
     let start = |address: &str, allow_remote| {
         let settings = PageSettings { allow_remote, ..PageSettings::default() };
-        PageServer::start(address, &settings, &follower, Arc::new(Run::default()))
+        PageServer::start(address, &settings, &view, Arc::new(Run::default()))
     };
     assert!(matches!(start("0.0.0.0:0", false), Err(ServeError::Remote(_))));
     assert!(start("0.0.0.0:0", true).is_ok() && start("localhost:0", false).is_ok());

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use busyhour_analysis::thresholds::{Criterion, Meaning};
+use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
 use busyhour_record::{
     ChangedFrom, ControlEvent, LiveArrivals, LoadChange, Nanos, OutcomeTimes, SampleKind, SecondArrivals,
     SecondUsers, Snapshot, SnapshotRow, TimeCounts,
@@ -59,8 +59,12 @@ fn second(second: u64) -> Snapshot {
 fn run(seconds: u64) -> LiveRun {
     let criteria = ["p95 of Checkout < 800ms over 5s", "errors < 1%"]
         .map(|text| Criterion::parse(text, Meaning::Require).unwrap());
-    let mut run = LiveRun::new(criteria.into());
-    (0..seconds).for_each(|number| run.take(&second(number)));
+    let (mut judge, mut run) = (Judge::new(criteria.into()), LiveRun::new());
+    for number in 0..seconds {
+        let second = second(number);
+        let _ = judge.second(&second);
+        run.take(&second, &judge.so_far(&RunMeasures::default()));
+    }
     run
 }
 
@@ -111,7 +115,7 @@ fn a_large_screen_shows_more_of_the_run() {
 
 #[test]
 fn before_the_first_second_values_are_unknown() {
-    let (run, state) = (LiveRun::new(Vec::new()), LoadState { factor: 1.0, ..LoadState::default() });
+    let (run, state) = (LiveRun::new(), LoadState { factor: 1.0, ..LoadState::default() });
     let shown = Shown { has_rate: false, message: "waiting", unwritten: 1, ..shown(&run, &state) };
     insta::assert_snapshot!(screen(100, 28, &shown));
 }
@@ -133,7 +137,7 @@ fn a_terminal_of_80_by_24_shows_whole_numbers() {
 
 #[test]
 fn long_numbers_are_complete_or_omitted() {
-    let mut run = LiveRun::new(Vec::new());
+    let mut run = LiveRun::new();
     let mut many = second(0);
     let times = TimeCounts::from_ns((0..10_000).map(|n| 123_456_000_000 + n));
     let passed = OutcomeTimes { passed: times.clone(), failed: TimeCounts::default() };
@@ -146,7 +150,7 @@ fn long_numbers_are_complete_or_omitted() {
         ..SnapshotRow::new(label, SampleKind::Request)
     };
     many.rows = vec![row("good", 0, passed), row("bad", 10_000, failed)];
-    run.take(&many);
+    run.take(&many, &[]);
     let state = state(RunPhase::Running);
     for (columns, rows) in [(80, 24), (100, 28)] {
         let text = screen(columns, rows, &shown(&run, &state));

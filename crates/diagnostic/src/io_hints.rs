@@ -4,7 +4,8 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 
 /// The hint for an error of the operating system; `None` if its message is sufficient.
-pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
+#[must_use]
+pub fn hint(error: &io::Error) -> Option<&'static str> {
     #[cfg(unix)]
     if let Some(hint) = error.raw_os_error().and_then(hint_for_limit) {
         return Some(hint);
@@ -45,7 +46,8 @@ fn hint_for_limit(number: i32) -> Option<&'static str> {
 }
 
 /// An error of the operating system with its hint, in one line.
-pub(crate) fn with_hint(error: &io::Error) -> String {
+#[must_use]
+pub fn with_hint(error: &io::Error) -> String {
     match hint(error) {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
@@ -53,7 +55,8 @@ pub(crate) fn with_hint(error: &io::Error) -> String {
 }
 
 /// The hint for the first error of the operating system among an error and its causes.
-pub(crate) fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
+#[must_use]
+pub fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(hint) = error.downcast_ref::<io::Error>().and_then(hint) {
@@ -65,7 +68,8 @@ pub(crate) fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static st
 }
 
 /// An error with its causes and the hint, in one line.
-pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+#[must_use]
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -107,8 +111,20 @@ mod tests {
 
     #[test]
     fn causes_are_searched_for_a_hint() {
-        let error =
-            busyhour_record::RecordError { path: "x".into(), source: ErrorKind::PermissionDenied.into() };
+        #[derive(Debug)]
+        struct Unwritten(io::Error);
+        impl std::fmt::Display for Unwritten {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("cannot write x")
+            }
+        }
+        impl Error for Unwritten {
+            fn source(&self) -> Option<&(dyn Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let error = Unwritten(ErrorKind::PermissionDenied.into());
+        assert!(chain(&error).starts_with("cannot write x: permission denied; check the permissions"));
         assert!(hint_in_chain(&error).is_some_and(|hint| hint.contains("permissions")));
     }
 }

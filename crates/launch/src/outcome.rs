@@ -1,4 +1,4 @@
-//! The outcome of a run for its manifest, and its exit code.
+//! The outcome of a run for its manifest.
 
 use std::collections::BTreeMap;
 
@@ -7,50 +7,29 @@ use busyhour_engine::runner::{self, RunReport};
 use busyhour_program::run::Stop;
 use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, OpenFacts, Outcome, RunEnd, RunTotals};
 
-use crate::exit::Exit;
 use crate::system;
 
-/// Facts about a run's results that decide its exit code.
-pub(crate) struct Results {
-    /// Some results could not be written.
-    pub(crate) lost: bool,
-    /// A threshold failed.
-    pub(crate) failed: bool,
-    /// No request was sent.
-    pub(crate) nothing_sent: bool,
+/// Facts about the end of a run that decide its outcome.
+pub(crate) struct Ending {
+    /// The stop request from outside the plan before the run ended.
+    pub(crate) requested: Stop,
+    /// A threshold stopped the run.
+    pub(crate) by_threshold: bool,
+    /// The program failed.
+    pub(crate) has_failed: bool,
 }
 
-/// The exit code of a run. `failed_by_stop`: the threshold that stopped the run has the action "stop as failed".
-pub(crate) fn exit_code(end: RunEnd, failed_by_stop: bool, results: &Results) -> Exit {
-    match end {
-        RunEnd::Failed => Exit::Internal,
-        RunEnd::Interrupted | RunEnd::Aborted | RunEnd::StoppedByError => Exit::Stopped,
-        RunEnd::StoppedByThreshold if failed_by_stop => Exit::StoppedByThreshold,
-        _ if results.nothing_sent => Exit::NothingSent,
-        _ if results.failed => Exit::ThresholdFailed,
-        _ if results.lost => Exit::ResultsLost,
-        RunEnd::Completed | RunEnd::StoppedByPlan | RunEnd::StoppedByThreshold => Exit::Completed,
-    }
-}
-
-/// The outcome of a run. `requested` is the stop request from outside the plan before the run ended.
-pub(crate) fn outcome(
-    report: &RunReport,
-    started: &Started,
-    requested: Stop,
-    broken: bool,
-    failed: bool,
-    totals: &RunTotals,
-) -> Outcome {
+/// The outcome of a run.
+pub(crate) fn outcome(report: &RunReport, started: &Started, ending: &Ending, totals: &RunTotals) -> Outcome {
     use std::sync::atomic::Ordering::Relaxed;
     let shared = &started.shared;
-    let end = match (failed, requested, report.stopped) {
+    let end = match (ending.has_failed, ending.requested, report.stopped) {
         (true, ..) => RunEnd::Failed,
         // The grace period has passed.
         (_, Stop::Graceful, Some(Stop::Now)) => RunEnd::Aborted,
         (_, Stop::Graceful, _) => RunEnd::Interrupted,
         (_, Stop::Now, _) => RunEnd::Aborted,
-        (_, Stop::No, _) if broken => RunEnd::StoppedByThreshold,
+        (_, Stop::No, _) if ending.by_threshold => RunEnd::StoppedByThreshold,
         (_, Stop::No, _) if shared.stop_error().is_some() => RunEnd::StoppedByError,
         (_, Stop::No, Some(_)) => RunEnd::StoppedByPlan,
         (_, Stop::No, None) => RunEnd::Completed,
@@ -69,7 +48,7 @@ pub(crate) fn outcome(
         end,
         stopped_by: None,
         error: shared.stop_error().map(str::to_owned).filter(|_| end == RunEnd::StoppedByError),
-        duration_ns: if failed { shared.clock.now().0 } else { report.end.0 },
+        duration_ns: if ending.has_failed { shared.clock.now().0 } else { report.end.0 },
         users_started: shared.started.load(Relaxed),
         users_finished: shared.finished.load(Relaxed),
         users_apart: users_apart(started, totals),

@@ -9,13 +9,13 @@ use secrets::{is_public_header, is_secret_name, is_secret_parameter, is_secret_v
 use serde_json::Value;
 
 /// Replaces a secret value.
-pub(crate) const REDACTED: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// Properties with this beginning hold the headers, the body and the secret parameters of a request to a URL.
-pub(crate) const REQUEST_PROPERTY: &str = "busyhour.request.";
+pub const REQUEST_PROPERTY: &str = "busyhour.request.";
 
 /// The value of a property called `name` as it may be stored.
-pub(crate) fn property(name: &str, value: &str) -> String {
+pub fn property(name: &str, value: &str) -> String {
     if name.starts_with(REQUEST_PROPERTY) {
         return REDACTED.into();
     }
@@ -34,7 +34,7 @@ fn value_of(is_secret: bool, value: &str) -> String {
 
 /// A text as it may be stored if it is a URL: without the password of its user and without secret parameters.
 /// Any other text is returned unchanged.
-pub(crate) fn url(text: &str) -> String {
+pub fn url(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let authority_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(authority_end);
@@ -53,13 +53,13 @@ pub(crate) fn url(text: &str) -> String {
 }
 
 /// The path and query of a URL without secret parameters.
-pub(crate) fn path(text: &str) -> String {
+pub fn path(text: &str) -> String {
     path_with(text, |_, value| value_of(true, value))
 }
 
 /// The path and query of a URL; `secret` is called with the name and the value of each secret parameter and returns the text
 /// that takes its place. A secret segment of the path has the name `path`.
-pub(crate) fn path_with(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> String {
+pub fn path_with(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> String {
     let (path, query) = match text.split_once('?') {
         Some((path, query)) => (path, Some(query)),
         None => (text, None),
@@ -109,7 +109,7 @@ fn field(name: &str, value: &str, is_secret: bool, secret: &mut dyn FnMut(&str, 
 }
 
 /// A request body without secrets: their fields if it is JSON or a form, or the whole body if it names a secret in another form.
-pub(crate) fn body(text: &str) -> String {
+pub fn body(text: &str) -> String {
     if text.starts_with('@') {
         return text.to_owned();
     }
@@ -168,7 +168,7 @@ fn redact_json(json: &mut Value) -> bool {
 }
 
 /// Whether the value of a header may be stored.
-pub(crate) fn is_public(header: &str, value: &str) -> bool {
+pub fn is_public(header: &str, value: &str) -> bool {
     is_public_header(header) && value_of(false, value) == value
 }
 
@@ -224,7 +224,7 @@ fn long_option(name: &str) -> Option<Argument> {
 }
 
 /// A command line as it may be stored.
-pub(crate) fn command_line(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
+pub fn command_line(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut next = None;
     let mut stored = Vec::new();
     for argument in arguments {

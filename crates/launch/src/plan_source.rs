@@ -5,7 +5,7 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::TestPlan;
 
 /// Parses and compiles a plan. A damaged plan is not compiled, because findings about the rest would only repeat the damage.
-pub(crate) fn parse_and_compile(
+pub fn parse_and_compile(
     bytes: &[u8],
     name: &str,
     options: &Options,

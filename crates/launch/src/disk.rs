@@ -39,7 +39,7 @@ impl DiskWatch {
         let warning = self.observe(elapsed, free, remaining)?;
         self.has_warned = true;
         Some(format!(
-            "warning: {warning} on the disk of {}\n  hint: stop the run (Ctrl-C keeps its results), or free space",
+            "{warning} on the disk of {}\n  hint: stop the run (Ctrl-C keeps its results), or free space",
             path.display()
         ))
     }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use busyhour_program::clock::Clock;
 use busyhour_program::run::{Level, LogSink};
 
 use crate::system::is_pipe;
@@ -25,6 +26,7 @@ const WAITING_MAX: usize = 32 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 struct Shared {
+    clock: Clock,
     lines: SyncSender<String>,
     waiting: AtomicUsize,
     written: AtomicU64,
@@ -37,10 +39,11 @@ pub(crate) struct LogFile(Arc<Shared>);
 
 impl LogFile {
     /// Creates or overwrites the file. A pipe is opened when it has a reader.
-    pub(crate) fn create(path: &Path) -> std::io::Result<Self> {
+    pub(crate) fn create(path: &Path, clock: Clock) -> std::io::Result<Self> {
         let opened = if is_pipe(path) { None } else { Some(File::create(path)?) };
         let (lines, inbox) = sync_channel(WAITING_MAX);
         let shared = Arc::new(Shared {
+            clock,
             lines,
             waiting: AtomicUsize::new(0),
             written: AtomicU64::new(0),
@@ -74,7 +77,7 @@ impl LogFile {
             Level::Warn => "WARN ",
             Level::Error => "ERROR",
         };
-        let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S,%3f");
+        let now = local_time(&self.0.clock).strftime("%Y-%m-%d %H:%M:%S,%3f");
         let mut text = format!("{now} {word} busyhour: {}\n", &line[..end]);
         if self.0.written.fetch_add(text.len() as u64, Ordering::Relaxed) + text.len() as u64 > LOG_BYTES_MAX
         {
@@ -89,12 +92,20 @@ impl LogFile {
 
     /// Waits at most a second until all lines are written; returns the number of lost lines.
     pub(crate) fn flush(&self) -> u64 {
-        let began = Instant::now();
-        while self.0.waiting.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
+        let since = self.0.clock.now().as_duration();
+        while self.0.waiting.load(Ordering::SeqCst) > 0 && self.0.clock.now().as_duration() < since + PATIENCE
+        {
             std::thread::park_timeout(Duration::from_millis(1));
         }
         self.0.lost.load(Ordering::Relaxed) + self.0.waiting.load(Ordering::SeqCst) as u64
     }
+}
+
+/// The wall-clock time in the time zone of the system.
+fn local_time(clock: &Clock) -> jiff::Zoned {
+    let ms = i64::try_from(clock.wall_ms(clock.now())).unwrap_or(i64::MAX);
+    let now = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    now.to_zoned(jiff::tz::TimeZone::system())
 }
 
 fn write_lines(opened: Option<File>, path: &PathBuf, inbox: &Receiver<String>, shared: &Shared) {
@@ -131,7 +142,7 @@ mod tests {
     fn lines_are_written_except_debug() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run.log");
-        let log = LogFile::create(&path).unwrap();
+        let log = LogFile::create(&path, Clock::start()).unwrap();
         for number in 0..1_000 {
             log.write(Level::Info, &format!("line {number}"));
         }
@@ -148,7 +159,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let log = LogFile::create(&path).unwrap();
+        let log = LogFile::create(&path, Clock::start()).unwrap();
         let lines = WAITING_MAX as u64 + 100;
         (0..lines).for_each(|_| log.write(Level::Info, "x"));
         assert_eq!(log.flush(), lines);

@@ -11,11 +11,12 @@ use busyhour_program::open::NoFreeUser;
 use busyhour_program::user::UserState;
 use busyhour_samplers::AnySampler;
 
-use crate::exit::say;
+use crate::event::RunEvent;
+use crate::observers::Observers;
 use crate::system;
 
 /// Warns about limits of the system that the run would exceed.
-pub(crate) fn limits(started: &Started, cores: usize) {
+pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let program = &started.program;
     let of_group = |group: &Group<AnySampler>, user: &mut UserState| {
@@ -49,8 +50,8 @@ pub(crate) fn limits(started: &Started, cores: usize) {
             })
             .min();
         if let Some(users) = fewest.filter(|users| *users < cores as u64) {
-            say(&format!(
-                "warning: using {cores} users instead of {users}, because each core needs at least one (for fewer users: \
+            observers.warn(format!(
+                "using {cores} users instead of {users}, because each core needs at least one (for fewer users: \
                  --cores {})",
                 users.max(1)
             ));
@@ -58,18 +59,18 @@ pub(crate) fn limits(started: &Started, cores: usize) {
     }
     if let Some(files) = system::raise_open_files() {
         if users == 0 && files < 64 {
-            say(&format!(
-                "warning: this process may open only {files} files, and each connection needs one; further connections \
+            observers.warn(format!(
+                "this process may open only {files} files, and each connection needs one; further connections \
                  will fail with \"Too many open files\" (raise the limit: ulimit -n)"
             ));
         } else if users + 64 > files {
-            say(&format!(
-                "warning: the plan has {users} users, but this process may open only {files} files; connections beyond \
+            observers.warn(format!(
+                "the plan has {users} users, but this process may open only {files} files; connections beyond \
                  that will fail with \"Too many open files\" (raise the limit: ulimit -n)"
             ));
         } else if users + may_be_made + 64 > files {
-            say(&format!(
-                "warning: arrivals may make up to {may_be_made} users, but this process may open only {files} files; \
+            observers.warn(format!(
+                "arrivals may make up to {may_be_made} users, but this process may open only {files} files; \
                  connections beyond that will fail with \"Too many open files\" (raise the limit: ulimit -n, or lower \
                  --no-free-user 'grow to N')"
             ));
@@ -78,8 +79,8 @@ pub(crate) fn limits(started: &Started, cores: usize) {
     if let Some(ports) = system::local_ports()
         && users > ports
     {
-        say(&format!(
-            "warning: the plan has {users} users, but the system has only {ports} local ports for connections to one \
+        observers.warn(format!(
+            "the plan has {users} users, but the system has only {ports} local ports for connections to one \
              server port (net.ipv4.ip_local_port_range); only a server on this machine can be reached from more \
              addresses, and is"
         ));
@@ -87,20 +88,20 @@ pub(crate) fn limits(started: &Started, cores: usize) {
 }
 
 /// Number of arrivals that determine the coefficient of variation to ± 0.03 (docs/offered-load.md has the error rates).
-pub(crate) const ARRIVALS_NARROW: u64 = 5_200;
+pub const ARRIVALS_NARROW: u64 = 5_200;
 
 /// Warns about schedules of Poisson arrivals that are too short for a verdict.
-pub(crate) fn verdicts(started: &Started) {
+pub(crate) fn verdicts(started: &Started, observers: &Observers) {
     for open in &started.program.open {
         let (expected, length_s) = (open.process.expected_count(), open.process.duration_ns() as f64 / 1e9);
         let needed = ARRIVALS_FOR_VERDICT as f64;
         let is_poisson = matches!(open.process.law(), Law::Poisson | Law::FixedCount);
         if is_poisson && expected > 0.0 && expected < needed && length_s > 0.0 {
-            say(&format!(
+            observers.emit(RunEvent::Notice(format!(
                 "note: the schedule has about {expected:.0} arrivals; a verdict on their process needs {needed}, that is \
                  {:.0} s at this rate",
                 (needed / expected * length_s).ceil()
-            ));
+            )));
         }
     }
 }

@@ -1,70 +1,90 @@
 //! Reads the arrival times of a log for `replay(…)`.
 
-use std::io::BufRead as _;
-use std::path::Path;
+use std::io::{self, BufRead as _};
+use std::path::{Path, PathBuf};
 
 use busyhour_arrivals::ArrivalProcess;
-use busyhour_record::{Log, LogError, RunDir, SampleFlags, SamplesReader};
+use busyhour_record::{Log, LogError, RunDir, SampleFlags, SamplesError, SamplesReader};
 
-use crate::command_error::CommandError;
-use crate::exit::say;
+/// A file of `replay(…)` that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("replay({file})")]
+pub struct ReplayError {
+    /// The file.
+    pub file: PathBuf,
+    /// The reason.
+    #[source]
+    pub source: ReplayCause,
+}
 
-/// Reads the files of the `replay(…)` stages of a process.
+/// Why a file of `replay(…)` cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayCause {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The record of a run directory cannot be read.
+    #[error(transparent)]
+    Samples(#[from] SamplesError),
+    /// The file has neither of the known formats.
+    #[error("{}; the file is not an access log in the common format either", busyhour_diagnostic::io_hints::chain(.0))]
+    Format(LogError),
+    /// There are no arrivals.
+    #[error("the file contains no arrivals")]
+    Empty,
+}
+
+/// Reads the files of the `replay(…)` stages of a process that were not read yet; `warn` is called with warnings.
 ///
 /// # Errors
-/// If a file cannot be read.
-pub(crate) fn resolved(mut process: ArrivalProcess) -> Result<ArrivalProcess, CommandError> {
-    process.resolve(|file| read(Path::new(file)).map_err(|error| format!("replay({file}): {error}")))?;
-    Ok(process)
+/// A file cannot be read.
+pub fn resolve_replays(
+    process: &mut ArrivalProcess,
+    warn: &mut dyn FnMut(String),
+) -> Result<(), ReplayError> {
+    process.resolve(|file| {
+        read(Path::new(file), warn).map_err(|source| ReplayError { file: file.into(), source })
+    })
 }
 
 /// Arrival times of a run directory, a JTL file or an access log in nanoseconds from an arbitrary origin.
-fn read(path: &Path) -> Result<Vec<u64>, CommandError> {
-    let stamps = if path.is_dir() { of_run(path) } else { of_file(path) }?;
-    if stamps.is_empty() { Err("the file contains no arrivals".into()) } else { Ok(stamps) }
+fn read(path: &Path, warn: &mut dyn FnMut(String)) -> Result<Vec<u64>, ReplayCause> {
+    let stamps = if path.is_dir() { of_run(path) } else { of_file(path, warn) }?;
+    if stamps.is_empty() { Err(ReplayCause::Empty) } else { Ok(stamps) }
 }
 
 /// The arrivals of an open run, or the requests of a closed one.
-fn of_run(path: &Path) -> Result<Vec<u64>, CommandError> {
-    let reader = SamplesReader::open(&RunDir::open(path).samples_path())
-        .map_err(|error| crate::io_hints::chain(&error))?;
+fn of_run(path: &Path) -> Result<Vec<u64>, ReplayCause> {
+    let reader = SamplesReader::open(&RunDir::open(path).samples_path())?;
     let (mut requests, mut arrivals) = (Vec::new(), Vec::new());
     let beside = SampleFlags::TRANSACTION | SampleFlags::SUB_RESULT;
-    reader
-        .read_with_arrivals(
-            |_, sample| {
-                if sample.flags.0 & beside.0 == 0 {
-                    requests.push(sample.times.start.0);
-                }
-            },
-            |_, arrival| arrivals.push(arrival.scheduled.0),
-        )
-        .map_err(|error| crate::io_hints::chain(&error))?;
+    reader.read_with_arrivals(
+        |_, sample| {
+            if sample.flags.0 & beside.0 == 0 {
+                requests.push(sample.times.start.0);
+            }
+        },
+        |_, arrival| arrivals.push(arrival.scheduled.0),
+    )?;
     Ok(if arrivals.is_empty() { requests } else { arrivals })
 }
 
-fn of_file(path: &Path) -> Result<Vec<u64>, CommandError> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+fn of_file(path: &Path, warn: &mut dyn FnMut(String)) -> Result<Vec<u64>, ReplayCause> {
+    let file = std::fs::File::open(path)?;
     let mut lines = std::io::BufReader::new(file);
     let mut first = Vec::new();
-    lines.read_until(b'\n', &mut first).map_err(|error| error.to_string())?;
+    lines.read_until(b'\n', &mut first)?;
     let first = String::from_utf8_lossy(&first);
     if in_brackets(&first).is_some() {
-        return of_access_log(path);
+        return of_access_log(path, warn);
     }
-    let neither = |error: LogError| {
-        format!(
-            "{}; the file is not an access log in the common format either",
-            crate::io_hints::chain(&error)
-        )
-    };
     let mut stamps = Vec::new();
     // The scan skips rows of transactions and sub-results, which are not arrivals.
     let facts = Log::open(path)
         .and_then(|log| log.scan(|row, _| stamps.extend(u64::try_from(row.start_ns)), &mut |_| {}))
-        .map_err(neither)?;
+        .map_err(ReplayCause::Format)?;
     if facts.bad_rows > 0 {
-        say(&format!("warning: skipped {} rows of {} that cannot be read", facts.bad_rows, path.display()));
+        warn(format!("skipped {} rows of {} that cannot be read", facts.bad_rows, path.display()));
     }
     Ok(stamps)
 }
@@ -81,15 +101,15 @@ fn in_brackets(line: &str) -> Option<i64> {
 
 /// Reads an access log, which has whole seconds. Requests are spread at random (with a fixed seed) within their second,
 /// because all at once would be a burst that did not happen.
-fn of_access_log(path: &Path) -> Result<Vec<u64>, CommandError> {
+fn of_access_log(path: &Path, warn: &mut dyn FnMut(String)) -> Result<Vec<u64>, ReplayCause> {
     use rand::{Rng as _, SeedableRng as _};
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(0);
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = std::fs::File::open(path)?;
     let (mut stamps, mut odd, mut buffer) = (Vec::new(), 0u64, Vec::new());
     let mut lines = std::io::BufReader::new(file);
     loop {
         buffer.clear();
-        if lines.read_until(b'\n', &mut buffer).map_err(|error| error.to_string())? == 0 {
+        if lines.read_until(b'\n', &mut buffer)? == 0 {
             break;
         }
         match in_brackets(&String::from_utf8_lossy(&buffer)).and_then(|second| u64::try_from(second).ok()) {
@@ -98,12 +118,12 @@ fn of_access_log(path: &Path) -> Result<Vec<u64>, CommandError> {
             None => odd += 1,
         }
     }
-    say(&format!(
-        "warning: {} has times in whole seconds; its arrivals are spread at random within each second",
+    warn(format!(
+        "{} has times in whole seconds; its arrivals are spread at random within each second",
         path.display()
     ));
     if odd > 0 {
-        say(&format!("warning: skipped {odd} lines of {} without a time", path.display()));
+        warn(format!("skipped {odd} lines of {} without a time", path.display()));
     }
     Ok(stamps)
 }
@@ -111,6 +131,10 @@ fn of_access_log(path: &Path) -> Result<Vec<u64>, CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(path: &Path) -> Result<Vec<u64>, String> {
+        super::read(path, &mut |_| {}).map_err(|error| error.to_string())
+    }
 
     #[test]
     fn logs_of_every_kind_give_their_stamps() {

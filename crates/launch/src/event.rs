@@ -1,0 +1,45 @@
+//! What happens before, during and after a run.
+
+use std::time::Duration;
+
+use busyhour_analysis::thresholds::StopOrder;
+use busyhour_diagnostic::Diagnostic;
+use busyhour_record::ControlEvent;
+
+use crate::order::RunPhase;
+
+/// Something that a user of the run may want to know. Completed seconds are not events: an observer receives them in
+/// [`RunObserver::second`](crate::RunObserver::second).
+#[derive(Clone, Debug)]
+pub enum RunEvent {
+    /// A finding about the plan, when it is compiled.
+    Finding(Diagnostic),
+    /// A problem that does not prevent the run. The text may have a second line with a hint.
+    Warning(String),
+    /// Information, such as the address of a metrics server.
+    Notice(String),
+    /// The run entered a phase.
+    PhaseChanged(RunPhase),
+    /// The run was asked to stop.
+    StopRequested {
+        /// Whether requests in flight are abandoned.
+        at_once: bool,
+    },
+    /// The time for users to finish their samples is over, and the end is forced.
+    GraceOver {
+        /// The length of the grace period.
+        grace: Duration,
+    },
+    /// The load was changed from the outside: paused, resumed, another rate, or stopped.
+    LoadChanged(ControlEvent),
+    /// A threshold failed and stops the run.
+    ThresholdFailed(StopOrder),
+    /// Every request has failed for a while, so users wait after failures from now on (`true`), or a request succeeded
+    /// and they no longer wait (`false`).
+    BackedOff(bool),
+    /// Results could not be written.
+    FileLost {
+        /// Number of such failures so far.
+        failures: usize,
+    },
+}

@@ -1,0 +1,173 @@
+//! The end of a run: its outcome, thresholds and files.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::thresholds::{Criterion, Judge, StopOrder};
+use busyhour_analysis::{RunFacts, Summary};
+use busyhour_compile::Started;
+use busyhour_diagnostic::io_hints::chain;
+use busyhour_record::{
+    IntervalCounts, Manifest, RecordReading, ResultFileConfig, ResultsInput, RunDir, RunEnd, RunTotals,
+};
+use busyhour_report::write_reports;
+use busyhour_runs::{add_arrivals, judge_record, run_measures};
+
+use crate::files::make_private;
+use crate::users::UsersNow;
+
+/// A run that has ended. Its directory is complete.
+#[derive(Debug)]
+pub struct FinishedRun {
+    /// The run directory.
+    pub dir: RunDir,
+    /// The manifest, with the outcome.
+    pub manifest: Manifest,
+    /// The results, with caveats and the outcomes of the thresholds.
+    pub summary: Summary,
+    /// The files that were written: results, reports and the log.
+    pub files: Vec<PathBuf>,
+    /// The log.
+    pub log: PathBuf,
+    /// Problems at the end, for the user.
+    pub warnings: Vec<String>,
+    /// Some results could not be written.
+    pub is_incomplete: bool,
+    /// The thresholds could be evaluated. If not, they count as failed.
+    pub are_thresholds_known: bool,
+    /// The threshold that stopped the run, if one did.
+    pub stopped_by: Option<StopOrder>,
+    /// Why the program failed, if it did.
+    pub failure: Option<String>,
+    /// No request was sent.
+    pub nothing_sent: bool,
+    /// The counts since the last [`RunHandle::take_interval`](crate::RunHandle::take_interval).
+    pub last_interval: IntervalCounts,
+    /// The counts of the whole run, as JMeter's summary counts them.
+    pub all_intervals: IntervalCounts,
+    /// The numbers of users at the end.
+    pub users: UsersNow,
+}
+
+impl FinishedRun {
+    /// How the run ended.
+    #[must_use]
+    pub fn end(&self) -> RunEnd {
+        self.manifest.outcome.as_ref().map_or(RunEnd::Failed, |outcome| outcome.end)
+    }
+
+    /// Whether a threshold fails the run, or the thresholds could not be evaluated.
+    #[must_use]
+    pub fn has_failed_thresholds(&self) -> bool {
+        !self.are_thresholds_known || self.summary.thresholds.iter().any(|threshold| threshold.fails_run)
+    }
+}
+
+/// A run whose samples are recorded.
+pub(crate) struct RecordedRun<'r> {
+    pub(crate) dir: RunDir,
+    pub(crate) manifest: Manifest,
+    pub(crate) main: &'r ResultFileConfig,
+    pub(crate) started: &'r Started,
+    pub(crate) totals: &'r RunTotals,
+    pub(crate) criteria: &'r [Criterion],
+    /// `None` if the thresholds must be evaluated from the record.
+    pub(crate) judge: Option<Judge>,
+    pub(crate) log: &'r Path,
+    pub(crate) stopped_by: Option<StopOrder>,
+    pub(crate) failure: Option<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) last_interval: IntervalCounts,
+    pub(crate) all_intervals: IntervalCounts,
+    pub(crate) users: UsersNow,
+}
+
+impl RecordedRun<'_> {
+    /// Evaluates the run and writes its files.
+    pub(crate) fn finish(self) -> FinishedRun {
+        let mut summary = Summary::new(RunFacts::from_manifest(&self.manifest), self.totals);
+        let mut finished = Files {
+            written: self.result_files(),
+            is_incomplete: !self.totals.events.is_empty(),
+            warnings: self.warnings,
+        };
+        if let Err(error) = self.dir.write_manifest(&self.manifest) {
+            finished.fail(&error);
+        }
+        if let Err(error) = add_arrivals(&self.dir, &mut summary) {
+            finished.fail(&error);
+        }
+        let are_thresholds_known = match judge(self.judge, &self.dir, self.criteria, &mut summary) {
+            Ok(()) => true,
+            Err(error) => {
+                finished.warnings.push(format!("the thresholds could not be judged: {}", chain(&error)));
+                false
+            }
+        };
+        match write_reports(&self.dir, &summary) {
+            Ok(paths) => finished.written.extend(paths),
+            Err(error) => finished.fail(&error),
+        }
+        finished.warnings.extend(make_private(&self.dir));
+        let interrupted = summary.run.generator.interrupted_samples;
+        FinishedRun {
+            nothing_sent: self.totals.total.samples == 0 && interrupted == 0,
+            dir: self.dir,
+            manifest: self.manifest,
+            summary,
+            files: finished.written,
+            log: self.log.to_owned(),
+            warnings: finished.warnings,
+            is_incomplete: finished.is_incomplete,
+            are_thresholds_known,
+            stopped_by: self.stopped_by,
+            failure: self.failure,
+            last_interval: self.last_interval,
+            all_intervals: self.all_intervals,
+            users: self.users,
+        }
+    }
+
+    fn result_files(&self) -> Vec<PathBuf> {
+        let listeners = self.started.listeners.iter().map(|file| &file.path);
+        let listeners = listeners.filter(|path| !path.as_os_str().is_empty());
+        std::iter::once(&self.main.path).chain(listeners).cloned().collect()
+    }
+}
+
+/// The files written so far.
+struct Files {
+    written: Vec<PathBuf>,
+    is_incomplete: bool,
+    warnings: Vec<String>,
+}
+
+impl Files {
+    fn fail(&mut self, error: &(dyn Error + 'static)) {
+        self.warnings.push(chain(error));
+        self.is_incomplete = true;
+    }
+}
+
+/// Evaluates the thresholds.
+fn judge(
+    judge: Option<Judge>,
+    dir: &RunDir,
+    criteria: &[Criterion],
+    summary: &mut Summary,
+) -> Result<(), busyhour_runs::ReadRunError> {
+    if criteria.is_empty() {
+        return Ok(());
+    }
+    summary.thresholds = match judge {
+        Some(judge) => judge.finish(&run_measures(summary)),
+        None => {
+            let record = [ResultsInput::path(dir.path())];
+            judge_record(&record, &RecordReading::default(), summary, criteria.to_vec())?
+        }
+    };
+    // A threshold may fail while the run is completing by itself.
+    let is_stopped = summary.run.stopped_by.is_some();
+    summary.thresholds.iter_mut().for_each(|threshold| threshold.stopped_run &= is_stopped);
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! What a run is asked to do.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use busyhour_analysis::thresholds::Criterion;
+use busyhour_compile::{OpenOptions, ProxyOption};
+use busyhour_record::UrlPlanFacts;
+use serde::{Deserialize, Serialize};
+
+use crate::exports::ExportSettings;
+use crate::properties::PropertySources;
+
+/// What a run is asked to do. Only [`plan`](Self::plan) is required:
+///
+/// ```
+/// let request = busyhour_launch::RunRequest { plan: "shop.jmx".into(), ..Default::default() };
+/// ```
+///
+/// A request can be stored and sent to another machine (`serde`); durations are in seconds and nanoseconds, arrivals and
+/// thresholds in their notations. It may contain secrets, in properties and credentials of a proxy.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunRequest {
+    /// The plan (JMX).
+    pub plan: PathBuf,
+    /// The plan's text, if it is not in a file; then `plan` is its name.
+    pub plan_text: Option<String>,
+    /// What the plan requests, if it was generated for a URL.
+    pub url_plan: Option<UrlPlanFacts>,
+    /// What belongs to the plan besides its text, for its hash.
+    pub hashed_with_plan: String,
+    /// The results file (JTL); by default one in the run directory.
+    pub results: Option<PathBuf>,
+    /// What happens if the results file has content.
+    pub existing_results: ExistingResults,
+    /// Codes of warnings about the plan that are intended and not reported.
+    pub known_warnings: Vec<String>,
+    /// JMeter's properties.
+    pub properties: PropertySources,
+    /// The run directory; by default a new one in `busyhour-runs`.
+    pub dir: Option<PathBuf>,
+    /// Seed of all random choices; by default a new one, stored in the manifest.
+    pub seed: Option<u64>,
+    /// Number of cores that generate load; by default all that this process may use.
+    pub cores: Option<usize>,
+    /// Skip unsupported elements instead of refusing the plan.
+    pub allow_unsupported: bool,
+    /// Verify server certificates.
+    pub verify_tls: bool,
+    /// The log file; by default `run.log` in the run directory.
+    pub log: Option<PathBuf>,
+    /// The proxy for HTTP requests.
+    pub proxy: Option<ProxyOption>,
+    /// Maximum time of one HTTP request.
+    pub request_deadline: Option<Duration>,
+    /// Arrivals that replace the users of the plan's main thread groups.
+    pub open: Option<OpenOptions>,
+    /// Poll the clock instead of sleeping just before a start.
+    pub spin: bool,
+    /// Exports of metrics during the run.
+    pub exports: ExportSettings,
+    /// Thresholds.
+    #[serde(with = "criteria")]
+    pub thresholds: Vec<Criterion>,
+    /// The command line for the manifest.
+    pub command_line: Vec<String>,
+    /// Store secrets of the command line and the properties in the run directory.
+    pub keep_secrets: bool,
+    /// The URL of the request contains a secret, so the results file has no column with URLs.
+    pub has_secret_url: bool,
+    /// Users wait after failures while all requests fail.
+    pub backs_off: bool,
+    /// Expected duration, if it is known; by default it is computed from the plan.
+    pub length: Option<Duration>,
+}
+
+/// What happens if the results file has content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExistingResults {
+    /// The run appends to it, as in JMeter.
+    #[default]
+    Append,
+    /// The file is deleted.
+    Overwrite,
+    /// The run is refused.
+    Refuse,
+}
+
+/// Thresholds in their complete notation.
+mod criteria {
+    use busyhour_analysis::thresholds::{Criterion, Meaning};
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(criteria: &[Criterion], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(criteria.iter().map(Criterion::portable))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Criterion>, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        let parse =
+            |text: &String| Criterion::parse(text, Meaning::Require).map_err(serde::de::Error::custom);
+        texts.iter().map(parse).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_analysis::thresholds::Meaning;
+    use busyhour_arrivals::ArrivalProcess;
+    use busyhour_program::open::NoFreeUser;
+
+    use super::*;
+
+    #[test]
+    fn a_request_can_be_stored_and_read() {
+        let request = RunRequest {
+            plan: "shop.jmx".into(),
+            properties: PropertySources {
+                jmeter: vec![("USERS".into(), "5".into())],
+                ..PropertySources::default()
+            },
+            request_deadline: Some(Duration::from_millis(1_500)),
+            open: Some(OpenOptions {
+                process: ArrivalProcess::parse("poisson(50/s) for 10s, ramp(50/s -> 200/s) over 1min")
+                    .unwrap(),
+                weights: vec![("Visitors".into(), 2.0)],
+                no_free_user: Some(NoFreeUser::Grow(500)),
+                users: None,
+                ignore_rate_timers: true,
+            }),
+            thresholds: vec![
+                Criterion::parse("p95 of checkout < 800ms over 30s", Meaning::Require).unwrap(),
+                Criterion::parse("rc5xx>20 for 5s, stop as failed", Meaning::FailIf).unwrap(),
+            ],
+            proxy: Some(ProxyOption { host: "proxy".into(), port: 3128, ..ProxyOption::default() }),
+            ..RunRequest::default()
+        };
+        let text = serde_json::to_string_pretty(&request).unwrap();
+        let read: RunRequest = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string_pretty(&read).unwrap(), text);
+        assert_eq!(
+            read.thresholds.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            request.thresholds.iter().map(ToString::to_string).collect::<Vec<_>>()
+        );
+        assert_eq!(read.open.map(|open| open.process), request.open.map(|open| open.process));
+        let short: RunRequest = serde_json::from_str(r#"{"plan": "a.jmx"}"#).unwrap();
+        assert_eq!(short.plan, PathBuf::from("a.jmx"));
+        let wrong = serde_json::from_str::<RunRequest>(r#"{"plan": "a.jmx", "thresholds": ["p95 off"]}"#);
+        assert!(wrong.is_err());
+    }
+}

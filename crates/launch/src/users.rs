@@ -1,0 +1,26 @@
+//! Numbers of users.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use busyhour_program::run::RunShared;
+
+/// Numbers of users of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsersNow {
+    /// Users that have started and not finished.
+    pub active: u64,
+    /// Users started so far.
+    pub started: u64,
+    /// Users finished so far.
+    pub finished: u64,
+}
+
+impl UsersNow {
+    pub(crate) fn of(shared: &RunShared) -> Self {
+        Self {
+            active: u64::from(shared.active.load(Relaxed)),
+            started: shared.started.load(Relaxed),
+            finished: shared.finished.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Runs started as a program would start them.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use busyhour_analysis::thresholds::{Criterion, Meaning, ThresholdResult};
+use busyhour_launch::{
+    Launch, LaunchErrorKind, ObserverError, Order, OrderRefused, OrderSource, PropertySources, RunEnded,
+    RunEvent, RunInfo, RunObserver, RunPhase, RunRequest, Steering as _,
+};
+use busyhour_record::{RunEnd, Snapshot};
+use busyhour_standin::StandIn;
+
+/// What an observer was called with.
+#[derive(Debug, PartialEq)]
+enum Called {
+    Started(PathBuf),
+    Second { second: u64, requests: u64, thresholds: usize },
+    Event(String),
+    Ended(RunEnd),
+}
+
+struct Recording(Sender<Called>);
+
+impl Recording {
+    fn note(&self, called: Called) {
+        let _ = self.0.send(called);
+    }
+}
+
+impl RunObserver for Recording {
+    fn started(&mut self, run: &RunInfo) {
+        self.note(Called::Started(run.dir.clone()));
+    }
+
+    fn second(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) {
+        let requests = snapshot.total().samples;
+        self.note(Called::Second { second: snapshot.second, requests, thresholds: thresholds.len() });
+    }
+
+    fn event(&mut self, event: &RunEvent) {
+        self.note(Called::Event(match event {
+            RunEvent::Finding(finding) => format!("finding {}", finding.code),
+            RunEvent::PhaseChanged(phase) => phase.name().into(),
+            RunEvent::Warning(text) | RunEvent::Notice(text) => text.clone(),
+            other => format!("{other:?}"),
+        }));
+    }
+
+    fn ended(&mut self, run: &RunEnded) -> Result<(), ObserverError> {
+        self.note(Called::Ended(run.end));
+        Ok(())
+    }
+}
+
+fn observed(request: RunRequest) -> (Launch, Receiver<Called>) {
+    let (calls, received) = channel();
+    let mut launch = Launch::new(request);
+    launch.observe("the test", Box::new(Recording(calls))).unwrap();
+    (launch, received)
+}
+
+/// One request after another for some seconds.
+fn request(server: &StandIn, dir: &Path, seconds: u32) -> RunRequest {
+    let property = |name: &str, value: u32| (name.to_owned(), value.to_string());
+    RunRequest {
+        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/one-request.jmx"),
+        properties: PropertySources {
+            jmeter: vec![property("PORT", server.port().into()), property("DURATION", seconds)],
+            ..PropertySources::default()
+        },
+        dir: Some(dir.join("run")),
+        cores: Some(1),
+        ..RunRequest::default()
+    }
+}
+
+/// The observer of the recipe.
+struct RequestsPerSecond {
+    file: BufWriter<File>,
+    first_error: Option<io::Error>,
+}
+
+impl RunObserver for RequestsPerSecond {
+    fn second(&mut self, snapshot: &Snapshot, _thresholds: &[ThresholdResult]) {
+        let written = writeln!(self.file, "{},{}", snapshot.second, snapshot.total().samples);
+        self.first_error = self.first_error.take().or(written.err());
+    }
+
+    fn ended(&mut self, _run: &RunEnded) -> Result<(), ObserverError> {
+        self.file.flush()?;
+        match self.first_error.take() {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_run_is_observed_from_beginning_to_end() {
+    let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
+    let threshold = Criterion::parse("errors < 1%", Meaning::Require).unwrap();
+    let request = RunRequest { thresholds: vec![threshold], ..request(&server, room.path(), 2) };
+    let (mut launch, calls) = observed(request);
+    let list = room.path().join("seconds.csv");
+    let file = BufWriter::new(File::create(&list).unwrap());
+    launch.observe("the list", Box::new(RequestsPerSecond { file, first_error: None })).unwrap();
+    let run = launch.prepare().unwrap().start().unwrap().wait();
+
+    assert_eq!(
+        (run.end(), run.has_failed_thresholds(), run.is_incomplete),
+        (RunEnd::Completed, false, false)
+    );
+    assert_eq!(run.warnings, Vec::<String>::new());
+    assert!(run.files.iter().chain([&run.log]).all(|file| file.is_file()), "{:?}", run.files);
+    assert_eq!(run.dir.read_manifest().unwrap(), run.manifest);
+    let calls: Vec<Called> = calls.into_iter().collect();
+    assert_eq!(calls[0], Called::Started(room.path().join("run")));
+    assert_eq!(calls[1], Called::Event("running".into()));
+    assert_eq!(calls.last(), Some(&Called::Ended(RunEnd::Completed)));
+    let seconds: Vec<(u64, u64)> = calls
+        .iter()
+        .filter_map(|called| match called {
+            Called::Second { second, requests, thresholds: 1 } => Some((*second, *requests)),
+            _ => None,
+        })
+        .collect();
+    assert!(seconds.is_sorted_by_key(|(second, _)| *second) && seconds.len() >= 2, "{seconds:?}");
+    let total: u64 = seconds.iter().map(|(_, requests)| requests).sum();
+    assert_eq!(total, run.summary.total.samples);
+    let lines: Vec<String> =
+        seconds.iter().map(|(second, requests)| format!("{second},{requests}")).collect();
+    assert_eq!(std::fs::read_to_string(list).unwrap().lines().collect::<Vec<_>>(), lines);
+}
+
+#[test]
+fn orders_pause_and_stop_a_run() {
+    let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
+    let (launch, calls) = observed(request(&server, room.path(), 600));
+    let control = launch.control().clone();
+    let order = |order| control.order(order, OrderSource::Page);
+    assert_eq!(order(Order::Pause), Err(OrderRefused::NotStarted));
+    let handle = launch.prepare().unwrap().start().unwrap();
+    // The run sends requests when its first second arrives.
+    let is_second = |called: &Called| matches!(called, Called::Second { .. });
+    assert!(calls.iter().any(|called| is_second(&called)));
+    assert!(matches!(order(Order::Rate { factor: 2.0 }), Err(OrderRefused::FixedRate(_))));
+    order(Order::Pause).unwrap();
+    assert_eq!(control.phase(), RunPhase::Paused);
+    order(Order::Resume).unwrap();
+    order(Order::Stop).unwrap();
+    assert_eq!(order(Order::Pause), Err(OrderRefused::Ending));
+    let run = handle.wait();
+    assert_eq!(run.end(), RunEnd::Interrupted);
+    let changes: Vec<String> = run.manifest.events.iter().map(|event| event.description()).collect();
+    assert_eq!(changes, ["the load was paused", "the load was resumed", "the run was stopped"]);
+    assert_eq!(control.phase(), RunPhase::Ended);
+    let phases: Vec<String> = calls
+        .into_iter()
+        .filter_map(|called| match called {
+            Called::Event(text) if !text.contains(' ') => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(phases, ["paused", "running", "stopping", "ended"]);
+}
+
+#[test]
+fn a_threshold_stops_a_run() {
+    let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
+    let threshold = Criterion::parse("hits>0 for 1s, stop as failed", Meaning::FailIf).unwrap();
+    let request = RunRequest { thresholds: vec![threshold], ..request(&server, room.path(), 600) };
+    let run = Launch::new(request).prepare().unwrap().start().unwrap().wait();
+    assert_eq!(run.end(), RunEnd::StoppedByThreshold);
+    assert!(run.stopped_by.as_ref().is_some_and(|order| order.failed) && run.has_failed_thresholds());
+}
+
+#[test]
+fn a_stop_before_the_start_ends_the_run_at_once() {
+    let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
+    let launch = Launch::new(request(&server, room.path(), 600));
+    launch.control().order(Order::Interrupt, OrderSource::Program).unwrap();
+    assert!(launch.control().waiting_since_request().is_some());
+    let run = launch.prepare().unwrap().start().unwrap().wait();
+    assert_eq!((run.end(), run.manifest.events.len()), (RunEnd::Interrupted, 0));
+}
+
+#[test]
+fn a_refused_plan_is_an_error_after_its_findings() {
+    let room = tempfile::tempdir().unwrap();
+    let plan = room.path().join("plan.jmx");
+    std::fs::write(&plan, "<jmeterTestPlan><hashTree>").unwrap();
+    let dir = room.path().join("run");
+    let (launch, calls) = observed(RunRequest { plan, dir: Some(dir.clone()), ..RunRequest::default() });
+    let error = launch.prepare().unwrap_err();
+    assert_eq!(error.kind(), LaunchErrorKind::Plan);
+    assert!(error.to_string().contains("refused because of"), "{error}");
+    let calls: Vec<Called> = calls.into_iter().collect();
+    assert!(
+        matches!(calls.as_slice(), [Called::Event(text), ..] if text.starts_with("finding ")),
+        "{calls:?}"
+    );
+    assert!(!dir.exists());
+    let missing = Launch::new(RunRequest { plan: "no such plan.jmx".into(), ..RunRequest::default() });
+    assert_eq!(missing.prepare().unwrap_err().kind(), LaunchErrorKind::Plan);
+}
