@@ -8,7 +8,7 @@ use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
-use busyhour_xml::{Answer, Reading, decode, evaluate, first_value, read};
+use busyhour_xml::{ReadOptions, XPathResult, decode, evaluate, first_value, read};
 
 use crate::arguments::{Arguments, Made};
 use busyhour_program::ElementError;
@@ -31,7 +31,7 @@ struct XPath {
 
 /// `${__XPath(file, expression)}`
 pub(crate) fn xpath(arguments: &mut Arguments<'_, '_>) -> Made {
-    if let Some(why) = arguments.literal(1).and_then(busyhour_xml::problem) {
+    if let Some(why) = arguments.literal(1).and_then(busyhour_xml::expression_error) {
         return Err(arguments.invalid(why, "an XPath 1.0 expression that selects nodes is expected"));
     }
     Ok(Arc::new(XPath { file: arguments.take(0), expression: arguments.take(1) }))
@@ -69,13 +69,14 @@ impl Function for XPath {
 fn values(file: &str, expression: &str) -> Result<Vec<String>, ElementError> {
     let bytes = read_in_run(Path::new(file), TEXT_FILE_BYTES).map_err(|error| error.to_string())?;
     let text = decode(&bytes);
-    let document = read(&text, Reading { sorted: true, ..Reading::default() }).map_err(String::from)?;
+    let document =
+        read(&text, ReadOptions { sorted: true, ..ReadOptions::default() }).map_err(String::from)?;
     match evaluate(&document, expression, &document.declared).map_err(String::from)? {
-        Answer::Nodes(nodes) => {
+        XPathResult::Nodes(nodes) => {
             let value = |node| first_value(&document.tree, node).unwrap_or("null").to_owned();
             Ok(nodes.into_iter().map(value).collect())
         }
-        Answer::Bool(_) | Answer::Number(_) | Answer::Text(_) => {
+        XPathResult::Bool(_) | XPathResult::Number(_) | XPathResult::Text(_) => {
             Err(format!("{expression} selects no nodes").into())
         }
     }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use busyhour_program::ElementError;
-use busyhour_xml::{self as xml, Reading};
+use busyhour_xml::{self as xml, ReadOptions};
 
 use crate::html::{self, Kind};
 
@@ -48,7 +48,7 @@ pub(crate) fn document_text(body: &[u8]) -> Result<Cow<'_, str>, ElementError> {
         DocumentType::Page => page_text(&decoded(body, html_label(body)))?,
         DocumentType::Xml => {
             let source = xml::decode(body);
-            match xml::read(&source, Reading { namespaces: true, ..Reading::default() }) {
+            match xml::read(&source, ReadOptions { namespaces: true, ..ReadOptions::default() }) {
                 Err(_) => return Ok(XML_ERROR.into()),
                 Ok(document) => match root_kind(&document) {
                     RootKind::Page => page_text(&source)?,

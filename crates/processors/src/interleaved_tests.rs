@@ -9,7 +9,7 @@ use std::thread::Thread;
 use busyhour_jsonpath::JsonPath;
 use busyhour_program::symbols::Symbols;
 use busyhour_slices::{Polled, SlicedPoll, need_coroutines, slices, suspend_every};
-use busyhour_xml::Reading;
+use busyhour_xml::ReadOptions;
 
 use crate::html::{Selector, TextBudget, parse};
 use crate::jmespath::{self, JmesPath};
@@ -74,7 +74,7 @@ const EVALUATIONS: &[(&str, Evaluate)] = &[
     }),
     ("XPath", || {
         let page = markup();
-        let document = busyhour_xml::read(&page, Reading::default()).expect("XML");
+        let document = busyhour_xml::read(&page, ReadOptions::default()).expect("XML");
         format!("{:?}", busyhour_xml::evaluate(&document, "//p[../../div//b > 30]/i | //b", &[]))
     }),
     ("CSS selector", || {

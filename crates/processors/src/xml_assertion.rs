@@ -5,7 +5,7 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
-use busyhour_xml::{self as xml, Reading};
+use busyhour_xml::{self as xml, ReadOptions};
 
 /// Fails a response that is not well-formed XML, or has a document type declaration.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Assertion for XmlAssertion {
         if text.is_empty() {
             return null();
         }
-        match xml::read(&text, Reading { no_doctype: true, ..Reading::default() }) {
+        match xml::read(&text, ReadOptions { no_doctype: true, ..ReadOptions::default() }) {
             Ok(_) => AssertionResult::default(),
             Err(message) => AssertionResult {
                 failure: true,

@@ -7,7 +7,7 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
-use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
+use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 
 use crate::html;
 use crate::refusal::Refusal;
@@ -51,21 +51,21 @@ impl XPathAssertion {
         let negate = self.settings.negate;
         match xml::evaluate(document, query, &document.declared) {
             Err(why) => error(format!("TransformerException: {why} for: {query}")),
-            Ok(Answer::Nodes(nodes)) if nodes.is_empty() => {
+            Ok(XPathResult::Nodes(nodes)) if nodes.is_empty() => {
                 outcome(!negate, format!("No Nodes Matched {query}"))
             }
-            Ok(Answer::Nodes(_)) if !negate => outcome(false, String::new()),
-            Ok(Answer::Nodes(_)) => outcome(
+            Ok(XPathResult::Nodes(_)) if !negate => outcome(false, String::new()),
+            Ok(XPathResult::Nodes(_)) => outcome(
                 negate,
                 "Specified XPath was found... Turn off negate if this is not desired".to_owned(),
             ),
-            Ok(Answer::Bool(flag)) => outcome(flag == negate, self.nodes_matched(query)),
+            Ok(XPathResult::Bool(flag)) => outcome(flag == negate, self.nodes_matched(query)),
             Ok(_) => outcome(true, format!("Cannot understand: {query}")),
         }
     }
 
     fn second(&self, text: &str, query: &str, prefixes: &[(String, String)]) -> AssertionResult {
-        let reading = Reading { namespaces: true, ..Reading::default() };
+        let reading = ReadOptions { namespaces: true, ..ReadOptions::default() };
         let answer = xml::read(text, reading).and_then(|document| xml::evaluate(&document, query, prefixes));
         let holds = match answer {
             Err(why) => {
@@ -73,8 +73,8 @@ impl XPathAssertion {
                     "Exception occurred computing assertion with XPath:{query}, error:{why}"
                 ));
             }
-            Ok(Answer::Nodes(nodes)) => !nodes.is_empty(),
-            Ok(Answer::Bool(flag)) => flag,
+            Ok(XPathResult::Nodes(nodes)) => !nodes.is_empty(),
+            Ok(XPathResult::Bool(flag)) => flag,
             Ok(_) => true,
         };
         outcome(holds == self.settings.negate, self.nodes_matched(query))
@@ -128,7 +128,7 @@ impl Assertion for XPathAssertion {
                         Err(limit) => error(limit.to_string()),
                     };
                 }
-                let reading = Reading { namespaces: *namespaces, no_doctype: false, sorted: true };
+                let reading = ReadOptions { namespaces: *namespaces, no_doctype: false, sorted: true };
                 match xml::read(&text, reading) {
                     Ok(document) => self.first(&document, &query),
                     Err(why) => error(format!("SAXException: {why}")),

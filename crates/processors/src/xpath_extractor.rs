@@ -8,7 +8,7 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
-use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
+use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 use rand::Rng as _;
 
 use crate::html;
@@ -71,7 +71,7 @@ pub(crate) fn namespace_lines(text: &str) -> Vec<(String, String)> {
 
 /// Why JMeter would complain of this expression at each sample, if it would.
 pub fn xpath_problem(expression: &Template) -> Option<String> {
-    xml::problem(expression.as_literal()?)
+    xml::expression_error(expression.as_literal()?)
 }
 
 /// What only XPath 2 and later have, as far as the expression's text shows it.
@@ -141,7 +141,8 @@ impl XPathExtractor {
                         select(user, &document, query, wanted, fragment, matches)?;
                     } else {
                         let text = xml::decode(text.as_bytes());
-                        let reading = Reading { namespaces: *namespaces, no_doctype: false, sorted: true };
+                        let reading =
+                            ReadOptions { namespaces: *namespaces, no_doctype: false, sorted: true };
                         let document = xml::read(&text, reading).map_err(|error| Failed(error.into()))?;
                         select(user, &document, query, wanted, fragment, matches)?;
                     }
@@ -154,7 +155,7 @@ impl XPathExtractor {
                         user.log(Level::Warn, "Error : Empty query in XPath2 extractor");
                         continue;
                     }
-                    let reading = Reading { namespaces: true, ..Reading::default() };
+                    let reading = ReadOptions { namespaces: true, ..ReadOptions::default() };
                     let document = xml::read(&text, reading).map_err(|error| Failed(error.into()))?;
                     select_second(user, &document, query, &prefixes, wanted, fragment, matches)?;
                 }
@@ -174,12 +175,12 @@ fn select(
 ) -> Result<(), Failed> {
     let nodes =
         match xml::evaluate(document, query, &document.declared).map_err(|error| Failed(error.into()))? {
-            Answer::Nodes(nodes) => nodes,
-            Answer::Bool(flag) => {
+            XPathResult::Nodes(nodes) => nodes,
+            XPathResult::Bool(flag) => {
                 matches.push(Some(flag.to_string()));
                 return Ok(());
             }
-            Answer::Number(text) | Answer::Text(text) => {
+            XPathResult::Number(text) | XPathResult::Text(text) => {
                 matches.push(Some(text));
                 return Ok(());
             }
@@ -220,7 +221,7 @@ fn select_second(
     let mut budget = MatchBudget::default();
     let items: Vec<String> =
         match xml::evaluate(document, query, prefixes).map_err(|error| Failed(error.into()))? {
-            Answer::Nodes(nodes) => nodes
+            XPathResult::Nodes(nodes) => nodes
                 .into_iter()
                 .map(|node| {
                     let text = if fragment {
@@ -232,8 +233,8 @@ fn select_second(
                     Ok(text)
                 })
                 .collect::<Result<_, Failed>>()?,
-            Answer::Bool(flag) => vec![flag.to_string()],
-            Answer::Number(text) | Answer::Text(text) => vec![text],
+            XPathResult::Bool(flag) => vec![flag.to_string()],
+            XPathResult::Number(text) | XPathResult::Text(text) => vec![text],
         };
     match usize::try_from(wanted) {
         Err(_) => matches.extend(items.into_iter().map(Some)),

@@ -1,6 +1,6 @@
 use super::text::element_text;
 use super::*;
-use busyhour_xml::{self as xml, Answer};
+use busyhour_xml::{self as xml, XPathResult};
 
 const PAGE: &str = "<!DOCTYPE html><html><head><title> A  title </title></head><body><div id=\"Main\" class=\"Box wide\">One <b>two</b>\n three<p>four</p>five<br>six</div><ul><li data-x=\"1\">a<li data-x=\"2\" class=last>b</ul><form name=\"F\"><input NAME=\"user\" value=\"Jo\"><input name=\"my_input2\"></form><table><tr><td>1<td>2<tr><td>3</table><script>var x = '<p>';</script></body></html>";
 
@@ -69,7 +69,7 @@ fn attributes_are_found_by_parts() {
 fn pages_are_documents_for_xpath() {
     let document = tolerant(PAGE).expect("a small page");
     let found = |expression: &str| match xml::evaluate(&document, expression, &[]) {
-        Ok(Answer::Nodes(nodes)) => nodes
+        Ok(XPathResult::Nodes(nodes)) => nodes
             .iter()
             .map(|node| xml::first_value(&document.tree, *node).unwrap_or("null"))
             .collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use uppsala::{Attribute, Document, NodeId, QName};
 
 use super::tree::{Id, Kind, PageLimit, ROOT, Tree, parse};
-use busyhour_xml::{Reading, XmlDocument, read};
+use busyhour_xml::{ReadOptions, XmlDocument, read};
 
 /// Parses a page as an XML document, tolerating HTML.
 ///
@@ -15,7 +15,7 @@ use busyhour_xml::{Reading, XmlDocument, read};
 pub(crate) fn tolerant(text: &str) -> Result<XmlDocument<'static>, PageLimit> {
     // A document with an XML declaration is read as XML if it is well-formed.
     if text.starts_with("<?xml ")
-        && let Ok(document) = read(text, Reading::default())
+        && let Ok(document) = read(text, ReadOptions::default())
     {
         return Ok(XmlDocument { tree: document.tree.into_static(), declared: Vec::new() });
     }
