@@ -11,7 +11,7 @@ use jmespath::ast::Ast;
 
 use busyhour_limits::{Limit, exceeded};
 
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 pub(crate) use error::JmesPathError;
 
 pub(crate) use json::{read, write};
@@ -56,9 +56,9 @@ impl JmesPath {
     }
 
     fn search_within(&self, document: &Value, most: u64) -> Result<Value, JmesPathError> {
-        let steps = Steps::of(most);
+        let steps = StepBudget::new(most);
         let found = eval::evaluate_own(&self.ast, document, &steps);
-        if steps.are_used_up() {
+        if steps.is_exhausted() {
             exceeded(Limit::JmesPathSteps);
             return Err(
                 format!("the JMESPath expression needs more than {most} steps on this document").into()

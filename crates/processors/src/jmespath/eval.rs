@@ -8,10 +8,10 @@ use jmespath::ast::{Ast, Comparator};
 use super::error::JmesPathError;
 use super::values::{equal, is_truthy, spend, steps_to_compare};
 use super::{functions, json};
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 
 /// The owned value; a copy takes as many steps as there are values in it.
-pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, JmesPathError> {
+pub(super) fn own(value: Cow<'_, Value>, steps: &StepBudget) -> Result<Value, JmesPathError> {
     if let Cow::Borrowed(value) = &value {
         spend(steps, value.size())?;
     }
@@ -19,7 +19,7 @@ pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, JmesPat
 }
 
 /// The owned value of a node of the path over a value.
-pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &Steps) -> Result<Value, JmesPathError> {
+pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &StepBudget) -> Result<Value, JmesPathError> {
     own(evaluate(ast, data, steps)?, steps)
 }
 
@@ -27,7 +27,7 @@ pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &Steps) -> Result<Val
 pub(super) fn evaluate<'v>(
     ast: &Ast,
     data: &'v Value,
-    steps: &Steps,
+    steps: &StepBudget,
 ) -> Result<Cow<'v, Value>, JmesPathError> {
     spend(steps, 1)?;
     let null = || Cow::Owned(Value::Null);
@@ -135,7 +135,7 @@ fn compare(
     comparator: &Comparator,
     left: &Value,
     right: &Value,
-    steps: &Steps,
+    steps: &StepBudget,
 ) -> Result<Value, JmesPathError> {
     if matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
         spend(steps, steps_to_compare(left).min(steps_to_compare(right)))?;

@@ -7,7 +7,7 @@ use jmespath::ast::Ast;
 use super::error::JmesPathError;
 use super::json;
 use super::values::{equal, spend, steps_to_compare};
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 
 const NAMES: [&str; 26] = [
     "abs",
@@ -46,7 +46,7 @@ pub(super) fn is_known(name: &str) -> bool {
 type Called = Result<Value, JmesPathError>;
 
 /// Evaluates a node of the path over a value.
-pub(super) type Evaluate = fn(&Ast, &Value, &Steps) -> Called;
+pub(super) type Evaluate = fn(&Ast, &Value, &StepBudget) -> Called;
 
 fn type_of(value: &Value) -> &'static str {
     match value {
@@ -63,12 +63,18 @@ struct Call<'c> {
     name: &'c str,
     arguments: &'c [Ast],
     data: &'c Value,
-    steps: &'c Steps,
+    steps: &'c StepBudget,
     evaluate: Evaluate,
 }
 
 /// Calls a function with arguments that `evaluate` evaluates over `data`.
-pub(super) fn call(name: &str, arguments: &[Ast], data: &Value, steps: &Steps, evaluate: Evaluate) -> Called {
+pub(super) fn call(
+    name: &str,
+    arguments: &[Ast],
+    data: &Value,
+    steps: &StepBudget,
+    evaluate: Evaluate,
+) -> Called {
     Call { name, arguments, data, steps, evaluate }.run()
 }
 

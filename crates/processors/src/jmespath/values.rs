@@ -1,7 +1,7 @@
 //! Operations on values that both the evaluation of a path and its functions use.
 
 use super::error::JmesPathError;
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 
 /// Whether a value counts as true: not null, not false, not empty.
 pub(super) fn is_truthy(value: &Value) -> bool {
@@ -33,7 +33,7 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
 }
 
 /// Fails if the steps are used up; [`super::JmesPath::search`] then reports it.
-pub(super) fn spend(steps: &Steps, count: usize) -> Result<(), JmesPathError> {
+pub(super) fn spend(steps: &StepBudget, count: usize) -> Result<(), JmesPathError> {
     if steps.spend(count) { Ok(()) } else { Err("too many steps".into()) }
 }
 
