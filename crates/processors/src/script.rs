@@ -166,7 +166,7 @@ impl Seen {
             Some(identifiers) => identifiers.reads_of_results(),
             None => ResultReads::ALL,
         };
-        busyhour_functions::keep_of(reads)
+        busyhour_functions::retention_for(reads)
     }
 }
 
@@ -393,9 +393,9 @@ impl ScriptText {
         let mut scope = match world {
             World::Plain => UserScope::new(user, render_text),
             World::Sampler(previous) => {
-                UserScope::of_sampler(user, render_text, previous.map(|result| *result))
+                UserScope::for_sampler(user, render_text, previous.map(|result| *result))
             }
-            World::Assertion => UserScope::of_assertion(user, render_text),
+            World::Assertion => UserScope::for_assertion(user, render_text),
         };
         let bindings = || {
             let args = parameters.split(' ').filter(|part| !part.is_empty()).map(str::to_owned).collect();
@@ -439,7 +439,7 @@ impl ScriptText {
             }),
         };
         let verdict = scope.take_verdict();
-        scope.report_gaps(&self.name);
+        scope.report_unsupported(&self.name);
         drop(scope);
         if let Some(memory) = memory {
             *user.state(self.state, Memory::default) = memory;

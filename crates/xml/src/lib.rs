@@ -210,11 +210,11 @@ pub use uppsala::NodeId;
 /// The parts of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameParts {
-    /// Prefix; empty without one.
+    /// Prefix; may be empty.
     pub prefix: String,
     /// Name without its prefix.
     pub local: String,
-    /// Namespace; empty without one.
+    /// Namespace URI; may be empty.
     pub namespace: String,
 }
 
