@@ -1,7 +1,7 @@
 use super::query::evaluate_within;
 use super::*;
 
-fn found(xml: &str, namespaces: bool, expression: &str) -> String {
+fn result_text(xml: &str, namespaces: bool, expression: &str) -> String {
     let document =
         read(xml, ReadOptions { namespaces, no_doctype: false, sorted: true }).expect("well-formed");
     match evaluate(&document, expression, &document.declared) {
@@ -20,35 +20,35 @@ fn found(xml: &str, namespaces: bool, expression: &str) -> String {
 #[test]
 fn the_value_of_an_element_is_its_first_child() {
     let xml = "<a><b id='1'>x<i>y</i>z</b><b id='2'><i/>t</b><c/><d><![CDATA[<&>]]></d></a>";
-    assert_eq!(found(xml, false, "//b"), "x|null");
-    assert_eq!(found(xml, false, "//b/@id"), "1|2");
-    assert_eq!(found(xml, false, "//b[last()]/text()"), "t");
-    assert_eq!(found(xml, false, "//c"), "null");
-    assert_eq!(found(xml, false, "/a/d"), "<&>");
-    assert_eq!(found(xml, false, "count(//b)"), "number 2");
-    assert_eq!(found(xml, false, "1 div 2"), "number 0.5");
-    assert_eq!(found(xml, false, "count(//b) > 1"), "bool true");
-    assert_eq!(found(xml, false, "concat(//b[1], '-', //b[2]/@id)"), "text xyz-2");
-    assert_eq!(found(xml, false, "//nothing"), "");
-    assert_eq!(found(xml, false, "(//b)[2]/@id"), "2");
-    assert_eq!(found(xml, false, "string((//b/@id)[last()])"), "text 2");
-    assert_eq!(found("<div><div>x</div></div>", false, "/div/div"), "x");
-    assert_eq!(found("<or><and/></or>", false, "count(//or | //and) div 2"), "number 1");
+    assert_eq!(result_text(xml, false, "//b"), "x|null");
+    assert_eq!(result_text(xml, false, "//b/@id"), "1|2");
+    assert_eq!(result_text(xml, false, "//b[last()]/text()"), "t");
+    assert_eq!(result_text(xml, false, "//c"), "null");
+    assert_eq!(result_text(xml, false, "/a/d"), "<&>");
+    assert_eq!(result_text(xml, false, "count(//b)"), "number 2");
+    assert_eq!(result_text(xml, false, "1 div 2"), "number 0.5");
+    assert_eq!(result_text(xml, false, "count(//b) > 1"), "bool true");
+    assert_eq!(result_text(xml, false, "concat(//b[1], '-', //b[2]/@id)"), "text xyz-2");
+    assert_eq!(result_text(xml, false, "//nothing"), "");
+    assert_eq!(result_text(xml, false, "(//b)[2]/@id"), "2");
+    assert_eq!(result_text(xml, false, "string((//b/@id)[last()])"), "text 2");
+    assert_eq!(result_text("<div><div>x</div></div>", false, "/div/div"), "x");
+    assert_eq!(result_text("<or><and/></or>", false, "count(//or | //and) div 2"), "number 1");
 }
 
 #[test]
 fn names_are_matched_with_and_without_namespaces() {
     let xml = "<s:a xmlns:s='urn:s' xmlns='urn:d'><s:b>1</s:b><c s:x='2' y='3'>4</c></s:a>";
-    assert_eq!(found(xml, true, "//s:b"), "1");
-    assert_eq!(found(xml, true, "//c"), "");
-    assert_eq!(found(xml, true, "//*[local-name()='c']/@s:x"), "2");
-    assert!(found(xml, false, "//s:b").starts_with("error Prefix must resolve"));
-    assert_eq!(found(xml, false, "//c"), "4");
-    assert_eq!(found(xml, false, "//*[local-name()='b']"), "1");
-    assert_eq!(found(xml, false, "//*[name()='s:b']"), "1");
-    assert_eq!(found(xml, false, "//b"), "");
-    assert_eq!(found(xml, false, "//@*"), "2|3");
-    assert!(found(xml, false, "//t:b").starts_with("error "));
+    assert_eq!(result_text(xml, true, "//s:b"), "1");
+    assert_eq!(result_text(xml, true, "//c"), "");
+    assert_eq!(result_text(xml, true, "//*[local-name()='c']/@s:x"), "2");
+    assert!(result_text(xml, false, "//s:b").starts_with("error Prefix must resolve"));
+    assert_eq!(result_text(xml, false, "//c"), "4");
+    assert_eq!(result_text(xml, false, "//*[local-name()='b']"), "1");
+    assert_eq!(result_text(xml, false, "//*[name()='s:b']"), "1");
+    assert_eq!(result_text(xml, false, "//b"), "");
+    assert_eq!(result_text(xml, false, "//@*"), "2|3");
+    assert!(result_text(xml, false, "//t:b").starts_with("error "));
 }
 
 /// The values were recorded from Xalan 2.7.3 on the same document.
@@ -73,9 +73,9 @@ fn values_agree_with_xalan() {
         ("//b != //div", "bool true"),
         ("sum(//b[position() < 3])", "number 19"),
     ] {
-        assert_eq!(found(xml, false, expression), expected, "{expression}");
+        assert_eq!(result_text(xml, false, expression), expected, "{expression}");
     }
-    assert!(found(xml, false, ".[b]").starts_with("error "));
+    assert!(result_text(xml, false, ".[b]").starts_with("error "));
 }
 
 #[test]
