@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use busyhour_oro::Pattern;
 use busyhour_program::symbols::Symbols;
-use busyhour_xml::{Reading, evaluate, problem, read};
+use busyhour_xml::{ReadOptions, evaluate, expression_error, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -22,8 +22,8 @@ fuzz_target!(|data: &[u8]| {
             ControlFlow::Continue(())
         });
     }
-    let _ = problem(expression);
-    if let Ok(document) = read(text, Reading { sorted: true, ..Reading::default() }) {
+    let _ = expression_error(expression);
+    if let Ok(document) = read(text, ReadOptions { sorted: true, ..ReadOptions::default() }) {
         let _ = evaluate(&document, expression, &document.declared);
     }
     let _ = busyhour_functions::parse(expression, &mut Symbols::default());

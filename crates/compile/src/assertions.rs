@@ -7,8 +7,8 @@ use busyhour_processors::scope::Field;
 use busyhour_processors::{
     CompareAssertion, CompareAssertionSettings, DurationAssertion, DurationAssertionSettings, JmesAssertion,
     JsonAssertion, Md5HexAssertion, PluginJsonAssertion, Refusal, ResponseAssertion,
-    ResponseAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeOf, XPathAssertion,
-    XPathAssertionSettings, XPathFlavour, XmlAssertion, XmlSchemaAssertion, jmespath_problem, xpath_problem,
+    ResponseAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeField, XPathAssertion,
+    XPathAssertionSettings, XPathFlavour, XmlAssertion, XmlSchemaAssertion, jmespath_error, xpath_error,
 };
 use busyhour_program::element::Assertion;
 use busyhour_program::template::Template;
@@ -105,7 +105,7 @@ fn json_assertion<'p>(
     let path = context.text(element, "JSON_PATH");
     let settings = json_assertion_settings(context, element, path);
     let assertion = JsonAssertion::new(settings)?;
-    warn_of_expression(context, element, assertion.wrong_path());
+    warn_of_expression(context, element, assertion.path_error());
     Ok(Arc::new(assertion))
 }
 
@@ -117,7 +117,7 @@ fn size_assertion<'p>(
         name: context.name(element),
         size: context.text_or(element, "SizeAssertion.size", "0"),
         operator: i32::try_from(context.number(element, "SizeAssertion.operator", 1)).unwrap_or(1),
-        of: SizeOf::of(element.text_or("Assertion.test_field", "")),
+        field: SizeField::from_test_field(element.text_or("Assertion.test_field", "")),
         scope: scope(context, element, "Assertion.scope")?,
     };
     Ok(Arc::new(SizeAssertion::new(settings)))
@@ -130,7 +130,7 @@ fn xpath_assertion<'p>(
     refuse_validation(element)?;
     let flavour = first_flavour(context, element, "XPath")?;
     let query = context.text_or(element, "XPath.xpath", "/");
-    warn_of_expression(context, element, xpath_problem(&query));
+    warn_of_expression(context, element, xpath_error(&query));
     xpath_assertion_of(context, element, flavour, query)
 }
 
@@ -148,7 +148,7 @@ fn xpath2_assertion<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
 ) -> Result<Arc<dyn Assertion>, Refusal> {
-    let flavour = XPathFlavour::Two { namespaces: context.text(element, "XPath.namespaces") };
+    let flavour = XPathFlavour::XPath2 { namespaces: context.text(element, "XPath.namespaces") };
     let query = context.text_or(element, "XPath.xpath", "/");
     xpath_assertion_of(context, element, flavour, query)
 }
@@ -174,7 +174,7 @@ fn jmes_assertion<'p>(
     element: Element<'p>,
 ) -> Result<Arc<dyn Assertion>, Refusal> {
     let path = context.text(element, "JMES_PATH");
-    warn_of_expression(context, element, jmespath_problem(&path));
+    warn_of_expression(context, element, jmespath_error(&path));
     Ok(Arc::new(JmesAssertion::new(json_assertion_settings(context, element, path))?))
 }
 

@@ -8,7 +8,7 @@ use busyhour_processors::{
     BoundaryExtractor, BoundaryExtractorSettings, CssExtractor, CssExtractorSettings, DebugPostProcessor,
     DebugPostProcessorSettings, JmesExtractor, JmesExtractorSettings, JsonExtractor, JsonExtractorSettings,
     PluginJsonExtractor, PluginJsonExtractorSettings, Refusal, RegexExtractor, RegexExtractorSettings,
-    XPathExtractor, XPathExtractorSettings, XPathFlavour, jmespath_problem, xpath_problem,
+    XPathExtractor, XPathExtractorSettings, XPathFlavour, jmespath_error, xpath_error,
 };
 use busyhour_program::element::Processor;
 
@@ -47,8 +47,8 @@ pub(crate) fn json_extractor<'p>(
         scope: scope(context, element, "Sample.scope")?,
     };
     let extractor = JsonExtractor::new(settings)?;
-    warn_of_expression(context, element, extractor.wrong_path());
-    if let Some(problem) = extractor.problem() {
+    warn_of_expression(context, element, extractor.path_error());
+    if let Some(problem) = extractor.match_numbers_error() {
         let message = format!(
             "the match numbers are wrong, on which JMeter drops each sample, as is done here: {problem}"
         );
@@ -81,7 +81,7 @@ pub(crate) fn xpath_extractor<'p>(
 ) -> Result<Arc<dyn Processor>, Refusal> {
     let flavour = first_flavour(context, element, "XPathExtractor")?;
     let query = context.text(element, "XPathExtractor.xpathQuery");
-    warn_of_expression(context, element, xpath_problem(&query));
+    warn_of_expression(context, element, xpath_error(&query));
     let settings = XPathExtractorSettings {
         name: context.name(element),
         flavour,
@@ -101,7 +101,7 @@ pub(crate) fn xpath2_extractor<'p>(
 ) -> Result<Arc<dyn Processor>, Refusal> {
     let settings = XPathExtractorSettings {
         name: context.name(element),
-        flavour: XPathFlavour::Two { namespaces: context.text(element, "XPathExtractor2.namespaces") },
+        flavour: XPathFlavour::XPath2 { namespaces: context.text(element, "XPathExtractor2.namespaces") },
         query: context.text(element, "XPathExtractor2.xpathQuery"),
         refname: context.text(element, "XPathExtractor2.refname"),
         default: context.text(element, "XPathExtractor2.default"),
@@ -128,7 +128,7 @@ pub(crate) fn css_extractor<'p>(
         scope: scope(context, element, "Sample.scope")?,
     };
     let extractor = CssExtractor::new(settings)?;
-    warn_of_expression(context, element, extractor.problem());
+    warn_of_expression(context, element, extractor.selector_error());
     Ok(Arc::new(extractor))
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn jmes_extractor<'p>(
     element: Element<'p>,
 ) -> Result<Arc<dyn Processor>, Refusal> {
     let path = context.text(element, "JMESExtractor.jmesPathExpr");
-    warn_of_expression(context, element, jmespath_problem(&path));
+    warn_of_expression(context, element, jmespath_error(&path));
     Ok(Arc::new(JmesExtractor::new(JmesExtractorSettings {
         name: element.name().to_owned(),
         refname: context.text(element, "JMESExtractor.referenceName"),
@@ -161,7 +161,7 @@ pub(crate) fn plugin_json_extractor<'p>(
         source: of_variable.then(|| context.text(element, "VARIABLE")),
     };
     let extractor = PluginJsonExtractor::new(settings)?;
-    warn_of_expression(context, element, extractor.wrong_path());
+    warn_of_expression(context, element, extractor.path_error());
     Ok(Arc::new(extractor))
 }
 

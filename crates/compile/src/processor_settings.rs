@@ -14,7 +14,7 @@ pub(crate) fn scope<'p>(
     property: &str,
 ) -> Result<Scope, Refusal> {
     let variable = context.text(element, "Scope.variable");
-    Scope::of(element.text_or(property, ""), variable)
+    Scope::parse(element.text_or(property, ""), variable)
 }
 
 /// The common settings of assertions about JSON documents; only the property of the path has different names.
@@ -61,7 +61,7 @@ pub(crate) fn first_flavour(
         let message = "DTDs are not fetched: a document that uses entities of an external DTD is not read";
         context.findings.warn(element, "external-dtd", message);
     }
-    Ok(XPathFlavour::One { tolerant, namespaces })
+    Ok(XPathFlavour::XPath1 { tolerant, namespaces })
 }
 
 /// Refuses documents in YAML, which a library converts to JSON by its own rules.

@@ -138,7 +138,7 @@ fn settings<'p>(
         script,
         parameters,
         filename,
-        forgets: context.flag(element, source.resets, false),
+        resets_interpreter: context.flag(element, source.resets, false),
         caches: family == Family::Jsr223 && element.text_or("cacheKey", "") != "false",
         base_dir: context.options.base_dir.clone(),
         state: context.symbols.state(),

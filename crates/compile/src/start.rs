@@ -152,8 +152,12 @@ fn groups(compiled: &Compiled, initial: &[(Slot, Arc<str>)], user: &mut UserStat
 fn result_files(compiled: &Compiled, properties: &Properties, user: &mut UserState) -> Vec<ResultFileConfig> {
     let base_prefix = base_prefix(properties);
     let file = |file: &ListenerFile| ResultFileConfig {
-        path: busyhour_processors::resolved(file.path.text(user).trim(), &base_prefix, &compiled.base_dir)
-            .into(),
+        path: busyhour_processors::resolve_file_name(
+            file.path.text(user).trim(),
+            &base_prefix,
+            &compiled.base_dir,
+        )
+        .into(),
         config: file.config.clone(),
         filter: file.filter,
     };

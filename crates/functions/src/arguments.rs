@@ -8,7 +8,7 @@ use busyhour_program::template::{Function, Template};
 use busyhour_program::user::{StateId, UserState};
 use busyhour_program::variables::Slot;
 
-use crate::context::{Context, Place, RenderText};
+use crate::context::{Context, NameLookup, RenderText};
 use crate::problem::{Problem, ProblemKind};
 
 /// The arguments from which a function is built.
@@ -22,8 +22,8 @@ pub(crate) struct Arguments<'a, 'c> {
     context: &'a mut Context<'c>,
 }
 
-/// A function, or the reason why it cannot be built.
-pub(crate) type Made = Result<Arc<dyn Function>, Problem>;
+/// The function, or the reason why it cannot be built.
+pub(crate) type BuildResult = Result<Arc<dyn Function>, Problem>;
 
 impl<'a, 'c> Arguments<'a, 'c> {
     /// The arguments of the function `name`, whose call starts at `offset`.
@@ -75,16 +75,16 @@ impl<'a, 'c> Arguments<'a, 'c> {
         if name.is_empty() {
             return Target::None;
         }
-        match &mut self.context.place {
-            Place::Program(symbols) => Target::Slot(symbols.slot(name)),
-            Place::Run(names) => match names.find(name) {
+        match &mut self.context.lookup {
+            NameLookup::Program(symbols) => Target::Slot(symbols.slot(name)),
+            NameLookup::Run(names) => match names.find(name) {
                 Some(slot) => Target::Slot(slot),
                 None => Target::Named { name: Template::literal(name), trimmed: false },
             },
         }
     }
 
-    /// Allocates state in each user; `None` for a function that is used once.
+    /// Allocates state in each user; `None` for a function that is built during the run, because it is used only once.
     pub(crate) fn state(&mut self) -> Option<StateId> {
         self.context.state()
     }
@@ -94,31 +94,31 @@ impl<'a, 'c> Arguments<'a, 'c> {
         self.context.note_reads(result, any_variable);
     }
 
-    /// Records that the function fails each time it is evaluated, in JMeter, too.
+    /// Records a warning: the function fails on every evaluation, also in JMeter.
     pub(crate) fn warn(&mut self, message: &str) {
         let message = format!("{}: {message}", self.name);
         self.context.warn(message);
     }
 
-    /// Parses a text when the function is evaluated.
+    /// The function that parses and renders a text during the run.
     pub(crate) fn render_text(&self) -> RenderText {
         self.context.render_text
     }
 
     /// Whether the function is built during the run.
     pub(crate) fn at_run_time(&self) -> bool {
-        matches!(self.context.place, Place::Run(_))
+        matches!(self.context.lookup, NameLookup::Run(_))
     }
 
-    /// The slot of a variable with a constant name.
+    /// The slot of a variable whose name is constant.
     pub(crate) fn slot(&mut self, name: &str) -> Option<Slot> {
-        match &mut self.context.place {
-            Place::Program(symbols) => Some(symbols.slot(name)),
-            Place::Run(names) => names.find(name),
+        match &mut self.context.lookup {
+            NameLookup::Program(symbols) => Some(symbols.slot(name)),
+            NameLookup::Run(names) => names.find(name),
         }
     }
 
-    /// A problem of a call that is invalid in JMeter too.
+    /// A problem of a call that is also invalid in JMeter.
     pub(crate) fn invalid(&self, message: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem {
             kind: ProblemKind::Invalid,
@@ -180,24 +180,24 @@ impl Target {
     }
 }
 
-/// Calls `use_it` with the text rendered for this user, without an allocation in steady state.
+/// Calls `work` with the text rendered for this user, without an allocation in steady state.
 pub(crate) fn with_text<R>(
     template: &Template,
     user: &mut UserState,
-    use_it: impl FnOnce(&mut UserState, &str) -> R,
+    work: impl FnOnce(&mut UserState, &str) -> R,
 ) -> R {
     if let Some(text) = template.as_literal() {
-        return use_it(user, text);
+        return work(user, text);
     }
     let mut buffer = user.take_buffer();
     template.render(user, &mut buffer);
-    let result = use_it(user, &buffer);
+    let result = work(user, &buffer);
     user.give_back(buffer);
     result
 }
 
-/// Logs what JMeter reports when a function throws. JMeter then abandons the sampler without a result; here the
-/// function's text is empty.
-pub(crate) fn fail(user: &UserState, name: &str, message: &str) {
+/// Logs the message of an exception that the function throws in JMeter. JMeter then abandons the sampler without a result;
+/// here the function returns an empty text.
+pub(crate) fn log_failure(user: &UserState, name: &str, message: &str) {
     user.log(Level::Error, &format!("{name}: {message}"));
 }

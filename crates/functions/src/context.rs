@@ -1,4 +1,4 @@
-//! What the parsing of a text collects, and where the names of the text are looked up.
+//! The state of the parser: the problems of a text, and how its names are looked up.
 
 use std::sync::Arc;
 
@@ -13,36 +13,37 @@ use crate::problem::{Problem, ProblemKind};
 /// Parses a text during the run and appends its value.
 pub type RenderText = fn(&str, &mut UserState, &mut String);
 
-/// Where the names of a text are looked up.
-pub(crate) enum Place<'a> {
-    /// A program that is being compiled: names get slots, functions get a state in every user.
+/// How the names of a text are looked up.
+pub(crate) enum NameLookup<'a> {
+    /// In a program that is being compiled: each name gets a slot, and each function gets a state in every user.
     Program(&'a mut Symbols),
-    /// A text that is built during the run: names with a slot use it, others are looked up by name.
+    /// In a text that is built during the run: names that have a slot use it, others are looked up by name.
     Run(&'a Names),
 }
 
-/// Problems of each kind that are kept. A text that is built during the run may be a million invalid calls.
+/// Number of problems of each kind that are recorded. A text that is built during the run may contain a million invalid
+/// calls.
 const PROBLEMS_MAX: u32 = 100;
 
 /// State of the parser across nested texts.
 pub(crate) struct Context<'a> {
-    pub(crate) place: Place<'a>,
+    pub(crate) lookup: NameLookup<'a>,
     problems: Vec<Problem>,
-    /// How many of each kind are kept.
+    /// Number of recorded problems of each kind.
     counts: [u32; 4],
     /// Nesting depth of function calls in arguments of function calls.
     pub(crate) depth: u32,
-    /// For functions that parse a text when they are evaluated. Passed in, because the parser itself depends on
-    /// the functions.
+    /// Used by functions that parse a text when they are evaluated. It is passed in because the parser depends on the
+    /// functions.
     pub(crate) render_text: RenderText,
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(place: Place<'a>, render_text: RenderText) -> Self {
-        Self { place, problems: Vec::new(), counts: [0; 4], depth: 0, render_text }
+    pub(crate) fn new(lookup: NameLookup<'a>, render_text: RenderText) -> Self {
+        Self { lookup, problems: Vec::new(), counts: [0; 4], depth: 0, render_text }
     }
 
-    /// Records a problem, unless there are many of its kind.
+    /// Records a problem, up to [`PROBLEMS_MAX`] of each kind.
     pub(crate) fn report(&mut self, problem: Problem) {
         let count = &mut self.counts[problem.kind as usize];
         if *count < PROBLEMS_MAX {
@@ -51,7 +52,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether further unsupported functions are not recorded: looking for a similar name takes time.
+    /// Whether further unsupported functions are not recorded. Callers then skip the search for a similar name, which takes
+    /// time.
     pub(crate) fn has_many_unsupported(&self) -> bool {
         self.counts[ProblemKind::Unsupported as usize] >= PROBLEMS_MAX
     }
@@ -61,7 +63,7 @@ impl<'a> Context<'a> {
         self.counts[kind as usize] > 0
     }
 
-    /// The problems in their order.
+    /// The problems in the order in which they were recorded.
     pub(crate) fn into_problems(self) -> Vec<Problem> {
         self.problems
     }
@@ -69,47 +71,47 @@ impl<'a> Context<'a> {
     /// Allocates a function's state in each user. A function that is built during the run has none, because it is
     /// dropped after use.
     pub(crate) fn state(&mut self) -> Option<StateId> {
-        match &mut self.place {
-            Place::Program(symbols) => Some(symbols.state()),
-            Place::Run(_) => None,
+        match &mut self.lookup {
+            NameLookup::Program(symbols) => Some(symbols.state()),
+            NameLookup::Run(_) => None,
         }
     }
 
     /// Records what a function of the plan may read besides its arguments. The reads of a text that is built during
     /// the run are already recorded for the function that builds it.
     pub(crate) fn note_reads(&mut self, result: Retention, any_variable: bool) {
-        if let Place::Program(symbols) = &mut self.place {
+        if let NameLookup::Program(symbols) = &mut self.lookup {
             symbols.reads.result = symbols.reads.result.union(result);
             symbols.reads.any_variable |= any_variable;
         }
     }
 
-    /// Records what fails each time a function of the plan is evaluated, in JMeter, too.
+    /// Records a warning about a function of the plan that fails on every evaluation, also in JMeter.
     pub(crate) fn warn(&mut self, message: String) {
-        if let Place::Program(symbols) = &mut self.place {
+        if let NameLookup::Program(symbols) = &mut self.lookup {
             symbols.warnings.push(message);
         }
     }
 
     /// Records a function of the plan that runs a script, a pattern or an expression.
     pub(crate) fn note_evaluation(&mut self) {
-        if let Place::Program(symbols) = &mut self.place {
+        if let NameLookup::Program(symbols) = &mut self.lookup {
             symbols.evaluates = true;
         }
     }
 
-    /// Whether the text is part of the plan. Texts built during the run may quote what looks like a function.
+    /// Whether the text is part of the plan. A text that is built during the run may quote text that looks like a function.
     pub(crate) fn in_plan(&self) -> bool {
-        matches!(self.place, Place::Program(_))
+        matches!(self.lookup, NameLookup::Program(_))
     }
 
     /// The segment of a variable.
     pub(crate) fn variable(&mut self, name: &str) -> Segment {
-        match &mut self.place {
-            Place::Program(symbols) => Segment::Variable(symbols.slot(name)),
-            Place::Run(names) => match names.find(name) {
+        match &mut self.lookup {
+            NameLookup::Program(symbols) => Segment::Variable(symbols.slot(name)),
+            NameLookup::Run(names) => match names.find(name) {
                 Some(slot) => Segment::Variable(slot),
-                None => Segment::Function(Arc::new(Named { name: name.into() })),
+                None => Segment::Function(Arc::new(NamedVariable { name: name.into() })),
             },
         }
     }
@@ -117,11 +119,11 @@ impl<'a> Context<'a> {
 
 /// A variable without a slot.
 #[derive(Debug)]
-struct Named {
+struct NamedVariable {
     name: Box<str>,
 }
 
-impl Function for Named {
+impl Function for NamedVariable {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         match user.variables.get(&self.name) {
             Some(text) => out.push_str(text),

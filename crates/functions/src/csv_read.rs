@@ -1,4 +1,4 @@
-//! `__CSVRead`: columns of a file that all users read row by row.
+//! `__CSVRead`: columns of a file whose rows all users share.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,25 +9,26 @@ use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, fail};
+use crate::arguments::{Arguments, BuildResult, log_failure};
 
-/// Property with the delimiters, a comma by default.
+/// Property with the delimiters; the default is a comma.
 const DELIMITER_PROPERTY: &str = "csvread.delimiter";
 
-/// A user, by group and number within the group.
-type Reader = (u32, u32);
+/// A user, identified by its group and its number within the group.
+type UserKey = (u32, u32);
 
-/// The files of all `__CSVRead` of a run, by name or alias.
+/// The files of all `__CSVRead` calls of a run.
 #[derive(Debug, Default)]
-struct Files(Mutex<Known>);
+struct SharedFiles(Mutex<OpenFiles>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct OpenFiles {
+    /// Rows by file name or alias.
     files: HashMap<String, Arc<Mutex<Rows>>>,
-    /// The file opened first. A blank name selects it while it is the only one.
+    /// The file that was opened first. An empty name refers to it while it is the only file.
     default: String,
-    /// Each user's row, by the file name it used; `None`: the next call takes the next row.
-    places: HashMap<(Reader, String), Option<usize>>,
+    /// Current row of each user in each file, by the name or alias in the call. `None` if the next call takes a new row.
+    current_rows: HashMap<(UserKey, String), Option<usize>>,
 }
 
 #[derive(Debug)]
@@ -54,7 +55,7 @@ struct CsvRead {
 }
 
 /// `${__CSVRead(file or *alias, column | next | *alias)}`
-pub(crate) fn csv_read(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn csv_read(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(CsvRead { file: arguments.take(0), column: arguments.take(1) }))
 }
 
@@ -62,15 +63,15 @@ impl Function for CsvRead {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let file = self.file.text(user).into_owned();
         let column = self.column.text(user).into_owned();
-        let shared = user.run.shared::<Files>();
-        let mut known = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = user.run.shared::<SharedFiles>();
+        let mut files = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         if column.starts_with('*') {
-            known.open(user, &file, &column);
+            files.open(user, &file, &column);
         } else if column == "next()" || column == "next" {
-            known.end_row(user, &file);
+            files.end_row(user, &file);
         } else {
             match column.parse::<i32>() {
-                Ok(index) => known.column(user, &file, index, out),
+                Ok(index) => files.append_column(user, &file, index, out),
                 Err(_) => {
                     let message = format!("can't parse column number: {column}");
                     user.log(Level::Warn, &message);
@@ -80,8 +81,9 @@ impl Function for CsvRead {
     }
 }
 
-impl Known {
-    fn checked(&self, user: &UserState, file: &str) -> String {
+impl OpenFiles {
+    /// The file name, or the default file if the name is empty.
+    fn resolve_name(&self, user: &UserState, file: &str) -> String {
         if !file.is_empty() {
             return file.to_owned();
         }
@@ -93,11 +95,11 @@ impl Known {
         String::new()
     }
 
-    /// Opens a file under an alias; returns whether the user has the file under this alias now.
+    /// Opens a file under an alias. Returns whether the user can use the alias now.
     fn open(&mut self, user: &UserState, file: &str, alias: &str) -> bool {
-        let file = self.checked(user, file);
-        let place = ((user.group, user.number), alias.to_owned());
-        if self.places.contains_key(&place) {
+        let file = self.resolve_name(user, file);
+        let key = ((user.group, user.number), alias.to_owned());
+        if self.current_rows.contains_key(&key) {
             return true;
         }
         if alias.is_empty() {
@@ -114,57 +116,58 @@ impl Known {
                 }
             };
             let lines = text.lines().take_while(|line| !line.is_empty());
-            let rows = lines.map(|line| columns(line, &delimiters)).collect();
+            let rows = lines.map(|line| split_columns(line, &delimiters)).collect();
             self.files.insert(alias.to_owned(), Arc::new(Mutex::new(Rows { rows, next: 0 })));
             if self.default.is_empty() {
                 self.default = file;
             }
         }
-        self.places.insert(place, None);
+        self.current_rows.insert(key, None);
         true
     }
 
     fn end_row(&mut self, user: &UserState, file: &str) {
-        let file = self.checked(user, file);
-        match self.places.get_mut(&((user.group, user.number), file.clone())) {
+        let file = self.resolve_name(user, file);
+        match self.current_rows.get_mut(&((user.group, user.number), file.clone())) {
             None => user.log(Level::Warn, &format!("endRow(): no entry for {file}")),
-            Some(place) => {
-                if place.is_none() {
+            Some(current) => {
+                if current.is_none() {
                     user.log(Level::Warn, "endRow() called twice in succession");
                 }
-                *place = None;
+                *current = None;
             }
         }
     }
 
-    fn column(&mut self, user: &UserState, file: &str, index: i32, out: &mut String) {
+    /// Appends a column of the user's current row; takes the next row if the user has none.
+    fn append_column(&mut self, user: &UserState, file: &str, index: i32, out: &mut String) {
         let mut file = file.to_owned();
         let reader = (user.group, user.number);
-        if !self.places.contains_key(&(reader, file.clone())) {
+        if !self.current_rows.contains_key(&(reader, file.clone())) {
             if file.starts_with('*') {
                 user.log(Level::Warn, &format!("Cannot perform initial open using alias {file}"));
                 return;
             }
-            file = self.checked(user, &file);
+            file = self.resolve_name(user, &file);
             if !self.open(user, &file, &file) {
                 return;
             }
         }
         let Some(rows) = self.files.get(&file).map(Arc::clone) else { return };
         let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(place) = self.places.get_mut(&(reader, file)) else { return };
-        let row = *place.get_or_insert_with(|| rows.next_row());
+        let Some(current) = self.current_rows.get_mut(&(reader, file)) else { return };
+        let row = *current.get_or_insert_with(|| rows.next_row());
         let found =
             usize::try_from(index).ok().and_then(|index| rows.rows.get(row).and_then(|row| row.get(index)));
         match found {
             Some(text) => out.push_str(text),
-            None => fail(user, "__CSVRead", &format!("invalid column number: {index} at row {row}")),
+            None => log_failure(user, "__CSVRead", &format!("invalid column number: {index} at row {row}")),
         }
     }
 }
 
-/// The columns of a line; each character of `delimiters` ends one.
-fn columns(line: &str, delimiters: &str) -> Vec<String> {
+/// Splits a line into columns. Each character of `delimiters` is a delimiter.
+fn split_columns(line: &str, delimiters: &str) -> Vec<String> {
     line.split(|c| delimiters.contains(c)).map(str::to_owned).collect()
 }
 
@@ -174,13 +177,13 @@ mod tests {
 
     #[test]
     fn columns_are_split() {
-        assert_eq!(columns("a,b,,c,", ","), ["a", "b", "", "c", ""]);
-        assert_eq!(columns("a", ","), ["a"]);
-        assert_eq!(columns("a\tb", ",\t"), ["a", "b"]);
+        assert_eq!(split_columns("a,b,,c,", ","), ["a", "b", "", "c", ""]);
+        assert_eq!(split_columns("a", ","), ["a"]);
+        assert_eq!(split_columns("a\tb", ",\t"), ["a", "b"]);
     }
 
     #[test]
-    fn rows_start_again_after_the_last() {
+    fn the_first_row_follows_the_last() {
         let mut rows = Rows { rows: vec![vec!["a".into()], vec!["b".into()]], next: 0 };
         assert_eq!([rows.next_row(), rows.next_row(), rows.next_row()], [0, 1, 0]);
     }

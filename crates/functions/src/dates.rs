@@ -11,17 +11,17 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rand::Rng as _;
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use crate::problem::Problem;
 use crate::time::{now_nanoseconds, pattern_problem};
 use busyhour_java::trim;
 use busyhour_program::ElementError;
 
-/// Compiles a pattern for a locale, given as `en_US`; empty means English.
-fn localized(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
+/// Compiles a pattern for a locale in the form `en_US`. An empty locale is English.
+fn compile_pattern(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
     let format = DateFormat::new(pattern)?;
-    let english = matches!(locale, "" | "en" | "en_US");
-    if !english && format.depends_on_locale() {
+    let is_english = matches!(locale, "" | "en" | "en_US");
+    if !is_english && format.depends_on_locale() {
         return Err(PatternError::Unsupported(format!(
             "names and weeks of the locale {locale} are not supported"
         )));
@@ -29,19 +29,26 @@ fn localized(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
     Ok(format)
 }
 
-/// Compiles the pattern in the argument at `index` if it does not vary, so that the plan is refused early.
-fn checked(arguments: &Arguments<'_, '_>, index: usize, locale: &str, reads: bool) -> Result<(), Problem> {
+/// Checks the pattern in the argument at `index` if it is constant, so that an invalid plan is rejected before the run.
+/// `parses` is true if the pattern is used to parse dates.
+fn check_pattern(
+    arguments: &Arguments<'_, '_>,
+    index: usize,
+    locale: &str,
+    parses: bool,
+) -> Result<(), Problem> {
     let Some(pattern) = arguments.literal(index).map(trim).filter(|pattern| !pattern.is_empty()) else {
         return Ok(());
     };
-    let format = localized(pattern, locale).map_err(|error| pattern_problem(arguments, pattern, &error))?;
-    match format.unreadable().filter(|_| reads) {
+    let format =
+        compile_pattern(pattern, locale).map_err(|error| pattern_problem(arguments, pattern, &error))?;
+    match format.unreadable().filter(|_| parses) {
         None => Ok(()),
-        Some(what) => Err(arguments.unsupported(format!("the date pattern {pattern:?} reads {what}"), "")),
+        Some(field) => Err(arguments.unsupported(format!("the date pattern {pattern:?} reads {field}"), "")),
     }
 }
 
-/// A compiled pattern that is made again only when the text of the pattern has changed.
+/// A pattern that is compiled at first use, and again only if its text differs from the first one.
 #[derive(Debug)]
 struct Pattern {
     text: Template,
@@ -53,7 +60,7 @@ impl Pattern {
         Self { text, compiled: OnceLock::new() }
     }
 
-    /// The format, and whether the pattern is empty (which gives none).
+    /// The compiled pattern; `None` if the pattern is empty.
     fn get(
         &self,
         user: &mut UserState,
@@ -65,9 +72,9 @@ impl Pattern {
             if text.is_empty() {
                 return Ok(None);
             }
-            let compile = || localized(text, locale).map(Arc::new);
-            let (known, compiled) = self.compiled.get_or_init(|| (text.to_owned(), compile()));
-            let compiled = if known == text { compiled.clone() } else { compile() };
+            let compile = || compile_pattern(text, locale).map(Arc::new);
+            let (cached, compiled) = self.compiled.get_or_init(|| (text.to_owned(), compile()));
+            let compiled = if cached == text { compiled.clone() } else { compile() };
             compiled.map(Some).map_err(|error| (text.to_owned(), error))
         })
     }
@@ -83,12 +90,12 @@ struct Shift {
     zone: TimeZone,
 }
 
-/// `${__timeShift(format, date, shift, locale, variable)}`; the locale may be missing altogether.
-pub(crate) fn shift(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__timeShift(format, date, shift, locale, variable)}`; the argument for the locale may be omitted.
+pub(crate) fn shift(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let (locale_index, target_index) = if arguments.count == 5 { (Some(3), 4) } else { (None, 3) };
     let locale = locale_index.and_then(|index| arguments.literal(index)).map(trim).unwrap_or_default();
-    let reads = arguments.literal(1).is_none_or(|date| !trim(date).is_empty());
-    checked(arguments, 0, locale, reads)?;
+    let parses = arguments.literal(1).is_none_or(|date| !trim(date).is_empty());
+    check_pattern(arguments, 0, locale, parses)?;
     let target = arguments.target(target_index);
     let locale = locale_index.and_then(|index| arguments.optional(index));
     Ok(Arc::new(Shift {
@@ -109,12 +116,16 @@ impl Function for Shift {
         let format = match self.format.get(user, &locale, true) {
             Ok(format) => format,
             Err((pattern, error)) => {
-                fail(user, "__timeShift", &format!("Format date pattern '{pattern}' is invalid: {error}"));
+                log_failure(
+                    user,
+                    "__timeShift",
+                    &format!("Format date pattern '{pattern}' is invalid: {error}"),
+                );
                 return;
             }
         };
         let now = now_nanoseconds(user);
-        // Offset of the date that was read; none means the machine's time zone.
+        // UTC offset of the parsed date; `None` means the machine's time zone.
         let mut offset = None;
         let mut instant = now;
         with_text(&self.date, user, |user, date| {
@@ -122,16 +133,16 @@ impl Function for Shift {
             if date.is_empty() {
                 return;
             }
-            let read = match &format {
-                Some(format) => read(format, date, now, &self.zone),
+            let parsed = match &format {
+                Some(format) => parse_date(format, date, now, &self.zone),
                 None => date
                     .parse::<i64>()
                     .map(|ms| (i128::from(ms) * 1_000_000, None))
                     .map_err(|error| error.to_string().into()),
             };
-            match read {
-                Ok(read) => (instant, offset) = read,
-                Err(message) => fail(
+            match parsed {
+                Ok(parsed) => (instant, offset) = parsed,
+                Err(message) => log_failure(
                     user,
                     "__timeShift",
                     &format!("Failed to parse the date '{date}' to shift: {message}"),
@@ -141,9 +152,9 @@ impl Function for Shift {
         with_text(&self.shift, user, |user, shift| {
             let shift = trim(shift);
             if !shift.is_empty() {
-                match duration(shift) {
+                match parse_duration(shift) {
                     Some(nanoseconds) => instant += nanoseconds,
-                    None => fail(
+                    None => log_failure(
                         user,
                         "__timeShift",
                         &format!("Failed to parse the amount duration '{shift}' to shift"),
@@ -161,7 +172,7 @@ impl Function for Shift {
                     None => Moment::of_instant(instant, &self.zone),
                 };
                 if let Err(message) = format.format(&moment, out) {
-                    fail(user, "__timeShift", &message);
+                    log_failure(user, "__timeShift", &message);
                     return;
                 }
             }
@@ -170,13 +181,13 @@ impl Function for Shift {
     }
 }
 
-/// The year of an instant, for fields that a text does not give.
+/// The year of an instant, which replaces a missing year in a text.
 fn year_of(nanoseconds: i128, zone: &TimeZone) -> i16 {
     Moment::of_instant(nanoseconds, zone).date.map_or(1970, Date::year)
 }
 
-/// Reads a date for `__timeShift`: instant and offset.
-fn read(
+/// Parses a date for `__timeShift`. Returns the instant in nanoseconds since 1970 and the UTC offset in seconds.
+fn parse_date(
     format: &DateFormat,
     text: &str,
     now: i128,
@@ -185,19 +196,20 @@ fn read(
     let here = Moment::of_instant(now, zone).offset_seconds.unwrap_or_default();
     let defaults = Defaults { date_in_year: Some(year_of(now, zone)), midnight_at_offset: Some(here) };
     let moment = format.parse(text, defaults).map_err(String::from)?;
-    let instant = moment.instant().ok_or("the text gives no date and time")?;
+    let instant = moment.instant().ok_or("the text has no date and time")?;
     Ok((instant, moment.offset_seconds))
 }
 
-/// `Duration.parse`: nanoseconds of `P1DT2H3M4.5S`, with a sign for all or for each part.
-fn duration(text: &str) -> Option<i128> {
+/// Java's `Duration.parse`: the nanoseconds of a duration such as `P1DT2H3M4.5S`. The duration and each of its parts may have
+/// a sign.
+fn parse_duration(text: &str) -> Option<i128> {
     let upper = text.to_ascii_uppercase();
-    let (all, rest) = match upper.strip_prefix('-') {
+    let (sign, rest) = match upper.strip_prefix('-') {
         Some(rest) => (-1, rest),
         None => (1, upper.strip_prefix('+').unwrap_or(&upper)),
     };
     let (date, time) = match rest.strip_prefix('P')?.split_once('T') {
-        // A T with nothing behind it is an error.
+        // A `T` that is not followed by a time is an error.
         Some((_, "")) => return None,
         Some((date, time)) => (date, time),
         None => (rest.strip_prefix('P')?, ""),
@@ -207,12 +219,12 @@ fn duration(text: &str) -> Option<i128> {
     }
     let mut seconds: i128 = 0;
     if !date.is_empty() {
-        seconds += i128::from(signed(date.strip_suffix('D')?)?) * 86_400;
+        seconds += i128::from(parse_signed(date.strip_suffix('D')?)?) * 86_400;
     }
     let mut time = time;
     for (letter, factor) in [('H', 3600), ('M', 60)] {
         if let Some((value, rest)) = time.split_once(letter) {
-            seconds += i128::from(signed(value)?) * factor;
+            seconds += i128::from(parse_signed(value)?) * factor;
             time = rest;
         }
     }
@@ -224,14 +236,14 @@ fn duration(text: &str) -> Option<i128> {
             return None;
         }
         let fraction: i128 = format!("{fraction:0<9}").parse().ok()?;
-        nanoseconds += i128::from(signed(whole)?) * 1_000_000_000;
+        nanoseconds += i128::from(parse_signed(whole)?) * 1_000_000_000;
         nanoseconds += if whole.starts_with('-') { -fraction } else { fraction };
     }
-    Some(all * nanoseconds)
+    Some(sign * nanoseconds)
 }
 
-/// `[-+]?[0-9]+`
-fn signed(text: &str) -> Option<i64> {
+/// Parses `[-+]?[0-9]+`.
+fn parse_signed(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
@@ -244,10 +256,11 @@ struct Convert {
     zone: TimeZone,
 }
 
-/// `${__dateTimeConvert(date, format, new format, variable)}`; without a format the date is milliseconds since 1970.
-pub(crate) fn convert(arguments: &mut Arguments<'_, '_>) -> Made {
-    checked(arguments, 1, "", true)?;
-    checked(arguments, 2, "", false)?;
+/// `${__dateTimeConvert(date, format, new format, variable)}`. If the format is empty, the date is a number of milliseconds
+/// since 1970.
+pub(crate) fn convert(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    check_pattern(arguments, 1, "", true)?;
+    check_pattern(arguments, 2, "", false)?;
     let target = arguments.target(3);
     Ok(Arc::new(Convert {
         date: arguments.take(0),
@@ -260,13 +273,13 @@ pub(crate) fn convert(arguments: &mut Arguments<'_, '_>) -> Made {
 
 impl Convert {
     fn convert(&self, user: &mut UserState, out: &mut String) -> Result<(), ElementError> {
-        let show =
+        let message =
             |(pattern, error): (String, PatternError)| format!("the date pattern {pattern:?}: {error}");
-        let from = self.from.get(user, "", false).map_err(show)?;
-        let to = self.to.get(user, "", false).map_err(show)?;
+        let from = self.from.get(user, "", false).map_err(message)?;
+        let to = self.to.get(user, "", false).map_err(message)?;
         let moment = with_text(&self.date, user, |_, date| match &from {
             Some(from) => {
-                // The machine's zone replaces a missing zone of the text, but its offset stays unknown.
+                // The machine's zone replaces the zone of the text. The offset of a text without zone remains unknown.
                 let mut moment = from.parse(date, Defaults::default())?;
                 moment.zone = Some(self.zone.clone());
                 Ok(moment)
@@ -305,9 +318,9 @@ struct RandomDate {
 }
 
 /// `${__RandomDate(format, from, to, locale, variable)}`: the end is excluded, as in JMeter.
-pub(crate) fn random_date(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn random_date(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let locale = arguments.literal(3).map(trim).unwrap_or_default();
-    checked(arguments, 0, locale, true)?;
+    check_pattern(arguments, 0, locale, true)?;
     let target = arguments.target(4);
     let format = match arguments.literal(0).map(trim) {
         Some("") => Template::literal("yyyy-MM-dd"),
@@ -329,13 +342,13 @@ fn epoch_day(date: Date) -> i64 {
 }
 
 impl RandomDate {
-    /// A day read from a template; days that cannot be read count as 1970-01-01, which JMeter logs.
-    fn day(
+    /// Parses a date, as days since 1970. As in JMeter, a date that cannot be parsed is logged and counts as 1970-01-01.
+    fn parse_day(
         &self,
         user: &mut UserState,
         text: &Template,
         format: &DateFormat,
-        what: &str,
+        role: &str,
         empty_is_today: bool,
     ) -> i64 {
         let now = now_nanoseconds(user);
@@ -349,7 +362,7 @@ impl RandomDate {
             match format.parse(text, defaults).map(|moment| moment.date) {
                 Ok(Some(date)) => epoch_day(date),
                 _ => {
-                    user.log(Level::Error, &format!("Failed to parse {what} date '{text}'"));
+                    user.log(Level::Error, &format!("Failed to parse {role} date '{text}'"));
                     0
                 }
             }
@@ -369,28 +382,36 @@ impl Function for RandomDate {
                 Err(_) => return,
             },
             Err((pattern, error)) => {
-                fail(user, "__RandomDate", &format!("Format date pattern '{pattern}' is invalid: {error}"));
+                log_failure(
+                    user,
+                    "__RandomDate",
+                    &format!("Format date pattern '{pattern}' is invalid: {error}"),
+                );
                 return;
             }
         };
-        let from = self.day(user, &self.from, &format, "start", true);
-        let to = self.day(user, &self.to, &format, "end", false);
+        let from = self.parse_day(user, &self.from, &format, "start", true);
+        let to = self.parse_day(user, &self.to, &format, "end", false);
         if to < from {
             user.log(Level::Error, "__RandomDate: the end must be after the start");
             return;
         }
         if to == from {
-            fail(user, "__RandomDate", "there is no day between start and end, since the end is excluded");
+            log_failure(
+                user,
+                "__RandomDate",
+                "there is no day between start and end, since the end is excluded",
+            );
             return;
         }
         let day = user.random.random_range(from..to);
         let date = jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(day));
-        let printed = date
+        let formatted = date
             .map_err(|error| error.to_string().into())
             .and_then(|date| format.format(&Moment::of_date(date), out));
-        match printed {
+        match formatted {
             Ok(()) => self.target.store(user, &out[start..]),
-            Err(message) => fail(user, "__RandomDate", &message),
+            Err(message) => log_failure(user, "__RandomDate", &message),
         }
     }
 }

@@ -11,13 +11,13 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 
-use crate::arguments::{Arguments, Made, Target, with_text};
-use crate::text::Mapped;
+use crate::arguments::{Arguments, BuildResult, Target, with_text};
+use crate::text::TextFunction;
 
 /// Appends the hash of a text and its salt in hexadecimal digits.
 type Hash = fn(&str, &str, &mut String);
 
-/// Java's names of the algorithms, which are case-insensitive.
+/// The algorithms by their names in Java, which are case-insensitive.
 const ALGORITHMS: &[(&str, Hash)] = &[
     ("MD5", hex::<Md5>),
     ("SHA", hex::<Sha1>),
@@ -47,7 +47,7 @@ fn algorithm(name: &str) -> Option<Hash> {
 }
 
 #[derive(Debug)]
-struct Digested {
+struct DigestFunction {
     algorithm: Template,
     text: Template,
     salt: Option<Template>,
@@ -56,17 +56,23 @@ struct Digested {
 }
 
 /// `${__digest(algorithm, text, salt, whether in upper case, variable)}`
-pub(crate) fn digest(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn digest(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     if let Some(name) = arguments.literal(0).filter(|name| algorithm(name).is_none()) {
         let hint =
             "MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are supported";
         return Err(arguments.unsupported(format!("the algorithm {name:?} is not known"), hint));
     }
     let (salt, upper, target) = (arguments.optional(2), arguments.optional(3), arguments.target(4));
-    Ok(Arc::new(Digested { algorithm: arguments.take(0), text: arguments.take(1), salt, upper, target }))
+    Ok(Arc::new(DigestFunction {
+        algorithm: arguments.take(0),
+        text: arguments.take(1),
+        salt,
+        upper,
+        target,
+    }))
 }
 
-impl Function for Digested {
+impl Function for DigestFunction {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
         let Some(hash) = with_text(&self.algorithm, user, |user, name| {
@@ -76,7 +82,7 @@ impl Function for Digested {
             }
             found
         }) else {
-            // Java's null, as text.
+            // JMeter appends Java's null as text.
             out.push_str("null");
             return;
         };
@@ -92,8 +98,8 @@ impl Function for Digested {
 }
 
 /// `${__MD5(text, variable)}` of jmeter-plugins
-pub(crate) fn md5(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn md5(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         hex::<Md5>(text, "", out);
         Ok(())
     })

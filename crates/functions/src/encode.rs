@@ -7,14 +7,14 @@ use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
-use crate::arguments::{Arguments, Made};
+use crate::arguments::{Arguments, BuildResult};
 use crate::entities;
-use crate::text::Mapped;
+use crate::text::TextFunction;
 use busyhour_program::ElementError;
 
 /// `${__urlencode(text)}`: form encoding in UTF-8.
-pub(crate) fn url_encode(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn url_encode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         for byte in text.bytes() {
             match byte {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => {
@@ -31,8 +31,8 @@ pub(crate) fn url_encode(arguments: &mut Arguments<'_, '_>) -> Made {
 }
 
 /// `${__urldecode(text)}`
-pub(crate) fn url_decode(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn url_decode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         let mut bytes = Vec::with_capacity(text.len());
         let mut rest = text.as_bytes();
         while let Some((&byte, after)) = rest.split_first() {
@@ -63,8 +63,8 @@ pub(crate) fn url_decode(arguments: &mut Arguments<'_, '_>) -> Made {
 }
 
 /// `${__escapeHtml(text)}`
-pub(crate) fn escape_html(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn escape_html(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         for c in text.chars() {
             match entities::name(c) {
                 Some(name) => {
@@ -78,16 +78,16 @@ pub(crate) fn escape_html(arguments: &mut Arguments<'_, '_>) -> Made {
 }
 
 /// `${__unescapeHtml(text)}`
-pub(crate) fn unescape_html(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn unescape_html(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         out.push_str(&entities::unescape_html(text)?);
         Ok(())
     })
 }
 
-/// `${__escapeXml(text)}`: XML 1.0; control characters that it does not allow are removed.
-pub(crate) fn escape_xml(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+/// `${__escapeXml(text)}`: XML 1.0. Control characters that XML does not allow are removed.
+pub(crate) fn escape_xml(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         for c in text.chars() {
             match c {
                 '"' => out.push_str("&quot;"),
@@ -113,9 +113,9 @@ pub(crate) fn escape_xml(arguments: &mut Arguments<'_, '_>) -> Made {
     })
 }
 
-/// `${__unescape(text)}`: Java's escapes.
-pub(crate) fn unescape(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+/// `${__unescape(text)}`: replaces Java's escape sequences.
+pub(crate) fn unescape(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         let mut units: Vec<u16> = Vec::with_capacity(text.len());
         let mut rest = text;
         let mut buffer = [0; 2];
@@ -125,15 +125,15 @@ pub(crate) fn unescape(arguments: &mut Arguments<'_, '_>) -> Made {
                 units.extend_from_slice(c.encode_utf16(&mut buffer));
                 continue;
             }
-            rest = escape(rest, &mut units)?;
+            rest = read_escape(rest, &mut units)?;
         }
         out.extend(char::decode_utf16(units).map(|c| c.unwrap_or('?')));
         Ok(())
     })
 }
 
-/// Reads the escape after a backslash; returns the rest of the text.
-fn escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, ElementError> {
+/// Reads the escape sequence after a backslash and returns the rest of the text.
+fn read_escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, ElementError> {
     let octal = text.bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
     let octal = if octal == 3 && !text.starts_with(['0', '1', '2', '3']) { 2 } else { octal };
     if octal > 0 {
@@ -163,17 +163,17 @@ fn escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, ElementErr
 }
 
 /// `${__base64Encode(text, variable)}` of jmeter-plugins
-pub(crate) fn base64_encode(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn base64_encode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         STANDARD.encode_string(text, out);
         Ok(())
     })
 }
 
-/// `${__base64Decode(text, variable)}` of jmeter-plugins: both alphabets, padded or not; other characters do not
-/// count.
-pub(crate) fn base64_decode(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+/// `${__base64Decode(text, variable)}` of jmeter-plugins: accepts both alphabets, with or without padding, and ignores
+/// other characters.
+pub(crate) fn base64_decode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         let plain: String = text
             .chars()
             .take_while(|&c| c != '=')

@@ -1,9 +1,9 @@
-//! The entities of HTML 4: names by code point, and texts without them.
+//! The entities of HTML 4, and decoding of texts that contain them.
 
 use busyhour_program::ElementError;
 use std::borrow::Cow;
 
-/// Code points and names, in order of the code points.
+/// Code points and names, sorted by code point.
 pub(crate) const ENTITIES: &[(u16, &str)] = &[
     (0x0022, "quot"),
     (0x0026, "amp"),
@@ -271,11 +271,11 @@ pub(crate) fn character(name: &str) -> Option<char> {
     char::from_u32(u32::from(found.0))
 }
 
-/// Replaces the entities in a text; unknown ones and those without `;` are kept. The halves of a surrogate pair become
-/// one character, a lone half becomes `?`, as Java encodes it.
+/// Replaces the entities in a text. Unknown entities and those without `;` remain. Two numeric entities that form a
+/// surrogate pair become one character; an unpaired surrogate becomes `?`, as in Java.
 ///
 /// # Errors
-/// Java's message for numbers beyond Unicode.
+/// A number is not a Unicode code point. The message is Java's.
 pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, ElementError> {
     let Some(first) = text.find('&') else { return Ok(Cow::Borrowed(text)) };
     let mut out = String::with_capacity(text.len());
@@ -285,9 +285,9 @@ pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, ElementError> {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         match entity(rest)? {
-            Some((c, behind)) => {
+            Some((c, after)) => {
                 out.push(c);
-                rest = behind;
+                rest = after;
             }
             None => {
                 out.push('&');
@@ -299,38 +299,39 @@ pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, ElementError> {
     Ok(Cow::Owned(out))
 }
 
-/// The character of the entity that a text begins with, and what is behind it.
+/// The character of the entity at the start of a text, and the text after the entity.
 fn entity(text: &str) -> Result<Option<(char, &str)>, ElementError> {
     if !text.starts_with("&#") {
         let name = text[1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let behind = text[1 + name..].strip_prefix(';');
-        return Ok(character(&text[1..=name]).zip(behind));
+        let after = text[1 + name..].strip_prefix(';');
+        return Ok(character(&text[1..=name]).zip(after));
     }
-    let Some((code, behind)) = numeric(text) else { return Ok(None) };
+    let Some((code, after)) = numeric_entity(text) else { return Ok(None) };
     if let Some(c) = char::from_u32(code) {
-        return Ok(Some((c, behind)));
+        return Ok(Some((c, after)));
     }
     if code > 0x10_ffff {
         return Err(format!("Not a valid Unicode code point: 0x{code:X}").into());
     }
-    if let Some((low @ 0xdc00..=0xdfff, behind)) = numeric(behind).filter(|_| code < 0xdc00) {
+    if let Some((low @ 0xdc00..=0xdfff, after)) = numeric_entity(after).filter(|_| code < 0xdc00) {
         let pair = 0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        return Ok(char::from_u32(pair).map(|c| (c, behind)));
+        return Ok(char::from_u32(pair).map(|c| (c, after)));
     }
-    Ok(Some(('?', behind)))
+    Ok(Some(('?', after)))
 }
 
-/// The number of the numeric entity that a text begins with, and what is behind it; it fits 31 bits.
-fn numeric(text: &str) -> Option<(u32, &str)> {
+/// The number of the numeric entity at the start of a text, and the text after the entity. A number of more than 31 bits
+/// is not an entity.
+fn numeric_entity(text: &str) -> Option<(u32, &str)> {
     let number = text.strip_prefix("&#")?;
     let (digits, radix) = match number.strip_prefix(['x', 'X']) {
         Some(digits) => (digits, 16),
         None => (number, 10),
     };
     let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
-    let behind = digits[length..].strip_prefix(';')?;
+    let after = digits[length..].strip_prefix(';')?;
     let code = i32::from_str_radix(&digits[..length], radix).ok()?;
-    Some((u32::try_from(code).ok()?, behind))
+    Some((u32::try_from(code).ok()?, after))
 }
 
 #[cfg(test)]
@@ -339,7 +340,7 @@ mod tests {
 
     #[test]
     fn entities_are_replaced() {
-        let plain = |text| unescape_html(text).expect("all in Unicode").into_owned();
+        let plain = |text| unescape_html(text).expect("valid code points").into_owned();
         assert_eq!(plain("a &amp; b &lt;c&gt; &euro;&frac12;"), "a & b <c> €½");
         assert_eq!(plain("&#65;&#x42;&#X43;&#0000000065;&#x1f600;"), "ABCA😀");
         assert_eq!(plain("&#55357;&#56832;&#55357;x&#56832;"), "😀?x?");

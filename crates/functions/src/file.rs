@@ -1,7 +1,7 @@
 //! `__FileToString`, `__StringFromFile`, `__StringToFile`.
 //!
-//! These block the core that runs the user, as they block the user's thread in JMeter; files are small and cached
-//! by the system.
+//! File access blocks the core that runs the user (in JMeter: the user's thread). This is acceptable because such files are
+//! small and cached by the operating system.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -14,7 +14,7 @@ use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, with_text};
 use busyhour_java::{parse_boolean, trim};
 use busyhour_program::ElementError;
 
@@ -29,7 +29,7 @@ enum Encoding {
     Latin1,
 }
 
-fn encoding(name: &str) -> Option<Encoding> {
+fn find_encoding(name: &str) -> Option<Encoding> {
     match name.to_ascii_lowercase().as_str() {
         "utf-8" | "utf8" => Some(Encoding::Utf8),
         "us-ascii" | "ascii" => Some(Encoding::Ascii),
@@ -38,9 +38,10 @@ fn encoding(name: &str) -> Option<Encoding> {
     }
 }
 
-/// Refuses a constant encoding that is not supported.
+/// Rejects a constant encoding that is not supported.
 fn check_encoding(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
-    match arguments.literal(index).map(trim).filter(|name| !name.is_empty() && encoding(name).is_none()) {
+    match arguments.literal(index).map(trim).filter(|name| !name.is_empty() && find_encoding(name).is_none())
+    {
         Some(name) => Err(arguments.unsupported(format!("the encoding {name:?} is not supported"), "")),
         None => Ok(()),
     }
@@ -54,7 +55,7 @@ struct FileToString {
 }
 
 /// `${__FileToString(file, encoding, variable)}`
-pub(crate) fn file_to_string(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn file_to_string(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     check_encoding(arguments, 1)?;
     let (encoding, target) = (arguments.optional(1), arguments.target(2));
     Ok(Arc::new(FileToString { file: arguments.take(0), encoding, target }))
@@ -65,7 +66,7 @@ impl Function for FileToString {
         let start = out.len();
         let name = self.encoding.as_ref().map(|name| name.text(user).into_owned()).unwrap_or_default();
         let name = trim(&name);
-        let encoding = if name.is_empty() { Some(Encoding::Utf8) } else { encoding(name) };
+        let encoding = if name.is_empty() { Some(Encoding::Utf8) } else { find_encoding(name) };
         with_text(&self.file, user, |user, file| {
             match (read_in_run(Path::new(file), TEXT_FILE_BYTES), encoding) {
                 (Ok(bytes), Some(Encoding::Utf8)) => out.push_str(&String::from_utf8_lossy(&bytes)),
@@ -96,13 +97,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a `__StringFromFile` is; all users share it.
+/// The reading position of a `__StringFromFile` call, which all users share.
 #[derive(Debug, Default)]
-struct Lines {
-    tried: bool,
+struct ReadPosition {
+    /// Whether the first file was opened, successfully or not.
+    has_started: bool,
     reader: Option<BufReader<File>>,
-    current: Option<i32>,
-    last: Option<i32>,
+    /// Number of the next file in a sequence of files.
+    next_file: Option<i32>,
+    last_file: Option<i32>,
 }
 
 #[derive(Debug)]
@@ -111,42 +114,43 @@ struct StringFromFile {
     first: Option<Template>,
     last: Option<Template>,
     target: Target,
-    lines: Mutex<Lines>,
+    position: Mutex<ReadPosition>,
 }
 
-/// `${__StringFromFile(file, variable, first, last)}`: the next line, from the beginning again at the end; with
-/// `first`, the file's name is a pattern for the numbers from there to `last`.
-pub(crate) fn string_from_file(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__StringFromFile(file, variable, first, last)}`: the next line; the first line follows the last. With `first`, the
+/// file name is a pattern for a sequence of files numbered from `first` to `last`.
+pub(crate) fn string_from_file(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let (first, last) = (arguments.optional(2), arguments.optional(3));
     let target = if arguments.count >= 2 {
         arguments.target(1)
     } else {
         Target::Named { name: Template::literal("StringFromFile_"), trimmed: false }
     };
-    Ok(Arc::new(StringFromFile { file: arguments.take(0), first, last, target, lines: Mutex::default() }))
+    let file = arguments.take(0);
+    Ok(Arc::new(StringFromFile { file, first, last, target, position: Mutex::default() }))
 }
 
 impl StringFromFile {
-    fn open(&self, user: &mut UserState, lines: &mut Lines) {
-        lines.reader = None;
+    fn open(&self, user: &mut UserState, position: &mut ReadPosition) {
+        position.reader = None;
         let mut file = self.file.text(user).into_owned();
-        let number = |user: &mut UserState, template: &Option<Template>, what: &str| {
+        let number = |user: &mut UserState, template: &Option<Template>, role: &str| {
             let text = template.as_ref()?.text(user).into_owned();
             let number = text.parse().ok();
             if number.is_none() {
                 user.log(
                     Level::Warn,
-                    &format!("Exception parsing {text} as int, value will not be considered as {what}"),
+                    &format!("Exception parsing {text} as int, value will not be considered as {role}"),
                 );
             }
             // JMeter uses −2 for a missing number.
             number.filter(|&number: &i32| number != -2)
         };
         let first = number(user, &self.first, "Start Number sequence");
-        let current = *lines.current.get_or_insert(first.unwrap_or(1));
-        lines.last = number(user, &self.last, "End Number sequence");
+        let current = *position.next_file.get_or_insert(first.unwrap_or(1));
+        position.last_file = number(user, &self.last, "End Number sequence");
         if self.first.is_some() {
-            if lines.last.is_some_and(|last| current > last) {
+            if position.last_file.is_some_and(|last| current > last) {
                 user.log(Level::Info, "No more files to process");
                 return;
             }
@@ -159,33 +163,33 @@ impl StringFromFile {
                     Err(message) => user.log(Level::Warn, &format!("Bad file name format {message}")),
                 }
             }
-            lines.current = Some(current.wrapping_add(1));
+            position.next_file = Some(current.wrapping_add(1));
         }
         match open_regular(Path::new(&file)) {
-            Ok(opened) => lines.reader = Some(BufReader::new(opened)),
+            Ok(opened) => position.reader = Some(BufReader::new(opened)),
             Err(error) => user.log(Level::Error, &format!("openFile() error: {file}: {error}")),
         }
     }
 
-    /// The next line into `out`, or an error's text; `false` at the end of a sequence of files.
-    fn next(&self, user: &mut UserState, out: &mut String) -> bool {
-        let mut lines = lock(&self.lines);
-        if !lines.tried {
-            lines.tried = true;
-            self.open(user, &mut lines);
+    /// Appends the next line, or JMeter's text for an error. Returns `false` at the end of a sequence of files.
+    fn append_next(&self, user: &mut UserState, out: &mut String) -> bool {
+        let mut position = lock(&self.position);
+        if !position.has_started {
+            position.has_started = true;
+            self.open(user, &mut position);
         }
         for attempt in 0..2 {
-            let Some(reader) = &mut lines.reader else {
-                return lines.last.is_none() && {
+            let Some(reader) = &mut position.reader else {
+                return position.last_file.is_none() && {
                     out.push_str(ERROR);
                     true
                 };
             };
             match read_line(reader, out) {
                 Ok(true) => return true,
-                Ok(false) if attempt == 0 => self.open(user, &mut lines),
+                Ok(false) if attempt == 0 => self.open(user, &mut position),
                 Ok(false) => {
-                    // An empty file, twice: Java's null, as text.
+                    // The file is empty: JMeter returns Java's null as text.
                     out.push_str("null");
                     return true;
                 }
@@ -200,7 +204,7 @@ impl StringFromFile {
     }
 }
 
-/// Appends a line without its end; `false` at the end of the file.
+/// Appends a line without its terminator. Returns `false` at the end of the file.
 fn read_line(reader: &mut BufReader<File>, out: &mut String) -> std::io::Result<bool> {
     let mut bytes = Vec::new();
     if reader.read_until(b'\n', &mut bytes)? == 0 {
@@ -216,7 +220,7 @@ fn read_line(reader: &mut BufReader<File>, out: &mut String) -> std::io::Result<
 impl Function for StringFromFile {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
-        if self.next(user, out) {
+        if self.append_next(user, out) {
             self.target.store(user, &out[start..]);
         } else {
             user.log(Level::Info, "Detected end of sequence.");
@@ -231,16 +235,16 @@ struct StringToFile {
     text: Template,
     append: Option<Template>,
     encoding: Option<Template>,
-    /// Writers of one call wait for one another; those of other calls append whole texts.
-    writing: Mutex<()>,
+    /// Serializes the writes of this call. Other calls that append to the same file write each text as a whole.
+    write_lock: Mutex<()>,
 }
 
 /// `${__StringToFile(file, text, whether to append, encoding)}`
-pub(crate) fn string_to_file(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn string_to_file(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     check_encoding(arguments, 3)?;
     let (append, encoding) = (arguments.optional(2), arguments.optional(3));
     let (file, text) = (arguments.take(0), arguments.take(1));
-    Ok(Arc::new(StringToFile { file, text, append, encoding, writing: Mutex::new(()) }))
+    Ok(Arc::new(StringToFile { file, text, append, encoding, write_lock: Mutex::new(()) }))
 }
 
 impl StringToFile {
@@ -258,7 +262,7 @@ impl StringToFile {
         let encoding = if name.is_empty() {
             Encoding::Utf8
         } else {
-            encoding(&name).ok_or(format!("unsupported encoding {name}"))?
+            find_encoding(&name).ok_or(format!("unsupported encoding {name}"))?
         };
         if file.is_empty() {
             return Err("the file name is empty".into());
@@ -270,7 +274,7 @@ impl StringToFile {
             }
             Encoding::Latin1 => text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect(),
         };
-        let _writing = lock(&self.writing);
+        let _guard = lock(&self.write_lock);
         let opened = File::options().create(true).write(true).append(append).truncate(!append).open(file);
         opened
             .and_then(|mut opened| opened.write_all(&bytes))

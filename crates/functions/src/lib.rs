@@ -1,8 +1,8 @@
 //! JMeter's variables and functions in texts: `${name}` and `${__function(a,b)}`.
 //!
-//! [`parse`] turns a text of the plan into a [`Template`] once; a user only renders it. Unsupported and invalid
-//! calls are reported as a [`Problem`] with its place in the text, before the first request. [`evaluate_text`] is for
-//! texts that are built during the run. Each family of functions has its own file; [`supported`] lists them.
+//! [`parse`] compiles a text of the plan into a [`Template`] once; a user only renders it. Unsupported and invalid
+//! calls are reported as a [`Problem`] with the position in the text, before the first request. [`evaluate_text`] is for
+//! texts that are built during the run. Each family of functions has its own file; [`supported`] lists all functions.
 
 mod arguments;
 mod context;
@@ -44,52 +44,53 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_slices::Number;
 pub use context::RenderText;
-use context::{Context, Place};
+use context::{Context, NameLookup};
 pub use entities::unescape_html;
 pub use problem::{Problem, ProblemKind};
 pub use registry::{FunctionInfo, call_left_as_text, supported};
 pub use scope::UserScope;
-pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user, keep_of};
+pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user, retention_for};
 pub use thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY, plan_directory};
 
 /// Compiles a text of the plan.
 ///
 /// # Errors
-/// All problems of the text, in the order of the functions' ends.
+/// All problems of the text, in the order in which the calls end.
 pub fn parse(text: &str, symbols: &mut Symbols) -> Result<Template, Vec<Problem>> {
     if !needs_parsing(text) {
         return Ok(Template::literal(text));
     }
-    let mut context = Context::new(Place::Program(symbols), render_text);
+    let mut context = Context::new(NameLookup::Program(symbols), render_text);
     let template = parser::template(text, 0, &mut context);
     let problems = context.into_problems();
     if problems.is_empty() { Ok(template) } else { Err(problems) }
 }
 
-/// Texts that may be evaluated one inside the other: a variable whose value evaluates the variable has no end.
-const EVALUATIONS_DEEP_MAX: u64 = 50;
-/// Texts that may be evaluated inside of one text, at all depths.
+/// Limit of texts that are evaluated within one another. Without it, a variable whose value evaluates the same variable
+/// would recurse endlessly.
+const EVALUATION_DEPTH_MAX: u64 = 50;
+/// Limit of texts that are evaluated within one text, at all depths.
 const EVALUATIONS_MAX: u64 = 10_000;
 
-/// One evaluation of a text on this thread, as long as it lasts.
+/// Guard of the evaluation of a text on this thread; the evaluation ends when it is dropped.
 struct Evaluation;
 
 impl Evaluation {
-    /// Begins one; `None` when there are too many.
+    /// Begins an evaluation; `None` if a limit is exceeded.
     fn begin(user: &UserState) -> Option<Self> {
         let depth = Number::TextDepth.get();
         let count = if depth == 0 { 0 } else { Number::TextCount.get() };
-        if depth < EVALUATIONS_DEEP_MAX && count < EVALUATIONS_MAX {
+        if depth < EVALUATION_DEPTH_MAX && count < EVALUATIONS_MAX {
             Number::TextDepth.set(depth + 1);
             Number::TextCount.set(count + 1);
             return Some(Self);
         }
-        // What follows inside of the outermost text is left out without another word.
+        // The limit is logged once for each outermost text; later texts within it are skipped silently.
         if count <= EVALUATIONS_MAX {
             exceeded(Limit::FunctionDepth);
             let message = format!(
-                "a text evaluates texts deeper than {EVALUATIONS_DEEP_MAX} or more than {EVALUATIONS_MAX} of them; \
-                 these are left empty"
+                "a text evaluates nested texts deeper than {EVALUATION_DEPTH_MAX} or more than {EVALUATIONS_MAX} texts \
+                 in total; the texts beyond this limit are empty"
             );
             user.log(Level::Error, &message);
         }
@@ -104,20 +105,20 @@ impl Drop for Evaluation {
     }
 }
 
-/// Compiles a text of a request. Problems that make JMeter fail the sample are returned with the template, which
+/// Compiles a text of a request. Problems for which JMeter fails the sample are returned with the template, which
 /// throws when it is rendered.
 ///
 /// # Errors
-/// Problems because of which the plan cannot run.
+/// The problems of the text, if the plan cannot run because of any of them.
 pub fn parse_in_request(text: &str, symbols: &mut Symbols) -> Result<(Template, Vec<Problem>), Vec<Problem>> {
     if !needs_parsing(text) {
         return Ok((Template::literal(text), Vec::new()));
     }
-    let mut context = Context::new(Place::Program(symbols), render_text);
+    let mut context = Context::new(NameLookup::Program(symbols), render_text);
     let template = parser::template(text, 0, &mut context);
     let problems = context.into_problems();
-    let is_fine = problems.iter().all(|problem| problem.kind == ProblemKind::FailsSample);
-    if is_fine { Ok((template, problems)) } else { Err(problems) }
+    let can_run = problems.iter().all(|problem| problem.kind == ProblemKind::FailsSample);
+    if can_run { Ok((template, problems)) } else { Err(problems) }
 }
 
 /// Evaluates a text that was built during the run. Problems are logged, and the result is then empty, as in
@@ -136,7 +137,7 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
     }
     let Some(_evaluation) = Evaluation::begin(user) else { return };
     let names = Arc::clone(user.variables.names());
-    let mut context = Context::new(Place::Run(&names), render_text);
+    let mut context = Context::new(NameLookup::Run(&names), render_text);
     let template = parser::template(text, 0, &mut context);
     let problems = context.into_problems();
     if problems.is_empty() {

@@ -8,7 +8,7 @@ use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, with_text};
+use crate::arguments::{Arguments, BuildResult, with_text};
 
 #[derive(Debug)]
 struct Log {
@@ -16,39 +16,39 @@ struct Log {
     level: Option<Template>,
     throwable: Option<Template>,
     comment: Option<Template>,
-    /// Whether the text is also the function's value.
-    gives_text: bool,
+    /// Whether the function returns the text.
+    returns_text: bool,
 }
 
 /// `${__log(text, level, throwable, comment)}`
-pub(crate) fn log(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn log(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Log {
         text: arguments.take(0),
         level: arguments.optional(1),
         throwable: arguments.optional(2),
         comment: arguments.optional(3),
-        gives_text: true,
+        returns_text: true,
     }))
 }
 
 /// `${__logn(text, level, throwable)}`
-pub(crate) fn logn(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn logn(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Log {
         text: arguments.take(0),
         level: arguments.optional(1),
         throwable: arguments.optional(2),
         comment: None,
-        gives_text: false,
+        returns_text: false,
     }))
 }
 
-/// Where a line goes.
+/// The level for a name; any unknown name is DEBUG.
 fn level(name: &str) -> Level {
     match trim(name).to_ascii_uppercase().as_str() {
         "" | "INFO" => Level::Info,
         "WARN" => Level::Warn,
         "ERROR" | "ERR" => Level::Error,
-        // JMeter prints these on its standard output, which is for the run's own messages here.
+        // JMeter prints OUT to its standard output, which Busyhour reserves for the messages of the run.
         "OUT" => Level::Info,
         _ => Level::Debug,
     }
@@ -59,7 +59,7 @@ impl Function for Log {
         let start = out.len();
         self.text.render(user, out);
         let level = match &self.level {
-            // Any text that is not the name of a level, also blanks, counts as DEBUG.
+            // A blank level is DEBUG in JMeter, but an empty level is INFO.
             Some(template) => with_text(template, user, |_, name| {
                 if !name.is_empty() && trim(name).is_empty() { Level::Debug } else { level(name) }
             }),
@@ -86,7 +86,7 @@ impl Function for Log {
         }
         user.log(level, &line);
         user.give_back(line);
-        if !self.gives_text {
+        if !self.returns_text {
             out.truncate(start);
         }
     }

@@ -8,22 +8,23 @@ use busyhour_java::{parse_boolean, trim};
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::{StateId, UserState};
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 
 #[derive(Debug)]
 struct Counter {
     per_user: Template,
     target: Target,
     state: Option<StateId>,
-    all: AtomicI32,
+    /// The count of all users.
+    shared: AtomicI32,
 }
 
-/// `${__counter(TRUE, variable)}`: each call in the plan counts on its own.
-pub(crate) fn counter(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__counter(TRUE, variable)}`: each call in the plan has a separate counter.
+pub(crate) fn counter(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let shared_only = arguments.literal(0).is_some_and(|text| !parse_boolean(text));
     let state = if shared_only { None } else { arguments.state() };
     let target = arguments.target(1);
-    Ok(Arc::new(Counter { per_user: arguments.take(0), target, state, all: AtomicI32::new(0) }))
+    Ok(Arc::new(Counter { per_user: arguments.take(0), target, state, shared: AtomicI32::new(0) }))
 }
 
 impl Function for Counter {
@@ -37,7 +38,7 @@ impl Function for Counter {
                 *count
             }
             (true, None) => 1,
-            (false, _) => self.all.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
+            (false, _) => self.shared.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
         };
         let _ = write!(out, "{count}");
         self.target.store(user, &out[start..]);
@@ -48,7 +49,7 @@ impl Function for Counter {
 trait Integer: Copy + std::fmt::Display + std::str::FromStr + Send + Sync + std::fmt::Debug + 'static {
     const ZERO: Self;
     const FUNCTION: &'static str;
-    /// Whether a blank last argument counts as a variable's name (and sets a variable without a name).
+    /// Whether a blank last argument sets the variable with the empty name.
     const STORES_BLANK: bool;
     fn plus(self, other: Self) -> Self;
 }
@@ -71,25 +72,25 @@ impl Integer for i64 {
     }
 }
 
-/// A sum; the last argument is a summand if it reads as a number, else the name of a variable.
+/// A sum. The last argument is a summand if it is a number, otherwise the name of a variable.
 #[derive(Debug)]
 struct Sum<T> {
     summands: Vec<Template>,
     last: Template,
-    of: std::marker::PhantomData<T>,
+    integer: std::marker::PhantomData<T>,
 }
 
 /// `${__intSum(1, 2, variable)}`
-pub(crate) fn int_sum(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn int_sum(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     sum::<i32>(arguments)
 }
 
 /// `${__longSum(1, 2, variable)}`
-pub(crate) fn long_sum(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn long_sum(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     sum::<i64>(arguments)
 }
 
-fn sum<T: Integer>(arguments: &mut Arguments<'_, '_>) -> Made {
+fn sum<T: Integer>(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let last = arguments.count - 1;
     for index in 0..last {
         if let Some(text) = arguments.literal(index).filter(|text| text.parse::<T>().is_err()) {
@@ -97,13 +98,13 @@ fn sum<T: Integer>(arguments: &mut Arguments<'_, '_>) -> Made {
             return Err(arguments.invalid(format!("{text:?} is not a whole number in range"), hint));
         }
     }
-    // A name that is spelt out gets its slot now.
+    // A variable with a constant name gets its slot when the plan is compiled.
     if let Some(name) = arguments.literal(last).map(trim).filter(|name| name.parse::<T>().is_err()) {
         let name = name.to_owned();
         arguments.slot(&name);
     }
     let summands = (0..last).map(|index| arguments.take(index)).collect();
-    Ok(Arc::new(Sum::<T> { summands, last: arguments.take(last), of: std::marker::PhantomData }))
+    Ok(Arc::new(Sum::<T> { summands, last: arguments.take(last), integer: std::marker::PhantomData }))
 }
 
 impl<T: Integer> Function for Sum<T> {
@@ -113,7 +114,7 @@ impl<T: Integer> Function for Sum<T> {
             let value = with_text(summand, user, |user, text| {
                 let value = text.parse::<T>();
                 if value.is_err() {
-                    fail(user, T::FUNCTION, &format!("{text:?} is not a whole number in range"));
+                    log_failure(user, T::FUNCTION, &format!("{text:?} is not a whole number in range"));
                 }
                 value.ok()
             });

@@ -1,8 +1,11 @@
-//! Parser of JMeter's notation of variables and functions; it turns a text of the plan into a template.
+//! Parser of JMeter's notation of variables and functions. It compiles a text to a template.
 //!
-//! The rules, and their oddities, are those of JMeter 5.6.3: a backslash escapes `$`, `,` and itself and is kept
-//! before other characters; a name ends at the first `}`; a parenthesis after a name that is not a function belongs to
-//! the name; an unclosed `${name` loses its `${`.
+//! The rules, including the odd ones, are those of JMeter 5.6.3:
+//!
+//! - A backslash escapes `$`, `,` and itself; before other characters it remains in the text.
+//! - A name ends at the first `}`.
+//! - A parenthesis after a name that is not a function is part of the name.
+//! - An unclosed `${name` loses its `${`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +20,7 @@ use crate::registry;
 /// Maximum nesting depth of function calls in arguments of function calls.
 const DEPTH_MAX: u32 = 50;
 
-/// A function that throws an `IllegalArgumentException` each time.
+/// A function that always throws an `IllegalArgumentException`.
 #[derive(Debug)]
 struct Throws {
     message: String,
@@ -35,7 +38,7 @@ pub(crate) fn template(text: &str, base: usize, context: &mut Context<'_>) -> Te
     let mut reader = Reader { text, at: 0, base };
     let mut segments = Vec::new();
     let mut literal = String::new();
-    // Whether the character before is a `$` that no backslash precedes.
+    // Whether the previous character is an unescaped `$`.
     let mut after_dollar = false;
     while let Some(c) = reader.next() {
         match c {
@@ -53,7 +56,7 @@ pub(crate) fn template(text: &str, base: usize, context: &mut Context<'_>) -> Te
             '{' if after_dollar => {
                 after_dollar = false;
                 literal.pop();
-                match reference(&mut reader, context) {
+                match parse_reference(&mut reader, context) {
                     Segment::Text(text) => literal.push_str(&text),
                     segment => {
                         if !literal.is_empty() {
@@ -95,12 +98,12 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Reads what follows `${`.
-fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
+/// Parses a reference after its `${`.
+fn parse_reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
     let start = reader.base + reader.at - 2;
     let mut name = String::new();
     let mut previous = ' ';
-    // The name of a function has no parenthesis, so that only the first one is looked at.
+    // The name of a function contains no parenthesis, so only the first parenthesis can start the arguments of a call.
     let mut may_be_call = true;
     while let Some(c) = reader.next() {
         match c {
@@ -116,13 +119,13 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
                     && !registry::is_left_as_text(function);
                 if registry::is_function(function) || is_unknown {
                     let function = function.to_owned();
-                    return call(&function, start, reader, context);
+                    return parse_call(&function, start, reader, context);
                 }
                 name.push('(');
             }
             '}' => {
                 return if registry::is_function(&name) {
-                    make(&name, start, Vec::new(), context)
+                    function_segment(&name, start, Vec::new(), context)
                 } else {
                     context.variable(&name)
                 };
@@ -136,8 +139,8 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
     Segment::Text(name.into())
 }
 
-/// Whether only a function can have this name. JMeter without the function's plugin would send the call as text, which
-/// is never intended.
+/// Whether the name can only be the name of a function. If the function is unknown, JMeter without its plugin would send the
+/// call as text, which is never intended.
 fn looks_like_function(name: &str) -> bool {
     name.strip_prefix("__").is_some_and(|rest| {
         !rest.is_empty()
@@ -146,10 +149,10 @@ fn looks_like_function(name: &str) -> bool {
     })
 }
 
-/// Reads the arguments after `name(` and the closing brace.
-fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
-    let raw = arguments(reader);
-    let before = reader.at;
+/// Parses the arguments after `name(` and the closing brace.
+fn parse_call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
+    let raw = split_arguments(reader);
+    let after_arguments = reader.at;
     loop {
         match reader.next() {
             Some('}') => break,
@@ -157,7 +160,7 @@ fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context
             found => {
                 let message = match found {
                     Some(_) => {
-                        let rest = excerpt(&reader.text[before..]);
+                        let rest = excerpt(&reader.text[after_arguments..]);
                         format!("expected }} after the arguments of {name}, found {rest:?}")
                     }
                     None => format!("the call of {name} is not closed"),
@@ -169,7 +172,7 @@ fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context
         }
     }
     if context.depth >= DEPTH_MAX {
-        // One finding is enough for all calls inside.
+        // Report only one problem for all calls beyond the limit.
         if !context.has_reported(ProblemKind::Unsupported) {
             let message = format!("functions are nested deeper than {DEPTH_MAX}");
             let hint = "compute the inner values first, for instance into variables".to_owned();
@@ -181,21 +184,21 @@ fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context
     let base = reader.base;
     let values = raw.into_iter().map(|(at, text)| template(text, base + at, context)).collect();
     context.depth -= 1;
-    make(name, start, values, context)
+    function_segment(name, start, values, context)
 }
 
-/// Characters of a text that a message quotes.
-const QUOTED_CHARS: usize = 200;
+/// Number of characters that a message quotes from a text.
+const EXCERPT_CHARS: usize = 200;
 
 /// The beginning of a text, for a message.
 pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(QUOTED_CHARS) {
+    match text.char_indices().nth(EXCERPT_CHARS) {
         None => text.into(),
         Some((end, _)) => format!("{}…", &text[..end]).into(),
     }
 }
 
-/// `Character.isSpaceChar`: Unicode's separators, hence neither tab nor line end.
+/// Java's `Character.isSpaceChar`: the Unicode separators, which do not include tabs and line ends.
 fn is_space(c: char) -> bool {
     matches!(
         c,
@@ -204,8 +207,8 @@ fn is_space(c: char) -> bool {
     )
 }
 
-/// Splits the text up to the closing `)` into arguments as written, each with its place.
-fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
+/// Splits the text up to the closing `)` into arguments as written, each with its offset.
+fn split_arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
     let mut found = Vec::new();
     let mut from = reader.at;
     let mut previous = ' ';
@@ -221,8 +224,8 @@ fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
             ',' if references == 0 => {
                 found.push((from, &reader.text[from..reader.at - 1]));
                 from = reader.at;
-                // `previous` is not reset: JMeter remembers the character before the comma, so `$,{` counts
-                // as the start of a reference here.
+                // As in JMeter, `previous` remains the character before the comma, so `$,{` counts as the start of a
+                // reference.
                 continue;
             }
             ')' if references == 0 && parentheses == 0 => {
@@ -244,14 +247,14 @@ fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
     found
 }
 
-/// Builds the function, or records why it cannot be built.
-fn make(name: &str, offset: usize, values: Vec<Template>, context: &mut Context<'_>) -> Segment {
-    let made = match registry::find(name) {
-        Some(info) => info.make(values, offset, context),
+/// Builds the segment of a function, or records the problem.
+fn function_segment(name: &str, offset: usize, values: Vec<Template>, context: &mut Context<'_>) -> Segment {
+    let function = match registry::find(name) {
+        Some(info) => info.build(values, offset, context),
         None if context.has_many_unsupported() => return Segment::Text(Box::default()),
-        None => Err(registry::refusal(name, offset)),
+        None => Err(registry::unknown_function(name, offset)),
     };
-    match made {
+    match function {
         Ok(function) => Segment::Function(function),
         Err(problem) => {
             let throws = (problem.kind == ProblemKind::FailsSample).then(|| problem.message.clone());

@@ -9,59 +9,60 @@ use busyhour_program::user::UserState;
 use busyhour_script::Value;
 use rand::Rng as _;
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use busyhour_program::ElementError;
 
 /// A function of several texts.
-struct Texts {
+struct TextsFunction {
     name: &'static str,
     texts: Vec<Template>,
-    of: fn(&[String]) -> Result<String, ElementError>,
+    compute: fn(&[String]) -> Result<String, ElementError>,
     target: Target,
 }
 
-impl std::fmt::Debug for Texts {
+impl std::fmt::Debug for TextsFunction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct(self.name).field("texts", &self.texts).finish_non_exhaustive()
     }
 }
 
-impl Texts {
-    fn made(
+impl TextsFunction {
+    /// Builds a function of the first `count` arguments.
+    fn build(
         arguments: &mut Arguments<'_, '_>,
         count: usize,
         target: Target,
-        of: fn(&[String]) -> Result<String, ElementError>,
-    ) -> Made {
+        compute: fn(&[String]) -> Result<String, ElementError>,
+    ) -> BuildResult {
         let count = count.min(arguments.count);
         let texts = (0..count).map(|index| arguments.take(index)).collect();
-        Ok(Arc::new(Self { name: arguments.name, texts, of, target }))
+        Ok(Arc::new(Self { name: arguments.name, texts, compute, target }))
     }
 }
 
-impl Function for Texts {
+impl Function for TextsFunction {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let texts: Vec<String> = self.texts.iter().map(|text| text.text(user).into_owned()).collect();
-        match (self.of)(&texts) {
+        match (self.compute)(&texts) {
             Ok(text) => {
                 out.push_str(&text);
                 self.target.store(user, &text);
             }
-            Err(why) => fail(user, self.name, &why),
+            Err(why) => log_failure(user, self.name, &why),
         }
     }
 }
 
 /// `${__strReplace(text, search, replacement, variable)}`
-pub(crate) fn str_replace(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn str_replace(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target_untrimmed(3);
-    Texts::made(arguments, 3, target, |texts| Ok(texts[0].replace(&texts[1], &texts[2])))
+    TextsFunction::build(arguments, 3, target, |texts| Ok(texts[0].replace(&texts[1], &texts[2])))
 }
 
-/// `${__substring(text, begin, end, variable)}`: in units of UTF-16.
-pub(crate) fn substring(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__substring(text, begin, end, variable)}`: positions count UTF-16 code units.
+pub(crate) fn substring(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target_untrimmed(3);
-    Texts::made(arguments, 3, target, |texts| {
+    TextsFunction::build(arguments, 3, target, |texts| {
         let number = |text: &String| {
             let text = trim(text);
             text.parse::<i32>().map_err(|_| format!("For input string: \"{text}\""))
@@ -77,20 +78,20 @@ pub(crate) fn substring(arguments: &mut Arguments<'_, '_>) -> Made {
 }
 
 /// `${__caseFormat(text, mode, variable)}`
-pub(crate) fn case_format(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn case_format(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(2);
-    Texts::made(arguments, 2, target, |texts| {
+    TextsFunction::build(arguments, 2, target, |texts| {
         let mode = texts.get(1).filter(|mode| !mode.is_empty()).map_or("LOWER_CAMEL_CASE", String::as_str);
-        Ok(in_case(&texts[0], &mode.to_uppercase()))
+        Ok(convert_case(&texts[0], &mode.to_uppercase()))
     })
 }
 
-/// A text in a mode of the plugin; unchanged if the mode is unknown.
-fn in_case(text: &str, mode: &str) -> String {
-    let words = words(text);
+/// Converts a text to a case of the plugin. An unknown mode leaves it unchanged.
+fn convert_case(text: &str, mode: &str) -> String {
+    let words = split_words(text);
     match mode {
-        "LOWER_CAMEL_CASE" => camel(&words, false),
-        "UPPER_CAMEL_CASE" => camel(&words, true),
+        "LOWER_CAMEL_CASE" => camel_case(&words, false),
+        "UPPER_CAMEL_CASE" => camel_case(&words, true),
         "SNAKE_CASE" | "LOWER_UNDERSCORE" => words.join("_").to_lowercase(),
         "KEBAB_CASE" | "LISP_CASE" | "SPINAL_CASE" | "LOWER_HYPHEN" => words.join("-").to_lowercase(),
         "TRAIN_CASE" => words.join("-").to_uppercase(),
@@ -99,8 +100,9 @@ fn in_case(text: &str, mode: &str) -> String {
     }
 }
 
-/// `Pattern.split` at white space, hyphens and underscores: an empty first word stays, empty last ones do not.
-fn words(text: &str) -> Vec<&str> {
+/// Java's `Pattern.split` at white space, hyphens and underscores: it includes an empty first word, but not empty words at
+/// the end.
+fn split_words(text: &str) -> Vec<&str> {
     let separates = |c: char| matches!(c, ' ' | '\t'..='\r' | '-' | '_');
     let mut words = Vec::new();
     let mut rest = text;
@@ -117,13 +119,13 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-fn camel(words: &[&str], first_too: bool) -> String {
+fn camel_case(words: &[&str], capitalize_first: bool) -> String {
     let mut out = String::new();
     for (index, word) in words.iter().enumerate() {
         let lower = word.to_lowercase();
         let mut chars = lower.chars();
         match chars.next() {
-            Some(first) if index > 0 || first_too => {
+            Some(first) if index > 0 || capitalize_first => {
                 out.extend(first.to_uppercase());
                 out.push_str(chars.as_str());
             }
@@ -142,8 +144,8 @@ struct If {
     target: Target,
 }
 
-/// `${__if(actual, expected, then, otherwise, variable)}`
-pub(crate) fn if_equal(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__if(actual, expected, then, otherwise, variable)}`, which compares two texts
+pub(crate) fn if_equal(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(4);
     let (actual, expected) = (arguments.take(0), arguments.take(1));
     let (then, otherwise) = (arguments.take(2), arguments.take(3));
@@ -167,7 +169,7 @@ struct IsDefined {
 }
 
 /// `${__isDefined(variable)}`: `1` or `0`.
-pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(IsDefined { name: arguments.take(0) }))
 }
 
@@ -185,7 +187,7 @@ struct ChooseRandom {
 }
 
 /// `${__chooseRandom(value, value…, variable)}`
-pub(crate) fn choose_random(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn choose_random(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let last = arguments.count - 1;
     let target = arguments.target(last);
     let values = (0..last).map(|index| arguments.take(index)).collect();
@@ -207,8 +209,9 @@ struct DoubleSum {
     last: Template,
 }
 
-/// `${__doubleSum(number, number…, variable)}`: the last argument is a summand if it reads as a number.
-pub(crate) fn double_sum(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__doubleSum(number, number…, variable)}`: the last argument is a summand if it is a number, otherwise the name of a
+/// variable.
+pub(crate) fn double_sum(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let last = arguments.count - 1;
     if let Some(name) = arguments.literal(last).map(trim).filter(|text| parse_double(text).is_none()) {
         let name = name.to_owned();
@@ -226,7 +229,7 @@ impl Function for DoubleSum {
             match parse_double(&text) {
                 Some(value) => sum += value,
                 None => {
-                    fail(user, "__doubleSum", &format!("For input string: \"{text}\""));
+                    log_failure(user, "__doubleSum", &format!("For input string: \"{text}\""));
                     return;
                 }
             }
@@ -250,16 +253,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_are_the_plugins() {
+    fn cases_match_the_plugin() {
         let text = "some-target text_to Format";
-        assert_eq!(in_case(text, "LOWER_CAMEL_CASE"), "someTargetTextToFormat");
-        assert_eq!(in_case(text, "UPPER_CAMEL_CASE"), "SomeTargetTextToFormat");
-        assert_eq!(in_case(text, "SNAKE_CASE"), "some_target_text_to_format");
-        assert_eq!(in_case(text, "LISP_CASE"), "some-target-text-to-format");
-        assert_eq!(in_case(text, "TRAIN_CASE"), "SOME-TARGET-TEXT-TO-FORMAT");
-        assert_eq!(in_case(text, "UPPER_UNDERSCORE"), "SOME_TARGET_TEXT_TO_FORMAT");
-        assert_eq!(in_case("as it is", "WHATEVER"), "as it is");
-        assert_eq!(words("-a--b_"), ["", "a", "b"]);
-        assert_eq!(words(""), [""]);
+        assert_eq!(convert_case(text, "LOWER_CAMEL_CASE"), "someTargetTextToFormat");
+        assert_eq!(convert_case(text, "UPPER_CAMEL_CASE"), "SomeTargetTextToFormat");
+        assert_eq!(convert_case(text, "SNAKE_CASE"), "some_target_text_to_format");
+        assert_eq!(convert_case(text, "LISP_CASE"), "some-target-text-to-format");
+        assert_eq!(convert_case(text, "TRAIN_CASE"), "SOME-TARGET-TEXT-TO-FORMAT");
+        assert_eq!(convert_case(text, "UPPER_UNDERSCORE"), "SOME_TARGET_TEXT_TO_FORMAT");
+        assert_eq!(convert_case("as it is", "WHATEVER"), "as it is");
+        assert_eq!(split_words("-a--b_"), ["", "a", "b"]);
+        assert_eq!(split_words(""), [""]);
     }
 }

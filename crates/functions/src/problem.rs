@@ -5,27 +5,27 @@ use std::fmt;
 /// Kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// The text may work in JMeter; it is not supported here.
+    /// The text may work in JMeter but is not supported here.
     Unsupported,
-    /// The text works in JMeter; running it needs a JVM.
+    /// The text works in JMeter, but running it requires a JVM.
     NeedsJava,
-    /// The text is invalid in JMeter too.
+    /// The text is also invalid in JMeter.
     Invalid,
-    /// A function that always throws: JMeter fails the sample if a request contains it, and does not start the test
-    /// if another element does.
+    /// A function that always throws. If a request contains it, JMeter fails the sample; if another element contains it,
+    /// JMeter does not start the test.
     FailsSample,
 }
 
-/// A problem in a text with functions because of which the plan cannot run.
+/// A problem in a text with functions that prevents the plan from running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Its kind.
+    /// Kind of the problem.
     pub kind: ProblemKind,
     /// Description.
     pub message: String,
-    /// What the user can do; may be empty.
+    /// Advice for the user; may be empty.
     pub hint: String,
-    /// Where: byte offset in the text, of the `${` of the innermost function.
+    /// Byte offset in the text of the `${` of the innermost function.
     pub offset: usize,
 }
 

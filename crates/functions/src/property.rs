@@ -10,35 +10,35 @@ use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, with_text};
 use crate::text::environment_variable;
 
 #[derive(Debug)]
-struct Read {
+struct ReadProperty {
     name: Template,
-    otherwise: Otherwise,
+    default: DefaultValue,
     target: Target,
-    /// Its index in each thread's cache.
-    place: usize,
+    /// Index in each thread's cache.
+    cache_index: usize,
 }
 
 /// Maximum number of functions whose values are cached.
-const PLACES_MAX: usize = 4096;
+const CACHED_MAX: usize = 4096;
 
-/// Number of indexes assigned so far.
-static PLACES: AtomicUsize = AtomicUsize::new(0);
+/// The next index in the caches.
+static NEXT_CACHE_INDEX: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The last value of each function on this thread, with the version of the properties: an unchanged property needs
-    /// neither a lock nor a search.
-    static REMEMBERED: RefCell<Vec<(u64, Box<str>)>> = const { RefCell::new(Vec::new()) };
+    /// The last value of each function on this thread and the version of the properties that it was read from. While the
+    /// properties do not change, reading one needs neither a lock nor a search.
+    static CACHE: RefCell<Vec<(u64, Box<str>)>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Read {
-    /// Appends the value cached for this version; false if there is none.
-    fn recall(&self, version: u64, out: &mut String) -> bool {
-        REMEMBERED.with_borrow(|all| match all.get(self.place) {
-            Some((known, value)) if *known == version && version != 0 => {
+impl ReadProperty {
+    /// Appends the value that is cached for this version; returns false if there is none.
+    fn append_cached(&self, version: u64, out: &mut String) -> bool {
+        CACHE.with_borrow(|all| match all.get(self.cache_index) {
+            Some((cached, value)) if *cached == version && version != 0 => {
                 out.push_str(value);
                 true
             }
@@ -46,59 +46,64 @@ impl Read {
         })
     }
 
-    fn remember(&self, version: u64, value: &str) {
-        // Texts built during the run create functions without limit: only the first ones, those of the plan, are cached.
-        if self.place >= PLACES_MAX || version == 0 {
+    fn cache(&self, version: u64, value: &str) {
+        // Texts that are built during the run create any number of functions. Only the first functions, which are those of
+        // the plan, are cached.
+        if self.cache_index >= CACHED_MAX || version == 0 {
             return;
         }
-        REMEMBERED.with_borrow_mut(|all| {
-            if all.len() <= self.place {
-                // Version 0 is never used.
-                all.resize_with(self.place + 1, || (0, Box::default()));
+        CACHE.with_borrow_mut(|all| {
+            if all.len() <= self.cache_index {
+                // Version 0 marks an empty entry.
+                all.resize_with(self.cache_index + 1, || (0, Box::default()));
             }
-            all[self.place] = (version, value.into());
+            all[self.cache_index] = (version, value.into());
         });
     }
 
-    /// Whether name and default are constant and no variable is set.
-    fn is_plain(&self) -> bool {
-        let default_is_fixed = match &self.otherwise {
-            Otherwise::Text(text) => text.as_literal().is_some(),
-            Otherwise::One | Otherwise::Name => true,
+    /// Whether the result depends only on properties: name and default are constant, and no variable is set.
+    fn is_cacheable(&self) -> bool {
+        let default_is_constant = match &self.default {
+            DefaultValue::Text(text) => text.as_literal().is_some(),
+            DefaultValue::One | DefaultValue::Name => true,
         };
-        default_is_fixed && self.name.as_literal().is_some() && matches!(self.target, Target::None)
+        default_is_constant && self.name.as_literal().is_some() && matches!(self.target, Target::None)
     }
 }
 
-/// The value of an unset property.
+/// The result for an unset property.
 #[derive(Debug)]
-enum Otherwise {
+enum DefaultValue {
+    /// The text `1`.
     One,
+    /// The name of the property.
     Name,
     Text(Template),
 }
 
 /// `${__P(name, default)}`
-pub(crate) fn p(arguments: &mut Arguments<'_, '_>) -> Made {
-    let otherwise = arguments.optional(1).map_or(Otherwise::One, Otherwise::Text);
-    Ok(Arc::new(Read { name: arguments.take(0), otherwise, target: Target::None, place: next_place() }))
+pub(crate) fn p(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    let default = arguments.optional(1).map_or(DefaultValue::One, DefaultValue::Text);
+    let cache_index = next_cache_index();
+    Ok(Arc::new(ReadProperty { name: arguments.take(0), default, target: Target::None, cache_index }))
 }
 
 /// `${__property(name, variable, default)}`
-pub(crate) fn property(arguments: &mut Arguments<'_, '_>) -> Made {
-    let otherwise = arguments.optional(2).map_or(Otherwise::Name, Otherwise::Text);
+pub(crate) fn property(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    let default = arguments.optional(2).map_or(DefaultValue::Name, DefaultValue::Text);
     let target = arguments.target_untrimmed(1);
-    Ok(Arc::new(Read { name: arguments.take(0), otherwise, target, place: next_place() }))
+    let cache_index = next_cache_index();
+    Ok(Arc::new(ReadProperty { name: arguments.take(0), default, target, cache_index }))
 }
 
-/// A secret of a load testing service, which has them outside of the plan.
+/// A secret of a load testing service, which stores secrets outside the plan.
 #[derive(Debug)]
 struct Secret {
     name: Template,
 }
 
 /// `${__GetSecret(name)}` of Azure Load Testing
-pub(crate) fn secret(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn secret(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Secret { name: arguments.take(0) }))
 }
 
@@ -116,7 +121,7 @@ impl Function for Secret {
             }
             match environment_variable(name) {
                 Some(value) => out.push_str(&value),
-                // Without the service's extension JMeter knows no such function and sends the call.
+                // JMeter without the service's extension does not have this function and sends the call as text.
                 None => {
                     let line =
                         format!("__GetSecret: {name} is neither a property nor an environment variable");
@@ -128,46 +133,46 @@ impl Function for Secret {
     }
 }
 
-fn next_place() -> usize {
-    PLACES.fetch_add(1, Ordering::Relaxed)
+fn next_cache_index() -> usize {
+    NEXT_CACHE_INDEX.fetch_add(1, Ordering::Relaxed)
 }
 
-impl Function for Read {
+impl Function for ReadProperty {
     fn depends_on_properties_only(&self) -> bool {
-        self.is_plain()
+        self.is_cacheable()
     }
 
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
         let version = user.run.properties.version();
-        let is_plain = self.is_plain();
-        if is_plain && self.recall(version, out) {
+        let is_cacheable = self.is_cacheable();
+        if is_cacheable && self.append_cached(version, out) {
             return;
         }
         with_text(&self.name, user, |user, name| {
             let found =
                 user.run.properties.with(name, |value| value.map(|value| out.push_str(value)).is_some());
-            // JMeter always evaluates the default; only functions with side effects make a difference, so those are
-            // evaluated here too.
-            match &self.otherwise {
-                Otherwise::Text(text) if !found => text.render(user, out),
-                Otherwise::Text(text) if text.as_literal().is_none() => {
+            // JMeter always evaluates the default. A default that is not constant is therefore evaluated even if it is not
+            // needed, because its functions may have side effects.
+            match &self.default {
+                DefaultValue::Text(text) if !found => text.render(user, out),
+                DefaultValue::Text(text) if text.as_literal().is_none() => {
                     with_text(text, user, |_, _| ());
                 }
-                Otherwise::One if !found => out.push('1'),
-                Otherwise::Name if !found => out.push_str(name),
+                DefaultValue::One if !found => out.push('1'),
+                DefaultValue::Name if !found => out.push_str(name),
                 _ => {}
             }
         });
         trim_from(out, start);
-        if is_plain {
-            self.remember(version, &out[start..]);
+        if is_cacheable {
+            self.cache(version, &out[start..]);
         }
         self.target.store(user, &out[start..]);
     }
 }
 
-/// Trims the text appended to `out` since `start`: JMeter trims a property's value and its default.
+/// Trims the text in `out` from `start` on, because JMeter trims a property's value and its default.
 fn trim_from(out: &mut String, start: usize) {
     let is_blank = |character: char| character <= ' ';
     let end = start + out[start..].trim_end_matches(is_blank).len();
@@ -179,28 +184,29 @@ fn trim_from(out: &mut String, start: usize) {
 }
 
 #[derive(Debug)]
-struct Set {
+struct SetProperty {
     name: Template,
     value: Template,
-    give_old: Option<Template>,
+    returns_old: Option<Template>,
 }
 
 /// `${__setProperty(name, value, whether to return the old value)}`
-pub(crate) fn set_property(arguments: &mut Arguments<'_, '_>) -> Made {
-    Ok(Arc::new(Set { name: arguments.take(0), value: arguments.take(1), give_old: arguments.optional(2) }))
+pub(crate) fn set_property(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    let returns_old = arguments.optional(2);
+    Ok(Arc::new(SetProperty { name: arguments.take(0), value: arguments.take(1), returns_old }))
 }
 
-impl Function for Set {
+impl Function for SetProperty {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
-        let give_old = match &self.give_old {
+        let returns_old = match &self.returns_old {
             Some(template) => with_text(template, user, |_, text| parse_boolean(text)),
             None => false,
         };
         let old = with_text(&self.name, user, |user, name| {
             with_text(&self.value, user, |user, value| user.run.properties.set(name, value))
         });
-        if give_old {
-            // A property that was not set gives Java's null.
+        if returns_old {
+            // The old value of an unset property is Java's null as text.
             out.push_str(old.as_deref().unwrap_or("null"));
         }
     }
@@ -212,7 +218,7 @@ struct IsDefined {
 }
 
 /// `${__isPropDefined(name)}`
-pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(IsDefined { name: arguments.take(0) }))
 }
 

@@ -1,4 +1,4 @@
-//! Functions of the plugin Inter-Thread Communication: queues that all users of a run share.
+//! Functions of the Inter-Thread Communication plugin: queues that all users of a run share.
 
 use std::sync::Arc;
 
@@ -7,68 +7,68 @@ use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, with_text};
 
-/// What is read from a queue.
+/// The value that is read from a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
-    /// The first text, which stays.
+enum Operation {
+    /// Returns the first text without removing it.
     First,
-    /// The first text, which is taken out.
+    /// Returns and removes the first text.
     Pop,
-    /// The number of texts.
+    /// Returns the number of texts.
     Size,
 }
 
 #[derive(Debug)]
-struct Read {
+struct ReadQueue {
     queue: Template,
-    reading: Reading,
+    operation: Operation,
     target: Target,
 }
 
 #[derive(Debug)]
-struct Put {
+struct PutIntoQueue {
     queue: Template,
     value: Template,
 }
 
-fn reading(arguments: &mut Arguments<'_, '_>, reading: Reading) -> Made {
+fn read_queue(arguments: &mut Arguments<'_, '_>, operation: Operation) -> BuildResult {
     let target = arguments.target(1);
-    Ok(Arc::new(Read { queue: arguments.take(0), reading, target }))
+    Ok(Arc::new(ReadQueue { queue: arguments.take(0), operation, target }))
 }
 
 /// `${__fifoGet(queue, variable)}`
-pub(crate) fn get(arguments: &mut Arguments<'_, '_>) -> Made {
-    reading(arguments, Reading::First)
+pub(crate) fn get(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    read_queue(arguments, Operation::First)
 }
 
 /// `${__fifoPop(queue, variable)}`
-pub(crate) fn pop(arguments: &mut Arguments<'_, '_>) -> Made {
-    reading(arguments, Reading::Pop)
+pub(crate) fn pop(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    read_queue(arguments, Operation::Pop)
 }
 
 /// `${__fifoSize(queue, variable)}`
-pub(crate) fn size(arguments: &mut Arguments<'_, '_>) -> Made {
-    reading(arguments, Reading::Size)
+pub(crate) fn size(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    read_queue(arguments, Operation::Size)
 }
 
 /// `${__fifoPut(queue, value)}`
-pub(crate) fn put(arguments: &mut Arguments<'_, '_>) -> Made {
-    Ok(Arc::new(Put { queue: arguments.take(0), value: arguments.take(1) }))
+pub(crate) fn put(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    Ok(Arc::new(PutIntoQueue { queue: arguments.take(0), value: arguments.take(1) }))
 }
 
-impl Function for Read {
+impl Function for ReadQueue {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         use std::fmt::Write as _;
         let queue = with_text(&self.queue, user, |user, name| user.run.queues.named(name));
         let start = out.len();
-        match self.reading {
-            Reading::First => out.push_str(&queue.first().unwrap_or_default()),
-            Reading::Size => {
+        match self.operation {
+            Operation::First => out.push_str(&queue.first().unwrap_or_default()),
+            Operation::Size => {
                 let _ = write!(out, "{}", queue.len());
             }
-            Reading::Pop => match queue.pop() {
+            Operation::Pop => match queue.pop() {
                 Some(text) => out.push_str(&text),
                 None => {
                     if user.run.properties.number(TIMEOUT_PROPERTY, i64::MAX) > 0 {
@@ -76,7 +76,7 @@ impl Function for Read {
                                     an Inter-Thread Communication PreProcessor can";
                         user.log(Level::Error, line);
                     }
-                    // What Java makes of no value.
+                    // Java's null as text.
                     out.push_str("null");
                     self.target.remove(user);
                     return;
@@ -87,7 +87,7 @@ impl Function for Read {
     }
 }
 
-impl Function for Put {
+impl Function for PutIntoQueue {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
         self.value.render(user, out);

@@ -1,6 +1,6 @@
-//! `__Random`, `__RandomString`, `__UUID`, and the plugins' `__chooseRandom`.
+//! `__Random`, `__RandomString` and `__UUID`.
 //!
-//! All use the user's own random numbers: the same seed gives the same values.
+//! They use the random numbers of the user, so the same seed gives the same values.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
 use rand::{Rng as _, RngCore as _};
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use busyhour_program::ElementError;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Bound {
             Bound::Varying(template) => with_text(template, user, |user, text| {
                 let value = trim(text).parse().ok();
                 if value.is_none() {
-                    fail(user, "__Random", &format!("{text:?} is not a whole number"));
+                    log_failure(user, "__Random", &format!("{text:?} is not a whole number"));
                 }
                 value
             }),
@@ -42,12 +42,12 @@ impl Bound {
     }
 }
 
-/// `${__Random(minimum, maximum, variable)}`, both ends included.
-pub(crate) fn random(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__Random(minimum, maximum, variable)}`, including both limits.
+pub(crate) fn random(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let minimum = bound(arguments, 0)?;
     let maximum = bound(arguments, 1)?;
     if let (Bound::Constant(minimum), Bound::Constant(maximum)) = (&minimum, &maximum) {
-        check(*minimum, *maximum).map_err(|message| arguments.invalid(message, ""))?;
+        check_range(*minimum, *maximum).map_err(|message| arguments.invalid(message, ""))?;
     }
     Ok(Arc::new(Random { minimum, maximum, target: arguments.target(2) }))
 }
@@ -63,8 +63,8 @@ fn bound(arguments: &mut Arguments<'_, '_>, index: usize) -> Result<Bound, crate
     }
 }
 
-/// Java draws below maximum + 1, which must not wrap around.
-fn check(minimum: i64, maximum: i64) -> Result<(), ElementError> {
+/// Checks that the range is not empty, and that `maximum + 1` does not overflow: Java draws a number below it.
+fn check_range(minimum: i64, maximum: i64) -> Result<(), ElementError> {
     if maximum < minimum {
         Err(format!("the maximum {maximum} is less than the minimum {minimum}").into())
     } else if maximum == i64::MAX {
@@ -79,8 +79,8 @@ impl Function for Random {
         let (Some(minimum), Some(maximum)) = (self.minimum.value(user), self.maximum.value(user)) else {
             return;
         };
-        if let Err(message) = check(minimum, maximum) {
-            fail(user, "__Random", &message);
+        if let Err(message) = check_range(minimum, maximum) {
+            log_failure(user, "__Random", &message);
             return;
         }
         let start = out.len();
@@ -98,7 +98,7 @@ struct RandomString {
 }
 
 /// `${__RandomString(length, characters, variable)}`
-pub(crate) fn random_string(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn random_string(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     if let Some(text) = arguments.literal(0).filter(|text| !matches!(text.parse::<i32>(), Ok(0..))) {
         return Err(arguments.invalid(format!("the length {text:?} is not a whole number of at least 0"), ""));
     }
@@ -114,12 +114,12 @@ impl Function for RandomString {
         let length = with_text(&self.length, user, |user, text| match text.parse::<i32>() {
             Ok(length @ 0..) if length.unsigned_abs() as usize > TEXT_MAX => {
                 exceeded(Limit::TextBytes);
-                fail(user, "__RandomString", &format!("the length {text:?} is more than {TEXT_MAX}"));
+                log_failure(user, "__RandomString", &format!("the length {text:?} is more than {TEXT_MAX}"));
                 None
             }
             Ok(length @ 0..) => Some(length.unsigned_abs()),
             _ => {
-                fail(
+                log_failure(
                     user,
                     "__RandomString",
                     &format!("the length {text:?} is not a whole number of at least 0"),
@@ -130,11 +130,11 @@ impl Function for RandomString {
         let Some(length) = length else { return };
         let start = out.len();
         match &self.characters {
-            None => any_characters(user, length, out),
+            None => append_any_characters(user, length, out),
             Some(characters) => with_text(characters, user, |user, characters| {
                 let characters = trim(characters);
                 if characters.is_empty() {
-                    any_characters(user, length, out);
+                    append_any_characters(user, length, out);
                 } else if characters.is_ascii() {
                     for _ in 0..length {
                         let index = user.random.random_range(0..characters.len());
@@ -156,15 +156,15 @@ impl Function for RandomString {
     }
 }
 
-/// Characters of all scripts: each assigned code point outside the private areas is as likely as any other, and
-/// the length counts units of UTF-16.
-fn any_characters(user: &mut UserState, length: u32, out: &mut String) {
-    let mut left = length as usize;
-    while left > 0 {
+/// Appends random characters of all scripts. Each assigned code point outside the private use areas is equally likely. The
+/// length counts UTF-16 code units.
+fn append_any_characters(user: &mut UserState, length: u32, out: &mut String) {
+    let mut remaining = length as usize;
+    while remaining > 0 {
         let Some(c) = char::from_u32(user.random.random_range(0..0x11_0000)) else { continue };
-        if c.len_utf16() <= left && crate::unicode::is_assigned(c) {
+        if c.len_utf16() <= remaining && crate::unicode::is_assigned(c) {
             out.push(c);
-            left -= c.len_utf16();
+            remaining -= c.len_utf16();
         }
     }
 }
@@ -173,7 +173,7 @@ fn any_characters(user: &mut UserState, length: u32, out: &mut String) {
 struct Uuid;
 
 /// `${__UUID}`: version 4 of RFC 9562.
-pub(crate) fn uuid(_: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn uuid(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Uuid))
 }
 

@@ -11,10 +11,10 @@ use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use busyhour_program::ElementError;
 
-/// One match: its groups, the whole first; `None` for a group that took no part.
+/// The groups of a match; group 0 is the whole match, and `None` is a group that did not participate.
 type Match = Vec<Option<String>>;
 
 #[derive(Debug)]
@@ -24,14 +24,14 @@ struct RegexFunction {
     which: Option<Template>,
     between: Option<Template>,
     default: Option<Template>,
-    /// Name of the variable, and prefix of those of groups.
+    /// Name of the variable for the result, and prefix of the variables for groups.
     name: Option<Template>,
     input: Option<Template>,
 }
 
 /// `${__regexFunction(pattern, template, which, between, default, variable, input variable)}`
-pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> Made {
-    check(arguments, 0)?;
+pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    check_pattern(arguments, 0)?;
     let mut optional = |index| arguments.optional(index);
     let (which, between, default) = (optional(2), optional(3), optional(4));
     let (name, input) = (optional(5), optional(6));
@@ -40,8 +40,8 @@ pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> Made {
     Ok(Arc::new(RegexFunction { pattern, template, which, between, default, name, input }))
 }
 
-/// Refuses a constant pattern that may match differently than in JMeter.
-fn check(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
+/// Rejects a constant pattern that may match differently than in JMeter.
+fn check_pattern(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
     let Some(text) = arguments.literal(index) else { return Ok(()) };
     match Pattern::compile(text).and_then(|pattern| pattern.groups_are_sure()) {
         Ok(()) => Ok(()),
@@ -78,11 +78,11 @@ impl Function for RegexFunction {
             out.push_str(&default);
             return;
         };
-        let found = with_text(&self.pattern, user, |_, pattern| matches(pattern, &text));
+        let found = with_text(&self.pattern, user, |_, pattern| find_matches(pattern, &text));
         let found = match found {
             Ok(found) => found,
             Err(why) => {
-                fail(user, "__regexFunction", &why);
+                log_failure(user, "__regexFunction", &why);
                 return;
             }
         };
@@ -94,29 +94,30 @@ impl Function for RegexFunction {
             return;
         }
         if which == "ALL" {
-            for (index, one) in found.iter().enumerate() {
+            for (index, groups) in found.iter().enumerate() {
                 if index > 0 {
                     out.push_str(&between);
                 }
-                result(one, &name, &template, user, out);
+                append_result(groups, &name, &template, user, out);
             }
             return;
         }
-        match chosen(&which, found.len(), user) {
-            Chosen::Match(index) => result(&found[index], &name, &template, user, out),
-            Chosen::Default => out.push_str(&default),
-            Chosen::Nothing(why) => fail(user, "__regexFunction", &why),
+        match select(&which, found.len(), user) {
+            Selection::Match(index) => append_result(&found[index], &name, &template, user, out),
+            Selection::Default => out.push_str(&default),
+            Selection::Failed(why) => log_failure(user, "__regexFunction", &why),
         }
     }
 }
 
-/// Bytes that all matches may have together, as for extractors; with look-ahead, one may contain others.
+/// Limit of the bytes of all matches together, as for extractors. It is needed because groups in a look-ahead may overlap
+/// those of other matches.
 const MATCH_BYTES_MAX: usize = 64 << 20;
-/// What a group takes besides its text.
+/// Memory of a group in addition to its text.
 const GROUP_BYTES: usize = 100;
 
 /// All matches of a pattern in a text.
-fn matches(pattern: &str, text: &str) -> Result<Vec<Match>, ElementError> {
+fn find_matches(pattern: &str, text: &str) -> Result<Vec<Match>, ElementError> {
     let pattern = cached(pattern).map_err(|why| format!("Malformed cache pattern:{pattern}: {why}"))?;
     let mut found = Vec::new();
     let mut bytes_left = Some(MATCH_BYTES_MAX);
@@ -136,36 +137,38 @@ fn matches(pattern: &str, text: &str) -> Result<Vec<Match>, ElementError> {
     Ok(found)
 }
 
-enum Chosen {
+enum Selection {
     Match(usize),
     Default,
-    Nothing(String),
+    /// The message of the exception in JMeter.
+    Failed(String),
 }
 
-/// The match that a text selects: its number, `RAND`, or a share of all matches; the first if blank.
-fn chosen(which: &str, count: usize, user: &mut UserState) -> Chosen {
+/// Selects a match: by its number, at random (`RAND`), or by a fraction of the number of matches. An empty text selects
+/// the first match.
+fn select(which: &str, count: usize, user: &mut UserState) -> Selection {
     if which.is_empty() {
-        return Chosen::Match(0);
+        return Selection::Match(0);
     }
     if which == "RAND" {
-        return Chosen::Match(user.random.random_range(0..count));
+        return Selection::Match(user.random.random_range(0..count));
     }
     let index = match (which.parse::<i64>(), which.trim().parse::<f32>()) {
-        (Ok(number), _) if number > i64::try_from(count).unwrap_or(i64::MAX) => return Chosen::Default,
+        (Ok(number), _) if number > i64::try_from(count).unwrap_or(i64::MAX) => return Selection::Default,
         (Ok(number), _) => number - 1,
-        // Java's conversion: towards zero.
-        (Err(_), Ok(share)) => (f64::from(count as f32 * share) + 0.5) as i64 - 1,
-        (Err(_), Err(_)) => return Chosen::Nothing(format!("For input string: \"{which}\"")),
+        // Java's conversion to an integer truncates towards zero.
+        (Err(_), Ok(fraction)) => (f64::from(count as f32 * fraction) + 0.5) as i64 - 1,
+        (Err(_), Err(_)) => return Selection::Failed(format!("For input string: \"{which}\"")),
     };
     match usize::try_from(index).ok().filter(|index| *index < count) {
-        Some(index) => Chosen::Match(index),
-        None => Chosen::Nothing(format!("Index {index} out of bounds for length {count}")),
+        Some(index) => Selection::Match(index),
+        None => Selection::Failed(format!("Index {index} out of bounds for length {count}")),
     }
 }
 
-/// Writes the groups into variables and the template's text into `out` and the variable.
-fn result(found: &Match, name: &str, template: &str, user: &mut UserState, out: &mut String) {
-    for (number, group) in found.iter().enumerate() {
+/// Stores the groups in variables, appends the text of the template to `out`, and stores it in the variable `name`.
+fn append_result(groups: &Match, name: &str, template: &str, user: &mut UserState, out: &mut String) {
+    for (number, group) in groups.iter().enumerate() {
         let variable = format!("{name}_g{number}");
         match group {
             Some(group) => user.variables.set(&variable, group),
@@ -176,9 +179,9 @@ fn result(found: &Match, name: &str, template: &str, user: &mut UserState, out: 
     }
     let start = out.len();
     let mut rest = template;
-    while let Some((before, number, after)) = reference(rest) {
+    while let Some((before, number, after)) = next_reference(rest) {
         out.push_str(before);
-        match found.get(number) {
+        match groups.get(number) {
             Some(Some(group)) => out.push_str(group),
             // ORO returns null for such a group, which JMeter writes as text.
             Some(None) | None => out.push_str("null"),
@@ -191,8 +194,8 @@ fn result(found: &Match, name: &str, template: &str, user: &mut UserState, out: 
     }
 }
 
-/// The first `$number$` of a template: the text before, the number, the text after.
-fn reference(template: &str) -> Option<(&str, usize, &str)> {
+/// The first `$number$` of a template: the text before it, the number, and the text after it.
+fn next_reference(template: &str) -> Option<(&str, usize, &str)> {
     let mut from = 0;
     loop {
         let at = from + template[from..].find('$')?;
@@ -215,8 +218,8 @@ struct ReplaceRegex {
 }
 
 /// `${__strReplaceRegex(text, pattern, replacement, variable)}` of jmeter-plugins: Java's `replaceAll`.
-pub(crate) fn str_replace_regex(arguments: &mut Arguments<'_, '_>) -> Made {
-    check(arguments, 1)?;
+pub(crate) fn str_replace_regex(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    check_pattern(arguments, 1)?;
     let target = arguments.target_untrimmed(3);
     let (text, pattern) = (arguments.take(0), arguments.take(1));
     Ok(Arc::new(ReplaceRegex { text, pattern, replacement: arguments.take(2), target }))
@@ -240,34 +243,34 @@ impl Function for ReplaceRegex {
     }
 }
 
-/// `String.replaceAll`: in the replacement `$n` is a group and a backslash takes what follows as it is.
+/// Java's `String.replaceAll`: in the replacement, `$n` refers to a group and a backslash escapes the next character.
 fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, ElementError> {
     let pattern = cached(pattern).map_err(|why| why.to_string())?;
     let mut out = String::new();
-    let mut problem = None;
+    let mut failure = None;
     let mut end = 0;
-    // The place of a match follows from the address of its text within the whole.
-    let place = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    // A match is a slice of the text, so its offset is the difference of the addresses.
+    let offset_of = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let searched = pattern.each_match(text, |groups| {
         let Some(whole) = groups.get(0) else { return ControlFlow::Break(()) };
-        out.push_str(&text[end..place(whole)]);
-        end = place(whole) + whole.len();
+        out.push_str(&text[end..offset_of(whole)]);
+        end = offset_of(whole) + whole.len();
         let group = |number| (number <= pattern.groups()).then(|| groups.get(number).unwrap_or_default());
         match append_replacement(replacement, group, &mut out) {
             Ok(()) if out.len() > TEXT_MAX => {
                 exceeded(Limit::TextBytes);
-                problem = Some(format!("the text takes more than {} MiB", TEXT_MAX >> 20).into());
+                failure = Some(format!("the text takes more than {} MiB", TEXT_MAX >> 20).into());
                 ControlFlow::Break(())
             }
             Ok(()) => ControlFlow::Continue(()),
             Err(why) => {
-                problem = Some(why);
+                failure = Some(why);
                 ControlFlow::Break(())
             }
         }
     });
     searched.map_err(|limit| limit.to_string())?;
-    if let Some(why) = problem {
+    if let Some(why) = failure {
         return Err(why);
     }
     out.push_str(&text[end..]);
@@ -289,7 +292,7 @@ fn append_replacement<'t>(
                     return Err("Illegal group reference".into());
                 };
                 let mut found = group(number).ok_or_else(|| format!("No group {number}"))?;
-                // As many digits as still name a group.
+                // As in Java, further digits are part of the number as long as the group exists.
                 while let Some(next) = rest.peek().and_then(digit)
                     && let Some(longer) = group(number * 10 + next)
                 {
@@ -311,17 +314,17 @@ mod tests {
 
     #[test]
     fn references_are_found_in_templates() {
-        assert_eq!(reference("a$1$b$2$"), Some(("a", 1, "b$2$")));
-        assert_eq!(reference("$x$10$"), Some(("$x", 10, "")));
-        assert_eq!(reference("$1 $$ $"), None);
+        assert_eq!(next_reference("a$1$b$2$"), Some(("a", 1, "b$2$")));
+        assert_eq!(next_reference("$x$10$"), Some(("$x", 10, "")));
+        assert_eq!(next_reference("$1 $$ $"), None);
     }
 
     #[test]
-    fn replacing_is_javas() {
+    fn replacements_match_java() {
         let replaced = |text, pattern, replacement| replace_all(text, pattern, replacement);
         assert_eq!(replaced("a1b22", r"[0-9]+", "#").unwrap(), "a#b#");
         assert_eq!(replaced("john smith", r"(\w+) (\w+)", r"$2, $1\$").unwrap(), "smith, john$");
-        // The second digit names no group, so it is text.
+        // There is no group 12, so the second digit is text.
         assert_eq!(replaced("ab", "(a)", "$12").unwrap(), "a2b");
         assert!(replaced("ab", "(a)", "$3").unwrap_err().contains("No group 3"));
         assert!(replaced("ab", "(a)", "$x").is_err() && replaced("ab", "a", "\\").is_err());

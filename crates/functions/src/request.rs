@@ -1,4 +1,4 @@
-//! The current sampler for scripts: [`RequestFacts`] by [`RequestAccess`].
+//! Access to the current sampler for scripts: implements [`RequestFacts`] with [`RequestAccess`].
 
 use busyhour_program::user::{RequestAccess, UserState};
 use busyhour_script::{RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText};
@@ -6,7 +6,7 @@ use busyhour_script::{RequestArgument, RequestCookie, RequestFacts, RequestFile,
 use crate::scope::UserScope;
 
 impl UserScope<'_> {
-    /// Calls a function with the request, which is moved out of the user meanwhile.
+    /// Calls `work` with the request, which is moved out of the user during the call.
     fn with_request<T: Default>(
         &mut self,
         work: impl FnOnce(&mut dyn RequestAccess, &mut UserState) -> T,

@@ -1,31 +1,31 @@
-//! The result of a sample as scripts access it.
+//! Access to the result of a sample for scripts.
 
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::{LogicalAction, UserState};
 use busyhour_record::{DataType, Nanos};
 use busyhour_script::{AssertionFacts, SampleFacts, ScriptResult, Value, Verdict};
 
-use crate::sub_result;
+use crate::sub_result::sample_result;
 
-/// A result as scripts access it; it is moved out of the user while the script runs.
+/// The result that a script accesses. It is moved out of the user while the script runs.
 pub(crate) struct Facts {
     pub(crate) result: SampleResult,
     pub(crate) clock: busyhour_program::clock::Clock,
     pub(crate) is_sampler: bool,
 }
 
-/// Nanoseconds as JMeter's milliseconds.
+/// Converts nanoseconds to whole milliseconds, as in JMeter.
 fn whole_ms(ns: u64) -> i64 {
     i64::try_from(ns / 1_000_000).unwrap_or(i64::MAX)
 }
 
-/// Replaces a text, keeping its buffer.
-fn replace(text: &mut String, by: &str) {
+/// Replaces a text and reuses its buffer.
+fn replace(text: &mut String, replacement: &str) {
     text.clear();
-    text.push_str(by);
+    text.push_str(replacement);
 }
 
-/// Gives a result another start; as in JMeter its elapsed time stays.
+/// Changes the start of a result. As in JMeter, the elapsed time does not change.
 fn move_start(result: &mut SampleResult, start_ns: u64) {
     let times = &mut result.times;
     let (old, has_ended) = (times.start.0, times.end != Nanos::default());
@@ -41,7 +41,8 @@ fn move_start(result: &mut SampleResult, start_ns: u64) {
 }
 
 impl Facts {
-    pub(crate) fn of(user: &mut UserState) -> Self {
+    /// Moves the result out of the user.
+    pub(crate) fn take_from(user: &mut UserState) -> Self {
         Self { result: std::mem::take(&mut user.result), clock: user.run.clock.clone(), is_sampler: false }
     }
 
@@ -179,7 +180,7 @@ impl SampleFacts for Facts {
                     Value::Integer(ms) => i64::from(ms),
                     _ => 0,
                 };
-                // A start before that of the run is recorded as that.
+                // A start before the start of the run is recorded as the start of the run.
                 let start = ms.saturating_sub(i64::try_from(wall_start_ms).unwrap_or(0));
                 move_start(result, u64::try_from(start).unwrap_or(0).saturating_mul(1_000_000));
             }
@@ -223,7 +224,7 @@ impl SampleFacts for Facts {
             ("SentBytes", Value::Integer(bytes)) => result.sent_bytes = u64::from(bytes.unsigned_abs()),
             ("SentBytes", Value::Long(bytes)) => result.sent_bytes = bytes.unsigned_abs(),
             ("setIgnore", _) => result.ignore = true,
-            // JMeter has started the sample; a second start is an error that it logs.
+            // JMeter has already started the sample. It only logs an error for a second start.
             ("sampleStart", _) if self.is_sampler => {}
             ("sampleEnd", _) if self.is_sampler => {
                 if result.times.end == Nanos::default() {
@@ -252,7 +253,7 @@ impl SampleFacts for Facts {
     }
 
     fn add_sub_result(&mut self, result: &ScriptResult, extends: bool) -> Option<usize> {
-        let sub = sub_result::of(result, &self.clock);
+        let sub = sample_result(result, &self.clock);
         if extends {
             self.result.times.end = self.result.times.end.max(sub.times.end);
             self.result.header_bytes += sub.header_bytes;
@@ -264,8 +265,8 @@ impl SampleFacts for Facts {
     }
 
     fn replace_sub_result(&mut self, at: usize, result: &ScriptResult) {
-        if let Some(place) = self.result.sub_results.get_mut(at) {
-            *place = sub_result::of(result, &self.clock);
+        if let Some(replaced) = self.result.sub_results.get_mut(at) {
+            *replaced = sample_result(result, &self.clock);
         }
     }
 
@@ -298,9 +299,9 @@ mod tests {
 
     use super::*;
 
-    /// The check of scripts accepts what these lists name.
+    /// The check of scripts accepts the names in these lists.
     #[test]
-    fn results_have_what_the_check_accepts() {
+    fn results_provide_all_names_that_the_check_accepts() {
         let result = SampleResult { sub_results: vec![SampleResult::default()], ..SampleResult::default() };
         let clock = busyhour_program::clock::Clock::manual(0);
         let mut facts = Facts { result, clock, is_sampler: true };

@@ -1,4 +1,4 @@
-//! The objects of a user that scripts can access.
+//! Access to a user for scripts.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -20,17 +20,17 @@ use crate::sample_facts::Facts;
 use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
 use busyhour_program::ElementError;
 
-/// A user as the world of a script: `vars`, `props`, `log`, `ctx`, the clock, the random stream and the last
+/// The scope of a script that a user runs: `vars`, `props`, `log`, `ctx`, the clock, the random numbers and the last
 /// result.
 pub struct UserScope<'a> {
     pub(crate) user: &'a mut UserState,
     facts: Facts,
-    /// In a sampler's script: the result of the sample before.
+    /// In a sampler's script: the result of the previous sample.
     previous: Option<Facts>,
     verdict: Option<Verdict>,
     render_text: RenderText,
-    /// Operations that the script used and the interpreter lacks.
-    gaps: Vec<String>,
+    /// Operations that the script used and the interpreter does not support.
+    unsupported: Vec<String>,
 }
 
 impl std::fmt::Debug for UserScope<'_> {
@@ -40,16 +40,17 @@ impl std::fmt::Debug for UserScope<'_> {
 }
 
 impl<'a> UserScope<'a> {
-    /// The world of a script that this user runs. `render_text` evaluates texts that the script composes:
+    /// The scope of a script that this user runs. `render_text` evaluates texts that the script composes; pass
     /// [`render_text`](crate::render_text).
     pub fn new(user: &'a mut UserState, render_text: RenderText) -> Self {
-        let facts = Facts::of(user);
-        Self { user, facts, previous: None, verdict: None, render_text, gaps: Vec::new() }
+        let facts = Facts::take_from(user);
+        Self { user, facts, previous: None, verdict: None, render_text, unsupported: Vec::new() }
     }
 
-    /// The world of a sampler's script: the result that it makes is the user's, `previous` that of the sample before.
+    /// The scope of a sampler's script. The script fills the user's result; `previous` is the result of the previous
+    /// sample.
     #[must_use]
-    pub fn of_sampler(
+    pub fn for_sampler(
         user: &'a mut UserState,
         render_text: RenderText,
         previous: Option<SampleResult>,
@@ -62,22 +63,22 @@ impl<'a> UserScope<'a> {
         scope
     }
 
-    /// The world of an assertion's script.
+    /// The scope of an assertion's script.
     #[must_use]
-    pub fn of_assertion(user: &'a mut UserState, render_text: RenderText) -> Self {
+    pub fn for_assertion(user: &'a mut UserState, render_text: RenderText) -> Self {
         let mut scope = Self::new(user, render_text);
         scope.verdict = Some(Verdict::default());
         scope
     }
 
-    /// Counts the operations that the script used and the interpreter lacks, under the name of its element.
-    pub fn report_gaps(&mut self, element: &str) {
-        for what in self.gaps.drain(..) {
-            self.user.run.note_script_issue(element, ScriptIssue::Unsupported(what));
+    /// Records the unsupported operations that the script used, under the name of its element.
+    pub fn report_unsupported(&mut self, element: &str) {
+        for operation in self.unsupported.drain(..) {
+            self.user.run.note_script_issue(element, ScriptIssue::Unsupported(operation));
         }
     }
 
-    /// Sleeps now as long as the script has slept so far, where the user can be suspended.
+    /// Sleeps for the time that the script has requested so far, if the user can be suspended.
     fn sleep_owed(&mut self) {
         if self.user.owed_ns == 0 {
             return;
@@ -146,7 +147,7 @@ impl Scope for UserScope<'_> {
     }
 
     fn wall_clock_ms(&self) -> i64 {
-        // For the script, the time that it slept has passed.
+        // Include the time that the script slept, which the user has not waited for yet.
         self.facts.wall_ms(self.user.now() + self.user.owed_ns)
     }
 
@@ -185,11 +186,11 @@ impl Scope for UserScope<'_> {
     }
 
     fn note_unsupported(&mut self, what: &str) {
-        self.gaps.push(what.to_owned());
+        self.unsupported.push(what.to_owned());
     }
 
     fn evaluate_text(&mut self, text: &str) -> String {
-        // Functions read the result of the user.
+        // Functions read the result from the user, so move it back while they run.
         std::mem::swap(&mut self.user.result, &mut self.facts.result);
         let mut value = String::new();
         (self.render_text)(text, self.user, &mut value);

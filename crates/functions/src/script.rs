@@ -1,8 +1,8 @@
 //! `__jexl3`, `__jexl2`, `__jexl`, `__javaScript`, `__groovy`, `__BeanShell`.
 //!
-//! A constant script is compiled with the plan. A script that contains `${…}` is compiled with `1` in place of each
-//! reference, so that a script that can never run is refused before the run; the real text is compiled at first use
-//! and cached by the thread.
+//! A constant script is compiled with the plan. A script that contains `${…}` is first compiled with `1` in place of each
+//! reference, so that a script that can never run is rejected before the run. The actual text is compiled at first use and
+//! cached per thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use busyhour_program::template::{Function, Segment, Template};
 use busyhour_program::user::UserState;
 use busyhour_script::{ResultReads, ScriptError, Value, java_like, javascript, jexl};
 
-use crate::arguments::{Arguments, Made, Target, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, with_text};
 use crate::context::RenderText;
 use crate::problem::{Problem, ProblemKind};
 use crate::scope::UserScope;
@@ -50,8 +50,8 @@ impl fmt::Debug for Compiled {
 }
 
 impl Language {
-    /// Kind of the problem if a script is not supported.
-    fn beyond(self) -> ProblemKind {
+    /// Kind of the problem for a script that is not supported.
+    fn unsupported_kind(self) -> ProblemKind {
         match self {
             Language::Groovy | Language::BeanShell => ProblemKind::NeedsJava,
             Language::Jexl2 | Language::Jexl3 | Language::JavaScript => ProblemKind::Unsupported,
@@ -70,24 +70,24 @@ impl Language {
         })
     }
 
-    /// Whether a script that cannot be parsed fails in JMeter, too, which then logs that each time it runs it.
+    /// Whether a script that cannot be parsed also fails in JMeter, which logs the error each time it runs the script.
     fn fails_in_jmeter(self, error: &ScriptError, text: &str) -> bool {
         let language = match self {
             Language::Groovy => java_like::Language::Groovy,
             Language::BeanShell => java_like::Language::BeanShell,
-            // Conditions in these languages decide what runs, so a broken one is refused.
+            // Conditions in these languages decide which elements run, so an invalid script is rejected.
             Language::Jexl2 | Language::Jexl3 | Language::JavaScript => return false,
         };
         matches!(error, ScriptError::Syntax { .. }) && java_like::is_certainly_invalid(text, language)
     }
 
-    /// The text of a value: `null` and `undefined` are words in Rhino, and empty in the other languages.
-    fn text(self, value: &Value) -> String {
+    /// The text of a value. `null` and `undefined` give these words in Rhino, and an empty text in the other languages.
+    fn text_of(self, value: &Value) -> String {
         if self == Language::JavaScript { value.to_java_string() } else { value.to_function_result() }
     }
 
-    /// How JMeter logs a script that fails.
-    fn severity(self) -> Level {
+    /// The level at which JMeter logs an error of a script.
+    fn log_level(self) -> Level {
         match self {
             Language::Groovy | Language::BeanShell => Level::Warn,
             _ => Level::Error,
@@ -108,7 +108,7 @@ impl Compiled {
             Compiled::JavaScript(script) => script.evaluate(&mut scope),
             Compiled::JavaLike(script) => script.evaluate(&mut scope),
         };
-        scope.report_gaps(function);
+        scope.report_unsupported(function);
         value
     }
 }
@@ -117,45 +117,46 @@ impl Compiled {
 struct Script {
     name: &'static str,
     language: Language,
-    text: Text,
+    text: ScriptText,
     target: Target,
     render_text: RenderText,
 }
 
 #[derive(Debug)]
-enum Text {
+enum ScriptText {
     Constant(Compiled),
-    /// JMeter cannot parse it either, and finds that out each time it runs it.
-    Broken(ScriptError),
+    /// A constant script that cannot be parsed, and that fails in JMeter each time it runs.
+    Invalid(ScriptError),
+    /// A script that contains `${…}`.
     Varying(Template),
 }
 
 /// `${__jexl3(expression, variable)}`
-pub(crate) fn jexl3(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn jexl3(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::Jexl3)
 }
 
 /// `${__jexl2(expression, variable)}`
-pub(crate) fn jexl2(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn jexl2(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::Jexl2)
 }
 
 /// `${__javaScript(expression, variable)}`
-pub(crate) fn java_script(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn java_script(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::JavaScript)
 }
 
 /// `${__groovy(expression, variable)}`
-pub(crate) fn groovy(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn groovy(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::Groovy)
 }
 
 /// `${__BeanShell(expression, variable)}`
-pub(crate) fn bean_shell(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn bean_shell(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::BeanShell)
 }
 
-fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
+fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> BuildResult {
     let template = arguments.take(0);
     let text = match template.as_literal() {
         Some(text) => match language.compile(text) {
@@ -166,37 +167,39 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
                         arguments.warn(&format!("{}: {}", warning.place, warning.what));
                     }
                 }
-                Text::Constant(compiled)
+                ScriptText::Constant(compiled)
             }
             Err(error) if error.is_unsupported() => {
                 let hint = "only JMeter's own interpreter can run this script";
                 return Err(Problem {
-                    kind: language.beyond(),
+                    kind: language.unsupported_kind(),
                     ..arguments.unsupported(error.to_string(), hint)
                 });
             }
             Err(error) if language.fails_in_jmeter(&error, text) => {
                 arguments.warn(&format!("{error}: JMeter fails on this each time it runs the script"));
-                Text::Broken(error)
+                ScriptText::Invalid(error)
             }
             Err(error) => {
-                return Err(arguments.invalid(error.to_string(), "JMeter would fail each time it runs it"));
+                return Err(
+                    arguments.invalid(error.to_string(), "JMeter would fail each time it runs the script")
+                );
             }
         },
         None => {
-            // A syntax error with the 1s proves nothing: the real text may be valid.
-            match language.compile(&probe(&template)) {
+            // A syntax error of the text with ones is ignored, because the actual text may be valid.
+            match language.compile(&with_ones(&template)) {
                 Ok(compiled) => note_reads(arguments, &compiled),
                 Err(error) if error.is_unsupported() && !arguments.at_run_time() => {
                     let hint = "checked with 1 in place of each ${…}; a fixed script that calls vars.get(…) is checked exactly";
                     return Err(Problem {
-                        kind: language.beyond(),
+                        kind: language.unsupported_kind(),
                         ..arguments.unsupported(error.to_string(), hint)
                     });
                 }
                 Err(_) => arguments.note_reads(Retention::ALL, true),
             }
-            Text::Varying(template)
+            ScriptText::Varying(template)
         }
     };
     let (target, render_text) = (arguments.target(1), arguments.render_text());
@@ -215,12 +218,12 @@ fn note_reads(arguments: &mut Arguments<'_, '_>, compiled: &Compiled) {
         Compiled::JavaLike(script) => script.identifiers(),
     };
     let reads_any_variable = identifiers.contains_any(&["vars", "ctx", "CompoundVariable"]);
-    arguments.note_reads(keep_of(identifiers.reads_of_results()), reads_any_variable);
+    arguments.note_reads(retention_for(identifiers.reads_of_results()), reads_any_variable);
 }
 
 /// The parts of a result that must be retained for a script that reads them.
 #[must_use]
-pub fn keep_of(reads: ResultReads) -> Retention {
+pub fn retention_for(reads: ResultReads) -> Retention {
     Retention {
         body: reads.body,
         response_headers: reads.response_headers,
@@ -230,7 +233,7 @@ pub fn keep_of(reads: ResultReads) -> Retention {
 }
 
 /// The script with `1` in place of each reference, which is valid both inside and outside of quotes.
-fn probe(template: &Template) -> String {
+fn with_ones(template: &Template) -> String {
     template
         .segments()
         .iter()
@@ -238,24 +241,24 @@ fn probe(template: &Template) -> String {
         .collect()
 }
 
-/// Scripts cached per thread and language; JMeter's expression cache has the same size.
-const KEPT_SCRIPTS: usize = 512;
+/// Number of scripts cached per thread and language; JMeter's expression cache has the same size.
+const CACHED_SCRIPTS_MAX: usize = 512;
 
 /// Compiled scripts or their errors, by text.
-type Kept = HashMap<Box<str>, Rc<Result<Compiled, ScriptError>>>;
+type ScriptCache = HashMap<Box<str>, Rc<Result<Compiled, ScriptError>>>;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<Language, Kept>> = RefCell::new(HashMap::new());
+    static CACHES: RefCell<HashMap<Language, ScriptCache>> = RefCell::new(HashMap::new());
 }
 
-/// The cached compilation of a text that was built during the run.
-fn kept(language: Language, text: &str) -> Rc<Result<Compiled, ScriptError>> {
-    KEPT.with_borrow_mut(|languages| {
+/// Compiles a text that was built during the run, or returns it from the cache.
+fn compile_cached(language: Language, text: &str) -> Rc<Result<Compiled, ScriptError>> {
+    CACHES.with_borrow_mut(|languages| {
         let scripts = languages.entry(language).or_default();
         if let Some(script) = scripts.get(text) {
             return Rc::clone(script);
         }
-        if scripts.len() >= KEPT_SCRIPTS {
+        if scripts.len() >= CACHED_SCRIPTS_MAX {
             scripts.clear();
         }
         let script = Rc::new(language.compile(text));
@@ -264,11 +267,11 @@ fn kept(language: Language, text: &str) -> Rc<Result<Compiled, ScriptError>> {
     })
 }
 
-/// Property that, when `true`, lets a run continue after an unsupported text.
+/// If this property is `true`, the run continues after an unsupported text.
 pub const ALLOW_UNSUPPORTED_PROPERTY: &str = "busyhour.allow_unsupported";
 
-/// Stops the run because of an unsupported text, which would make the results wrong, unless
-/// [`ALLOW_UNSUPPORTED_PROPERTY`] is set.
+/// Stops the run after an unsupported text, which would make the results wrong, unless [`ALLOW_UNSUPPORTED_PROPERTY`] is
+/// set.
 pub(crate) fn stop_unsupported(user: &UserState) {
     if !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
         user.log(
@@ -280,7 +283,7 @@ pub(crate) fn stop_unsupported(user: &UserState) {
     }
 }
 
-/// Ends a user whose script threw a `java.lang.Error`: JMeter's elements catch exceptions only.
+/// Ends a user whose script threw a `java.lang.Error`, because JMeter's elements catch only exceptions.
 pub fn end_user(user: &mut UserState, message: &str) {
     let mut thread = String::new();
     user.thread_name(&mut thread);
@@ -292,10 +295,10 @@ pub fn end_user(user: &mut UserState, message: &str) {
 impl Function for Script {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let value = match &self.text {
-            Text::Constant(script) => script.evaluate(user, self.name, self.render_text),
-            Text::Broken(error) => Err(error.clone()),
-            Text::Varying(template) => {
-                with_text(template, user, |user, text| match &*kept(self.language, text) {
+            ScriptText::Constant(script) => script.evaluate(user, self.name, self.render_text),
+            ScriptText::Invalid(error) => Err(error.clone()),
+            ScriptText::Varying(template) => {
+                with_text(template, user, |user, text| match &*compile_cached(self.language, text) {
                     Ok(script) => script.evaluate(user, self.name, self.render_text),
                     Err(error) => Err(error.clone()),
                 })
@@ -304,7 +307,7 @@ impl Function for Script {
         match value {
             Ok(value) => {
                 let start = out.len();
-                out.push_str(&self.language.text(&value));
+                out.push_str(&self.language.text_of(&value));
                 self.target.store(user, &out[start..]);
             }
             Err(error) => self.report(user, &error),
@@ -313,13 +316,13 @@ impl Function for Script {
 }
 
 impl Script {
-    /// Logs the error of a script; the function's text is empty. Unsupported operations are also recorded for the
-    /// caveats of the results. A `java.lang.Error` ends the user, as in JMeter.
+    /// Logs the error of a script. An unsupported operation is also recorded for the caveats of the results. A
+    /// `java.lang.Error` ends the user, as in JMeter.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
         if matches!(error, ScriptError::LimitReached { .. }) {
             exceeded(Limit::Script);
         }
-        user.log(self.language.severity(), &format!("{}: {error}", self.name));
+        user.log(self.language.log_level(), &format!("{}: {error}", self.name));
         match error {
             ScriptError::Unsupported { what, .. } => {
                 user.run.note_script_issue(self.name, ScriptIssue::Unsupported(what.clone()));

@@ -1,4 +1,4 @@
-//! Texts and characters: `__changeCase`, `__char`, `__escapeOroRegexpChars`, and the plugins' `__lowercase`,
+//! Text and characters: `__changeCase`, `__char`, `__escapeOroRegexpChars`, and the plugins' `__lowercase`,
 //! `__uppercase`, `__strLen`, `__env`.
 
 use std::fmt::Write as _;
@@ -9,40 +9,40 @@ use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use busyhour_program::ElementError;
 
 /// A function of one text.
 #[derive(Debug)]
-pub(crate) struct Mapped {
+pub(crate) struct TextFunction {
     name: &'static str,
     text: Template,
     map: fn(&str, &mut String) -> Result<(), ElementError>,
     target: Target,
 }
 
-impl Mapped {
-    /// A function of the first argument; the second, if the function has one, names the variable to set.
-    pub(crate) fn made(
+impl TextFunction {
+    /// Builds a function of the first argument. The second argument, if any, names the variable to set.
+    pub(crate) fn build(
         arguments: &mut Arguments<'_, '_>,
         map: fn(&str, &mut String) -> Result<(), ElementError>,
-    ) -> Made {
+    ) -> BuildResult {
         let target = arguments.target(1);
         Ok(Arc::new(Self { name: arguments.name, text: arguments.take(0), map, target }))
     }
 }
 
-impl Function for Mapped {
+impl Function for TextFunction {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
-        let done = with_text(&self.text, user, |user, text| match (self.map)(text, out) {
+        let succeeded = with_text(&self.text, user, |user, text| match (self.map)(text, out) {
             Ok(()) => true,
             Err(message) => {
-                fail(user, self.name, &message);
+                log_failure(user, self.name, &message);
                 false
             }
         });
-        if done {
+        if succeeded {
             self.target.store(user, &out[start..]);
         } else {
             out.truncate(start);
@@ -51,32 +51,32 @@ impl Function for Mapped {
 }
 
 /// `${__lowercase(text, variable)}` of jmeter-plugins
-pub(crate) fn lowercase(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn lowercase(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         out.push_str(&text.to_lowercase());
         Ok(())
     })
 }
 
 /// `${__uppercase(text, variable)}` of jmeter-plugins
-pub(crate) fn uppercase(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn uppercase(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         out.push_str(&text.to_uppercase());
         Ok(())
     })
 }
 
-/// `${__strLen(text, variable)}` of jmeter-plugins: units of UTF-16.
-pub(crate) fn str_len(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+/// `${__strLen(text, variable)}` of jmeter-plugins: the number of UTF-16 code units.
+pub(crate) fn str_len(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         let _ = write!(out, "{}", text.encode_utf16().count());
         Ok(())
     })
 }
 
 /// `${__escapeOroRegexpChars(text, variable)}`
-pub(crate) fn quote_meta(arguments: &mut Arguments<'_, '_>) -> Made {
-    Mapped::made(arguments, |text, out| {
+pub(crate) fn quote_meta(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    TextFunction::build(arguments, |text, out| {
         for c in text.chars() {
             if !(c.is_alphanumeric() || c == '_') {
                 out.push('\\');
@@ -95,7 +95,7 @@ struct ChangeCase {
 }
 
 /// `${__changeCase(text, UPPER | LOWER | CAPITALIZE, variable)}`
-pub(crate) fn change_case(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn change_case(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(2);
     Ok(Arc::new(ChangeCase { text: arguments.take(0), mode: arguments.optional(1), target }))
 }
@@ -122,13 +122,13 @@ impl Function for ChangeCase {
     }
 }
 
-/// The text with its first character in title case, which is one character.
+/// Appends the text with its first character in title case. As in Java, title case is a single character.
 fn capitalize(text: &str, out: &mut String) {
     let mut rest = text.chars();
     if let Some(first) = rest.next() {
         let mut upper = first.to_uppercase();
         out.push(match (first, upper.next(), upper.next()) {
-            // Digraphs have their own title case.
+            // These digraphs have a title case that differs from the upper case.
             ('Ǆ'..='ǆ', ..) => 'ǅ',
             ('Ǉ'..='ǉ', ..) => 'ǈ',
             ('Ǌ'..='ǌ', ..) => 'ǋ',
@@ -146,7 +146,7 @@ struct Characters {
 }
 
 /// `${__char(65, 0x42, 0103)}`
-pub(crate) fn character(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn character(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Characters { codes: (0..arguments.count).map(|index| arguments.take(index)).collect() }))
 }
 
@@ -156,12 +156,12 @@ impl Function for Characters {
         for code in &self.codes {
             with_text(code, user, |user, text| {
                 let text = trim(text);
-                match decode(text) {
+                match java_long_decode(text) {
                     // Java keeps the lowest 16 bits.
                     Some(value) => units.push((value & 0xFFFF) as u16),
                     None => user.log(
                         Level::Warn,
-                        &format!("Could not parse {text} : no number that Long.decode reads"),
+                        &format!("Could not parse {text} : not a number that Java's Long.decode accepts"),
                     ),
                 }
             });
@@ -170,8 +170,8 @@ impl Function for Characters {
     }
 }
 
-/// `Long.decode`: decimal, `0x…`, `#…` or octal after a leading zero, with a sign before.
-fn decode(text: &str) -> Option<i64> {
+/// Java's `Long.decode`: an optional sign, then a decimal number, `0x…`, `#…`, or an octal number with a leading zero.
+fn java_long_decode(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -194,29 +194,29 @@ fn decode(text: &str) -> Option<i64> {
 struct Environment {
     name: Template,
     target: Target,
-    otherwise: Option<Template>,
+    default: Option<Template>,
 }
 
-/// A variable of the environment, for scripts.
+/// An environment variable, for scripts.
 pub(crate) fn environment_variable(name: &str) -> Option<String> {
-    let usable = !name.is_empty() && !name.contains(['=', '\0']);
-    usable.then(|| std::env::var(name).ok()).flatten()
+    let is_valid = !name.is_empty() && !name.contains(['=', '\0']);
+    is_valid.then(|| std::env::var(name).ok()).flatten()
 }
 
 /// `${__env(name, variable, default)}` of jmeter-plugins
-pub(crate) fn environment(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn environment(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(1);
-    Ok(Arc::new(Environment { name: arguments.take(0), target, otherwise: arguments.optional(2) }))
+    Ok(Arc::new(Environment { name: arguments.take(0), target, default: arguments.optional(2) }))
 }
 
 impl Function for Environment {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
         with_text(&self.name, user, |user, name| {
-            let usable = !name.is_empty() && !name.contains(['=', '\0']);
-            match (usable.then(|| std::env::var(name).ok()).flatten(), &self.otherwise) {
+            let is_valid = !name.is_empty() && !name.contains(['=', '\0']);
+            match (is_valid.then(|| std::env::var(name).ok()).flatten(), &self.default) {
                 (Some(value), _) => out.push_str(&value),
-                (None, Some(otherwise)) => otherwise.render(user, out),
+                (None, Some(default)) => default.render(user, out),
                 (None, None) => out.push_str(name),
             }
         });

@@ -1,4 +1,4 @@
-//! Where the function runs: `__threadNum`, `__threadGroupName`, `__samplerName`, `__TestPlanName`,
+//! The context of the call: `__threadNum`, `__threadGroupName`, `__samplerName`, `__TestPlanName`,
 //! `__machineName`, `__machineIP`, and the plugins' `__iterationNum`.
 
 use std::fmt::Write as _;
@@ -9,16 +9,16 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Function;
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, Target};
+use crate::arguments::{Arguments, BuildResult, Target};
 
-/// Name of the thread on which JMeter evaluates what it needs before the first user starts.
+/// Name of the thread on which JMeter evaluates texts before the first user starts.
 const ENGINE_THREAD: &str = "StandardJMeterEngine";
 
 #[derive(Debug)]
 struct ThreadNumber;
 
 /// `${__threadNum}`
-pub(crate) fn thread_number(_: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn thread_number(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(ThreadNumber))
 }
 
@@ -36,7 +36,7 @@ impl Function for ThreadNumber {
 struct GroupName;
 
 /// `${__threadGroupName}`
-pub(crate) fn group_name(_: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn group_name(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(GroupName))
 }
 
@@ -54,7 +54,7 @@ struct SamplerName {
 }
 
 /// `${__samplerName(variable)}`
-pub(crate) fn sampler_name(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn sampler_name(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(SamplerName { target: arguments.target(0) }))
 }
 
@@ -72,10 +72,10 @@ struct PlanName;
 /// Name of the property that holds the plan's file name; the command line sets it.
 pub const PLAN_NAME_PROPERTY: &str = "busyhour.plan.file";
 
-/// Property that holds the folder of the plan as an absolute path, for scripts.
+/// Property with the absolute path of the plan's folder, for scripts.
 pub const PLAN_DIRECTORY_PROPERTY: &str = "busyhour.plan.directory";
 
-/// The folder of the plan as Java's `File.getAbsoluteFile().getParentFile()` writes it: `.` and `..` stay.
+/// The folder of the plan as in Java's `File.getAbsoluteFile().getParentFile()`, which does not resolve `.` and `..`.
 #[must_use]
 pub fn plan_directory(plan: &str) -> String {
     let working = std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default();
@@ -86,7 +86,7 @@ pub fn plan_directory(plan: &str) -> String {
 }
 
 /// `${__TestPlanName}`
-pub(crate) fn plan_name(_: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn plan_name(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(PlanName))
 }
 
@@ -100,7 +100,7 @@ impl Function for PlanName {
 struct Iteration;
 
 /// `${__iterationNum}` of jmeter-plugins: the iteration of the thread group, from 1.
-pub(crate) fn iteration(_: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn iteration(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Iteration))
 }
 
@@ -112,25 +112,25 @@ impl Function for Iteration {
 
 #[derive(Debug)]
 struct Machine {
-    what: fn() -> String,
-    /// Determined once: the machine's name does not change during a run.
-    known: OnceLock<String>,
+    determine: fn() -> String,
+    /// The result, determined once because it does not change during a run.
+    value: OnceLock<String>,
     target: Target,
 }
 
 /// `${__machineName(variable)}`
-pub(crate) fn machine_name(arguments: &mut Arguments<'_, '_>) -> Made {
-    Ok(Arc::new(Machine { what: host_name, known: OnceLock::new(), target: arguments.target(0) }))
+pub(crate) fn machine_name(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    Ok(Arc::new(Machine { determine: host_name, value: OnceLock::new(), target: arguments.target(0) }))
 }
 
 /// `${__machineIP(variable)}`
-pub(crate) fn machine_ip(arguments: &mut Arguments<'_, '_>) -> Made {
-    Ok(Arc::new(Machine { what: host_address, known: OnceLock::new(), target: arguments.target(0) }))
+pub(crate) fn machine_ip(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    Ok(Arc::new(Machine { determine: host_address, value: OnceLock::new(), target: arguments.target(0) }))
 }
 
 impl Function for Machine {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
-        let text = self.known.get_or_init(self.what);
+        let text = self.value.get_or_init(self.determine);
         if text.is_empty() {
             user.log(Level::Warn, "cannot determine the name of this machine");
         }
@@ -139,17 +139,17 @@ impl Function for Machine {
     }
 }
 
-/// The name the kernel has for this machine.
+/// The host name of this machine according to the kernel.
 fn host_name() -> String {
-    let known = std::fs::read_to_string("/proc/sys/kernel/hostname")
+    let from_file = std::fs::read_to_string("/proc/sys/kernel/hostname")
         .or_else(|_| std::fs::read_to_string("/etc/hostname"));
-    match known {
+    match from_file {
         Ok(name) => name.trim().to_owned(),
         Err(_) => std::env::var("HOSTNAME").unwrap_or_default(),
     }
 }
 
-/// The first address of that name.
+/// The first address of the host name.
 fn host_address() -> String {
     let addresses = (host_name(), 0).to_socket_addrs();
     let address = addresses.ok().and_then(|mut found| found.next()).map(|found| found.ip());

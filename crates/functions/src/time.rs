@@ -1,4 +1,4 @@
-//! `__time`, and code shared by the functions on dates.
+//! `__time`, and code shared by the date functions.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -8,41 +8,41 @@ use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use jiff::tz::TimeZone;
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use crate::problem::{Problem, ProblemKind};
 
-/// Named formats, and their defaults for the properties `time.<name>`.
+/// Named formats, and the defaults of the properties `time.<name>` that define them.
 const ALIASES: &[(&str, &str)] =
     &[("YMD", "yyyyMMdd"), ("HMS", "HHmmss"), ("YMDHMS", "yyyyMMdd-HHmmss"), ("USER1", ""), ("USER2", "")];
 
-/// How to print the time.
+/// The format of the time.
 #[derive(Debug)]
 enum Format {
     /// Milliseconds since 1970.
     Milliseconds,
-    /// The same divided.
+    /// Milliseconds since 1970, divided by a number.
     Divided(u64),
-    /// By a pattern, in the machine's time zone.
+    /// A pattern and the time zone in which it is evaluated.
     Pattern(DateFormat, TimeZone),
-    /// Prints nothing.
-    Broken,
+    /// An invalid pattern, for which the function returns an empty text.
+    Invalid,
 }
 
 #[derive(Debug)]
 struct Time {
     format: Option<Template>,
-    /// JMeter fixes the format before the first use, and so does this.
-    fixed: OnceLock<Format>,
+    /// The compiled format. As in JMeter, it does not change after the first use.
+    compiled: OnceLock<Format>,
     target: Target,
 }
 
 /// `${__time(format, variable)}`
-pub(crate) fn time(arguments: &mut Arguments<'_, '_>) -> Made {
-    let fixed = OnceLock::new();
+pub(crate) fn time(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    let compiled = OnceLock::new();
     match arguments.literal(0) {
         None if arguments.count > 0 => {}
         None | Some("") => {
-            let _ = fixed.set(Format::Milliseconds);
+            let _ = compiled.set(Format::Milliseconds);
         }
         Some(name) if ALIASES.iter().any(|alias| alias.0 == name) => {}
         Some(pattern) => {
@@ -55,10 +55,10 @@ pub(crate) fn time(arguments: &mut Arguments<'_, '_>) -> Made {
                 },
                 PatternError::Unsupported(_) => pattern_problem(arguments, pattern, &error),
             })?;
-            let _ = fixed.set(format);
+            let _ = compiled.set(format);
         }
     }
-    Ok(Arc::new(Time { format: arguments.optional(0), fixed, target: arguments.target(1) }))
+    Ok(Arc::new(Time { format: arguments.optional(0), compiled, target: arguments.target(1) }))
 }
 
 fn compile(pattern: &str) -> Result<Format, PatternError> {
@@ -78,7 +78,7 @@ fn compile(pattern: &str) -> Result<Format, PatternError> {
     Ok(Format::Pattern(DateFormat::new(pattern)?, TimeZone::system()))
 }
 
-/// A pattern that was refused, as a problem of the plan.
+/// The problem of the plan for a pattern that cannot be compiled.
 pub(crate) fn pattern_problem(arguments: &Arguments<'_, '_>, pattern: &str, error: &PatternError) -> Problem {
     let message = format!("the date pattern {pattern:?}: {error}");
     match error {
@@ -89,21 +89,21 @@ pub(crate) fn pattern_problem(arguments: &Arguments<'_, '_>, pattern: &str, erro
     }
 }
 
-/// Nanoseconds since 1970.
+/// The current time in nanoseconds since 1970.
 pub(crate) fn now_nanoseconds(user: &UserState) -> i128 {
     i128::from(user.run.clock.wall_start_ms()) * 1_000_000 + i128::from(user.now().0)
 }
 
 impl Time {
-    fn fix(&self, user: &mut UserState) -> Format {
+    fn compile_for(&self, user: &mut UserState) -> Format {
         let Some(format) = &self.format else { return Format::Milliseconds };
         with_text(format, user, |user, text| {
             let alias = ALIASES.iter().find(|alias| alias.0 == text);
             let compiled = match alias {
-                // An empty format of one's own prints nothing.
-                Some((name, usual)) => {
-                    let own = user.run.properties.get(&format!("time.{name}"));
-                    let pattern = own.as_deref().unwrap_or(usual);
+                Some((name, default)) => {
+                    let property = user.run.properties.get(&format!("time.{name}"));
+                    let pattern = property.as_deref().unwrap_or(default);
+                    // An empty named format gives an empty text, not milliseconds.
                     if pattern.is_empty() {
                         DateFormat::new("").map(|format| Format::Pattern(format, TimeZone::UTC))
                     } else {
@@ -113,8 +113,8 @@ impl Time {
                 None => compile(text),
             };
             compiled.unwrap_or_else(|error| {
-                fail(user, "__time", &format!("the date pattern {text:?}: {error}"));
-                Format::Broken
+                log_failure(user, "__time", &format!("the date pattern {text:?}: {error}"));
+                Format::Invalid
             })
         })
     }
@@ -123,11 +123,11 @@ impl Time {
 impl Function for Time {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
-        let format = match self.fixed.get() {
+        let format = match self.compiled.get() {
             Some(format) => format,
             None => {
-                let format = self.fix(user);
-                self.fixed.get_or_init(|| format)
+                let format = self.compile_for(user);
+                self.compiled.get_or_init(|| format)
             }
         };
         match format {
@@ -140,10 +140,10 @@ impl Function for Time {
             Format::Pattern(format, zone) => {
                 let moment = Moment::of_instant(now_nanoseconds(user), zone);
                 if let Err(message) = format.format(&moment, out) {
-                    fail(user, "__time", &message);
+                    log_failure(user, "__time", &message);
                 }
             }
-            Format::Broken => return,
+            Format::Invalid => return,
         }
         self.target.store(user, &out[start..]);
     }

@@ -7,25 +7,25 @@ use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
-use crate::arguments::{Arguments, Made, with_text};
+use crate::arguments::{Arguments, BuildResult, with_text};
 
 #[derive(Debug)]
 struct Feedback {
     timer: Template,
-    start: Template,
-    most: Option<Template>,
+    initial_users: Template,
+    users_max: Option<Template>,
     spare: Option<Template>,
-    has_begun: AtomicBool,
+    is_initialized: AtomicBool,
 }
 
-/// `${__tstFeedback(timer, users at the beginning, most users, spare users)}`
-pub(crate) fn feedback(arguments: &mut Arguments<'_, '_>) -> Made {
+/// `${__tstFeedback(timer, initial users, maximum users, spare users)}`
+pub(crate) fn feedback(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Feedback {
         timer: arguments.take(0),
-        start: arguments.take(1),
-        most: arguments.optional(2),
+        initial_users: arguments.take(1),
+        users_max: arguments.optional(2),
         spare: arguments.optional(3),
-        has_begun: AtomicBool::new(false),
+        is_initialized: AtomicBool::new(false),
     }))
 }
 
@@ -33,38 +33,40 @@ impl Function for Feedback {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let timer = self.timer.text(user).into_owned();
         let property = format!("{timer}_concurrency");
-        if !self.has_begun.swap(true, Ordering::Relaxed) {
-            with_text(&self.start, user, |user, start| user.run.properties.set(&property, start));
+        if !self.is_initialized.swap(true, Ordering::Relaxed) {
+            with_text(&self.initial_users, user, |user, users| user.run.properties.set(&property, users));
         }
-        let most =
-            self.most.as_ref().and_then(|most| with_text(most, user, |_, text| text.trim().parse().ok()));
+        let users_max =
+            self.users_max.as_ref().and_then(|max| with_text(max, user, |_, text| text.trim().parse().ok()));
         let spare = match &self.spare {
             None => 0.1,
             Some(spare) => with_text(spare, user, |_, text| text.trim().parse().unwrap_or(1.0)),
         };
         let properties = Arc::clone(&user.run.properties);
-        let of_timer = |what: &str| properties.number(&format!("{timer}_{what}"), 0_i32);
+        let timer_count = |name: &str| properties.number(&format!("{timer}_{name}"), 0_i32);
         let users = properties.number(&property, 1_i32);
         let rate_per_s = properties.number(&format!("{timer}_rps"), 0.0_f64);
-        let mut needed = needed(users, of_timer("cntDelayed"), of_timer("cntSent"), rate_per_s, spare);
+        let mut needed =
+            needed_users(users, timer_count("cntDelayed"), timer_count("cntSent"), rate_per_s, spare);
         if needed <= 0 {
             user.log(Level::Warn, &format!("Got concurrency less than zero: {needed}"));
             needed = 1;
         }
-        if let Some(most) = most.filter(|most| needed > *most) {
+        if let Some(max) = users_max.filter(|max| needed > *max) {
             user.log(Level::Warn, &format!("Got concurrency more than limit: {needed}"));
-            needed = most;
+            needed = max;
         }
         let needed = needed.to_string();
         properties.set(&property, &needed);
-        // The timer's value has been used.
+        // Reset the rate so that the timer's value is used only once.
         properties.set(&format!("{timer}_rps"), "0");
         out.push_str(&needed);
     }
 }
 
-/// Users needed: fewer when so many of them wait for a start, more when starts were missed.
-fn needed(users: i32, waiting: i32, sent: i32, rate_per_s: f64, spare: f64) -> i32 {
+/// The number of users that the timer needs: fewer if many users wait for the timer, more if the timer sent fewer requests
+/// than its rate.
+fn needed_users(users: i32, waiting: i32, sent: i32, rate_per_s: f64, spare: f64) -> i32 {
     if rate_per_s <= 0.0 {
         return users;
     }
@@ -84,18 +86,18 @@ fn needed(users: i32, waiting: i32, sent: i32, rate_per_s: f64, spare: f64) -> i
 
 #[cfg(test)]
 mod tests {
-    use super::needed;
+    use super::needed_users;
 
     #[test]
-    fn users_follow_the_timer() {
-        assert_eq!(needed(10, 5, 100, 0.0, 0.1), 10, "nothing new");
-        assert_eq!(needed(10, 0, 50, 100.0, 0.1), 15, "half of the starts were missed");
-        assert_eq!(needed(10, 0, 100, 100.0, 0.1), 10);
-        assert_eq!(needed(10, 1, 100, 100.0, 0.1), 10, "one in ten may wait");
-        assert_eq!(needed(10, 2, 100, 100.0, 0.1), 9);
-        assert_eq!(needed(30, 25, 100, 100.0, 10.0), 15, "ten may wait");
-        assert_eq!(needed(12, 11, 100, 100.0, 10.0), 11);
-        assert_eq!(needed(12, 30, 100, 100.0, 10.0), 10, "never below the spare ones");
-        assert_eq!(needed(5, 3, 100, 100.0, 10.0), 12);
+    fn the_number_of_users_follows_the_timer() {
+        assert_eq!(needed_users(10, 5, 100, 0.0, 0.1), 10, "no new value of the timer");
+        assert_eq!(needed_users(10, 0, 50, 100.0, 0.1), 15, "half of the starts were missed");
+        assert_eq!(needed_users(10, 0, 100, 100.0, 0.1), 10);
+        assert_eq!(needed_users(10, 1, 100, 100.0, 0.1), 10, "a tenth of the users may wait");
+        assert_eq!(needed_users(10, 2, 100, 100.0, 0.1), 9);
+        assert_eq!(needed_users(30, 25, 100, 100.0, 10.0), 15, "ten users may wait");
+        assert_eq!(needed_users(12, 11, 100, 100.0, 10.0), 11);
+        assert_eq!(needed_users(12, 30, 100, 100.0, 10.0), 10, "never fewer than the spare users");
+        assert_eq!(needed_users(5, 3, 100, 100.0, 10.0), 12);
     }
 }

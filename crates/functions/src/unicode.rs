@@ -4,12 +4,12 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-/// Whether the character is assigned and not for private use.
+/// Whether the character is assigned and not in a private use area.
 pub(crate) fn is_assigned(c: char) -> bool {
-    static UNUSABLE: OnceLock<Option<Regex>> = OnceLock::new();
-    let unusable = UNUSABLE.get_or_init(|| Regex::new(r"\A[\p{Cn}\p{Co}]\z").ok());
+    static EXCLUDED: OnceLock<Option<Regex>> = OnceLock::new();
+    let excluded = EXCLUDED.get_or_init(|| Regex::new(r"\A[\p{Cn}\p{Co}]\z").ok());
     let mut buffer = [0; 4];
-    unusable.as_ref().is_none_or(|unusable| !unusable.is_match(c.encode_utf8(&mut buffer)))
+    excluded.as_ref().is_none_or(|excluded| !excluded.is_match(c.encode_utf8(&mut buffer)))
 }
 
 #[cfg(test)]

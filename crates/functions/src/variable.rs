@@ -9,33 +9,33 @@ use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
-use crate::arguments::{Arguments, Made, Target, fail, with_text};
+use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use crate::context::RenderText;
 use busyhour_program::ElementError;
 
 #[derive(Debug)]
 struct Variable {
     name: Template,
-    otherwise: Option<Template>,
+    default: Option<Template>,
 }
 
 /// `${__V(name, default)}`
-pub(crate) fn v(arguments: &mut Arguments<'_, '_>) -> Made {
-    Ok(Arc::new(Variable { name: arguments.take(0), otherwise: arguments.optional(1) }))
+pub(crate) fn v(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    Ok(Arc::new(Variable { name: arguments.take(0), default: arguments.optional(1) }))
 }
 
 impl Function for Variable {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
-        with_text(&self.name, user, |user, name| match (user.variables.get(name), &self.otherwise) {
+        with_text(&self.name, user, |user, name| match (user.variables.get(name), &self.default) {
             (Some(value), _) => out.push_str(value),
-            (None, Some(otherwise)) => otherwise.render(user, out),
+            (None, Some(default)) => default.render(user, out),
             (None, None) => out.push_str(name),
         });
     }
 }
 
-/// A text that is parsed during the run may call any function.
-fn note_unknown_text(arguments: &mut Arguments<'_, '_>) {
+/// Records all reads, because a text that is parsed during the run may call any function.
+fn note_all_reads(arguments: &mut Arguments<'_, '_>) {
     arguments.note_reads(Retention::ALL, true);
 }
 
@@ -46,8 +46,8 @@ struct Eval {
 }
 
 /// `${__eval(text)}`
-pub(crate) fn eval(arguments: &mut Arguments<'_, '_>) -> Made {
-    note_unknown_text(arguments);
+pub(crate) fn eval(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    note_all_reads(arguments);
     Ok(Arc::new(Eval { text: arguments.take(0), render_text: arguments.render_text() }))
 }
 
@@ -64,8 +64,8 @@ struct EvalVariable {
 }
 
 /// `${__evalVar(name)}`
-pub(crate) fn eval_var(arguments: &mut Arguments<'_, '_>) -> Made {
-    note_unknown_text(arguments);
+pub(crate) fn eval_var(arguments: &mut Arguments<'_, '_>) -> BuildResult {
+    note_all_reads(arguments);
     Ok(Arc::new(EvalVariable { name: arguments.take(0), render_text: arguments.render_text() }))
 }
 
@@ -86,7 +86,7 @@ struct IsDefined {
 }
 
 /// `${__isVarDefined(name)}`
-pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(IsDefined { name: arguments.take(0) }))
 }
 
@@ -105,7 +105,7 @@ struct Split {
 }
 
 /// `${__split(text, variable, separator)}`
-pub(crate) fn split(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn split(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let separator = arguments.optional(2);
     Ok(Arc::new(Split { text: arguments.take(0), prefix: arguments.take(1), separator }))
 }
@@ -125,7 +125,7 @@ impl Function for Split {
             user.variables.set(prefix, text);
             let mut name = user.take_buffer();
             let mut count = 0;
-            for part in parts(text, separator) {
+            for part in split_text(text, separator) {
                 count += 1;
                 name.clear();
                 let _ = write!(name, "{prefix}_{count}");
@@ -143,9 +143,9 @@ impl Function for Split {
     }
 }
 
-/// The parts between delimiters; each character of `delimiters` is one. Empty parts count, except before a delimiter
+/// Splits a text at delimiters. Each character of `delimiters` is a delimiter. Empty parts count, except before a delimiter
 /// at the start of the text.
-fn parts<'t>(text: &'t str, delimiters: &str) -> impl Iterator<Item = &'t str> {
+fn split_text<'t>(text: &'t str, delimiters: &str) -> impl Iterator<Item = &'t str> {
     let mut parts = text.split(|c| delimiters.contains(c));
     if text.is_empty() || text.starts_with(|c| delimiters.contains(c)) {
         parts.next();
@@ -160,7 +160,7 @@ struct FromMultiple {
 }
 
 /// `${__RandomFromMultipleVars(a|b|c, variable)}`
-pub(crate) fn random_from_multiple(arguments: &mut Arguments<'_, '_>) -> Made {
+pub(crate) fn random_from_multiple(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(1);
     Ok(Arc::new(FromMultiple { names: arguments.take(0), target }))
 }
@@ -174,13 +174,13 @@ impl Function for FromMultiple {
                 out.push_str(&found[index]);
             }
             Ok(_) => {}
-            Err(message) => fail(user, "__RandomFromMultipleVars", &message),
+            Err(message) => log_failure(user, "__RandomFromMultipleVars", &message),
         });
         self.target.store(user, &out[start..]);
     }
 }
 
-/// The values of these variables; a variable with a `_matchNr` contributes all its matches.
+/// The values of the variables in `names`. A variable with a `_matchNr` contributes all its matches.
 fn candidates(user: &UserState, names: &str) -> Result<Vec<String>, ElementError> {
     let mut found = Vec::new();
     for name in names.split('|').filter(|name| !name.is_empty()) {

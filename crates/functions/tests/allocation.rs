@@ -1,4 +1,4 @@
-//! Functions of the hot path do not allocate once a user has run them.
+//! Functions on the hot path do not allocate in steady state.
 
 mod world;
 
@@ -18,7 +18,7 @@ fn common_functions_do_not_allocate_in_steady_state() {
     world.user.variables.set("i", "3");
     let mut out = String::with_capacity(4096);
     for (template, text) in templates.iter().zip(texts) {
-        // Buffers, slots and states are made by the first uses.
+        // The first evaluations allocate buffers, slots and states.
         for _ in 0..20 {
             out.clear();
             template.render(&mut world.user, &mut out);

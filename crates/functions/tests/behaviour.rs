@@ -1,4 +1,4 @@
-//! What functions do with users, time and randomness; what is refused.
+//! Behaviour of functions that depends on users, time and randomness, and the problems that are reported.
 
 mod world;
 
@@ -8,9 +8,9 @@ use busyhour_program::symbols::Symbols;
 use proptest::prelude::*;
 use world::World;
 
-/// The problems of a text, one a line.
-fn refused(text: &str) -> String {
-    let problems = parse(text, &mut Symbols::default()).expect_err("the text is refused");
+/// The problems of a text, one per line.
+fn problems(text: &str) -> String {
+    let problems = parse(text, &mut Symbols::default()).expect_err("a problem");
     let lines: Vec<String> = problems
         .iter()
         .map(|problem| format!("{:?} at {}: {problem}", problem.kind, problem.offset))
@@ -19,27 +19,27 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn refusals_give_a_reason() {
-    insta::assert_snapshot!(refused("a ${__P()} ${__nope(1)}"), @r#"
+fn problems_have_a_message_and_a_hint() {
+    insta::assert_snapshot!(problems("a ${__P()} ${__nope(1)}"), @r#"
     Invalid at 2: __P takes 1 to 2 arguments, but the call has 0 (its arguments: property[, default]; a comma inside an argument is written \,)
-    Unsupported at 11: the function __nope is not known (it may come from a plugin; JMeter without that plugin sends the text ${__nope(…)} as it is)
+    Unsupported at 11: the function __nope is not known (it may come from a plugin; JMeter without that plugin sends the text ${__nope(…)} unchanged)
     "#);
-    insta::assert_snapshot!(refused("${__p(x)}"), @"Unsupported at 0: the function __p is not known (did you mean __P? Function names are case-sensitive)");
-    insta::assert_snapshot!(refused("${__P(a,b,c)}"), @r#"Invalid at 0: __P takes 1 to 2 arguments, but the call has 3 (its arguments: property[, default]; a comma inside an argument is written \,)"#);
-    insta::assert_snapshot!(refused("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, but the call has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
-    insta::assert_snapshot!(refused("${__P(x"), @r#"Invalid at 0: the call of __P is not closed (write ${__P(…)}; a comma inside an argument is written \,)"#);
-    insta::assert_snapshot!(refused("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs it)");
-    insta::assert_snapshot!(refused("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (checked with 1 in place of each ${…}; a fixed script that calls vars.get(…) is checked exactly)");
-    insta::assert_snapshot!(refused("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
-    insta::assert_snapshot!(refused("${__time(YYYY-MM-dd b)}"), @"FailsSample at 0: Unable to parse date format YYYY-MM-dd b (Unknown pattern letter: b; patterns are those of Java's DateTimeFormatter)");
-    insta::assert_snapshot!(refused("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
-    insta::assert_snapshot!(refused("${__timeShift(d MMMM yyyy,,P1D,fr_FR,)}"), @r#"Unsupported at 0: __timeShift: the date pattern "d MMMM yyyy": names and weeks of the locale fr_FR are not supported"#);
-    insta::assert_snapshot!(refused("${__digest(MD2,x)}"), @r#"Unsupported at 0: __digest: the algorithm "MD2" is not known (MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are supported)"#);
-    insta::assert_snapshot!(refused("${__intSum(1,2 ,3)}"), @r#"Invalid at 0: __intSum: "2 " is not a whole number in range (only the last argument may have blanks around its number)"#);
+    insta::assert_snapshot!(problems("${__p(x)}"), @"Unsupported at 0: the function __p is not known (did you mean __P? Function names are case-sensitive)");
+    insta::assert_snapshot!(problems("${__P(a,b,c)}"), @r#"Invalid at 0: __P takes 1 to 2 arguments, but the call has 3 (its arguments: property[, default]; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(problems("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, but the call has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(problems("${__P(x"), @r#"Invalid at 0: the call of __P is not closed (write ${__P(…)}; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(problems("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs the script)");
+    insta::assert_snapshot!(problems("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (checked with 1 in place of each ${…}; a fixed script that calls vars.get(…) is checked exactly)");
+    insta::assert_snapshot!(problems("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
+    insta::assert_snapshot!(problems("${__time(YYYY-MM-dd b)}"), @"FailsSample at 0: Unable to parse date format YYYY-MM-dd b (Unknown pattern letter: b; patterns are those of Java's DateTimeFormatter)");
+    insta::assert_snapshot!(problems("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
+    insta::assert_snapshot!(problems("${__timeShift(d MMMM yyyy,,P1D,fr_FR,)}"), @r#"Unsupported at 0: __timeShift: the date pattern "d MMMM yyyy": names and weeks of the locale fr_FR are not supported"#);
+    insta::assert_snapshot!(problems("${__digest(MD2,x)}"), @r#"Unsupported at 0: __digest: the algorithm "MD2" is not known (MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are supported)"#);
+    insta::assert_snapshot!(problems("${__intSum(1,2 ,3)}"), @r#"Invalid at 0: __intSum: "2 " is not a whole number in range (only the last argument may have blanks around its number)"#);
 }
 
 #[test]
-fn a_script_that_jmeter_cannot_parse_either_fails_when_it_runs() {
+fn a_script_that_jmeter_cannot_parse_fails_when_it_runs() {
     for text in ["${__groovy(1 +)}", "${__BeanShell(x = ;)}"] {
         let mut symbols = Symbols::default();
         assert!(parse(text, &mut symbols).is_ok(), "{text}");
@@ -53,7 +53,7 @@ fn a_script_that_jmeter_cannot_parse_either_fails_when_it_runs() {
 
 #[test]
 fn a_function_with_a_similar_name_is_suggested() {
-    insta::assert_snapshot!(refused("${__Radnom(1,2)}"), @"Unsupported at 0: the function __Radnom is not known (did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} as it is)");
+    insta::assert_snapshot!(problems("${__Radnom(1,2)}"), @"Unsupported at 0: the function __Radnom is not known (did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} unchanged)");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn counters_count_per_user_or_for_all_users() {
 }
 
 #[test]
-fn functions_have_their_context() {
+fn functions_read_the_context_of_the_user() {
     let (mut world, templates) =
         World::compiled(&["${__threadNum}|${__threadGroupName}|${__samplerName(s)}|${s}"]);
     world.user.sampler_name.push_str("GET /");
@@ -104,7 +104,7 @@ fn functions_have_their_context() {
 }
 
 #[test]
-fn the_clock_is_the_runs() {
+fn time_uses_the_clock_of_the_run() {
     let (mut world, templates) =
         World::compiled(&["${__time}", "${__time(,t)}", "${__time(/1000)}", "${__time(SSS)}"]);
     world.user.run.clock.advance(std::time::Duration::from_millis(1));
@@ -116,7 +116,7 @@ fn the_clock_is_the_runs() {
 }
 
 #[test]
-fn a_format_with_a_name_comes_from_its_property() {
+fn a_named_format_comes_from_its_property() {
     let (mut world, templates) =
         World::compiled(&["${__time(USER1)}", "${__time(USER2)}", "${__time(${own})}"]);
     world.user.run.properties.set("time.USER1", "'own' SSS");
@@ -124,13 +124,13 @@ fn a_format_with_a_name_comes_from_its_property() {
     assert_eq!(world.render(&templates[0]), "own 799");
     assert_eq!(world.render(&templates[1]), "");
     assert_eq!(world.render(&templates[2]), "7");
-    // The format is fixed by its first use.
+    // The format does not change after its first use.
     world.user.variables.set("own", "SS");
     assert_eq!(world.render(&templates[2]), "7");
 }
 
 #[test]
-fn the_same_seed_makes_the_same_choices() {
+fn the_same_seed_gives_the_same_values() {
     let texts = [
         "${__Random(1,1000000)} ${__RandomString(8,abcdef)} ${__UUID} ${__RandomDate(,2020-01-01,2021-01-01,,)}",
     ];
@@ -144,7 +144,7 @@ fn the_same_seed_makes_the_same_choices() {
 }
 
 #[test]
-fn draws_stay_within_their_bounds() {
+fn random_values_are_within_their_limits() {
     let (mut world, templates) =
         World::compiled(&["${__Random(-2,2)}", "${__UUID}", "${__RandomString(12)}"]);
     let mut seen = std::collections::BTreeSet::new();
@@ -158,7 +158,7 @@ fn draws_stay_within_their_bounds() {
 }
 
 #[test]
-fn failures_during_the_run_are_logged_and_the_text_is_empty() {
+fn a_failure_during_the_run_is_logged_and_gives_an_empty_text() {
     let (mut world, templates) = World::compiled(&["<${__Random(1,${max},r)}>", "<${__intSum(1,${max},s)}>"]);
     assert_eq!(world.render(&templates[0]), "<>");
     assert_eq!(world.render(&templates[1]), "<>");
@@ -170,7 +170,7 @@ fn failures_during_the_run_are_logged_and_the_text_is_empty() {
 }
 
 #[test]
-fn a_function_that_jmeter_no_longer_has_is_left_as_text() {
+fn a_function_that_jmeter_removed_is_sent_as_text() {
     let (mut world, templates) = World::compiled(&["<${__jexl(1+1)}>", "${__jexl(\"${max}\" == \"a\")}"]);
     world.user.variables.set("max", "7");
     assert_eq!(world.render(&templates[0]), "<${__jexl(1+1)}>");
@@ -197,7 +197,7 @@ fn an_unsupported_text_built_during_the_run_stops_it() {
 }
 
 #[test]
-fn log_lines_carry_the_thread() {
+fn log_lines_contain_the_thread() {
     let (mut world, templates) =
         World::compiled(&["${__log(a,WARN,,note)}${__logn(b,,why)}${__log(c,ERR)}${__log(d,odd)}"]);
     assert_eq!(world.render(&templates[0]), "acd");
@@ -215,7 +215,7 @@ fn files_are_read_and_written() {
     std::fs::create_dir_all(&directory).expect("a directory for the test");
     let file = directory.join("1.txt").display().to_string();
     let numbered = directory.join("0.txt").display().to_string().replace('\'', "''");
-    let numbered = format!("'{}'0.txt", numbered.strip_suffix("0.txt").expect("the name ends so"));
+    let numbered = format!("'{}'0.txt", numbered.strip_suffix("0.txt").expect("a file name"));
     let texts = [
         format!("${{__StringToFile({file},one\\\\ntwo,FALSE)}}"),
         format!("${{__StringToFile({file},\\\\nthree)}}"),
@@ -239,13 +239,13 @@ fn files_are_read_and_written() {
     }
     assert!(world.user.running);
     world.render(&templates[4]);
-    assert!(!world.user.running, "the sequence of files is at its end");
+    assert!(!world.user.running, "the sequence of files has ended");
     assert_eq!(world.render(&templates[5]), "false");
-    std::fs::remove_dir_all(&directory).expect("the test's own directory goes");
+    std::fs::remove_dir_all(&directory).expect("the directory is removed");
 }
 
 #[test]
-fn functions_that_evaluate_scripts_and_patterns_are_noted() {
+fn functions_that_evaluate_scripts_and_patterns_are_recorded() {
     for (text, evaluates) in [
         ("${__groovy(1 + 1)}", true),
         ("${__jexl3(1 + 1)}", true),
@@ -260,15 +260,15 @@ fn functions_that_evaluate_scripts_and_patterns_are_noted() {
 }
 
 #[test]
-fn plugins_functions_work() {
+fn plugin_functions_work() {
     let texts = [
         "${__base64Encode(aé?>,e)}|${e}|${__base64Decode(YcOpPz4=)}|${__base64Decode(YcOpPz4)}",
         "${__lowercase(ABÇ)}${__uppercase(abç,u)}${u}|${__strLen(a😀)}|${__MD5(abc)}",
         "${__env(NO_SUCH_VARIABLE_HERE)}|${__env(NO_SUCH_VARIABLE_HERE,v,d)}|${v}|${__iterationNum}",
     ];
     let (mut world, templates) = World::compiled(&texts);
-    let shown: Vec<String> = templates.iter().map(|template| world.render(template)).collect();
-    insta::assert_snapshot!(shown.join("\n"), @r#"
+    let values: Vec<String> = templates.iter().map(|template| world.render(template)).collect();
+    insta::assert_snapshot!(values.join("\n"), @r#"
     YcOpPz4=|YcOpPz4=|aé?>|aé?>
     abçABÇABÇ|3|900150983cd24fb0d6963f7d28e17f72
     NO_SUCH_VARIABLE_HERE|d|d|0
@@ -276,7 +276,7 @@ fn plugins_functions_work() {
 }
 
 #[test]
-fn supported_functions_have_unique_names_and_words() {
+fn supported_functions_have_unique_names_and_descriptions() {
     let mut names: Vec<&str> = supported().iter().map(|info| info.name).collect();
     names.sort_unstable();
     names.dedup();
@@ -288,7 +288,7 @@ fn supported_functions_have_unique_names_and_words() {
 
 proptest! {
     #[test]
-    fn any_text_is_parsed_or_refused(text in r"[a-c$\\{}(),_ PVx1]{0,40}|\PC{0,20}") {
+    fn any_text_is_parsed_or_rejected(text in r"[a-c$\\{}(),_ PVx1]{0,40}|\PC{0,20}") {
         if let Ok(template) = parse(&text, &mut Symbols::default()) {
             prop_assert_eq!(template.source(), text.as_str());
         }
@@ -296,17 +296,17 @@ proptest! {
     }
 
     #[test]
-    fn escaped_text_is_itself(text in r"[a-c$\\{}(),_ ]{0,40}") {
+    fn escaped_text_is_unchanged(text in r"[a-c$\\{}(),_ ]{0,40}") {
         let escaped = text.replace('\\', r"\\").replace('$', r"\$").replace(',', r"\,");
         prop_assert_eq!(World::new().evaluate(&escaped), text);
     }
 
     #[test]
-    fn every_function_takes_or_refuses_any_arguments(
+    fn every_function_accepts_or_rejects_any_arguments(
         index in 0..supported().len(),
         arguments in proptest::collection::vec(r"[0-9a-z/.,:%&;#-]{0,6}|\PC{0,3}", 0..6),
     ) {
-        // Functions that touch files are left out: arguments may name any.
+        // Functions that access files are excluded, because random arguments could name any file.
         let name = supported()[index].name;
         prop_assume!(!name.contains("File"));
         let arguments: Vec<String> = arguments.iter().map(|text| text.replace('\\', "").replace(',', r"\,").replace(['$', '(', ')', '{', '}'], "")).collect();
@@ -330,7 +330,7 @@ fn functions_nest_up_to_a_limit() {
 }
 
 #[test]
-fn a_random_text_of_absurd_length_is_empty() {
+fn a_random_text_beyond_the_length_limit_is_empty() {
     let (mut world, templates) =
         World::compiled(&["a${__RandomString(2147483647)}${__RandomString(2147483647,xy)}b"]);
     assert_eq!(templates[0].text(&mut world.user), "ab");
@@ -338,7 +338,7 @@ fn a_random_text_of_absurd_length_is_empty() {
 }
 
 #[test]
-fn a_text_that_evaluates_itself_ends() {
+fn a_text_that_evaluates_itself_is_limited() {
     let (mut world, templates) = World::compiled(&["${__evalVar(v)}"]);
     world.user.variables.set("v", "a${__evalVar(v)}");
     let text = templates[0].text(&mut world.user).into_owned();
@@ -347,7 +347,7 @@ fn a_text_that_evaluates_itself_ends() {
     world.user.variables.set("v", "${__evalVar(v)}${__evalVar(v)}");
     assert_eq!(templates[0].text(&mut world.user), "");
     assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
-    // The next text has a full budget.
+    // The next text starts with new limits.
     world.user.variables.set("v", "${__eval(1)}");
     assert_eq!(templates[0].text(&mut world.user), "1");
 }

@@ -1,4 +1,4 @@
-//! What JMeter 5.6.3 made of each text in `jmeter/cases.txt` and `jmeter/scripts.txt`, replayed here.
+//! Compares the values of the texts in `jmeter/cases.txt` and `jmeter/scripts.txt` with recordings of JMeter 5.6.3.
 
 mod world;
 
@@ -16,43 +16,43 @@ const TEXTS: &str = include_str!("jmeter/recorded.txt");
 /// Results of `jmeter/scripts.txt`.
 const SCRIPTS: &str = include_str!("jmeter/scripts-recorded.txt");
 
-/// How a text gets to its value.
+/// When a text is compiled.
 #[derive(Clone, Copy)]
-enum Way {
-    /// Compiled with the plan, names in slots.
-    Compiled,
-    /// Compiled during the run, with names looked up.
-    AtRunTime,
+enum CompileTime {
+    /// With the plan: names have slots.
+    WithPlan,
+    /// During the run: names are looked up.
+    DuringRun,
 }
 
 #[test]
 fn compiled_texts_evaluate_as_in_jmeter() {
-    replay(TEXTS, Way::Compiled);
+    replay(TEXTS, CompileTime::WithPlan);
 }
 
 #[test]
 fn texts_built_during_the_run_evaluate_as_in_jmeter() {
-    replay(TEXTS, Way::AtRunTime);
+    replay(TEXTS, CompileTime::DuringRun);
 }
 
 #[test]
-fn scripts_give_what_jmeter_gives() {
-    replay(SCRIPTS, Way::Compiled);
-    replay(SCRIPTS, Way::AtRunTime);
+fn scripts_evaluate_as_in_jmeter() {
+    replay(SCRIPTS, CompileTime::WithPlan);
+    replay(SCRIPTS, CompileTime::DuringRun);
 }
 
-fn replay(recorded: &'static str, way: Way) {
+fn replay(recorded: &'static str, time: CompileTime) {
     let mut symbols = Symbols::default();
     let cases = recorded.lines().filter_map(|line| line.strip_prefix("< "));
     let templates: HashMap<&str, _> = cases.map(|case| (case, parse(case, &mut symbols))).collect();
-    let mut world = match way {
-        Way::Compiled => World::with(symbols, 1),
-        Way::AtRunTime => World::new(),
+    let mut world = match time {
+        CompileTime::WithPlan => World::with(symbols, 1),
+        CompileTime::DuringRun => World::new(),
     };
-    let evaluate = |world: &mut World, case: &str| match (&templates[case], way) {
+    let evaluate = |world: &mut World, case: &str| match (&templates[case], time) {
         (Err(problems), _) => Err(problems.clone()),
-        (Ok(template), Way::Compiled) => Ok(world.render(template)),
-        (Ok(_), Way::AtRunTime) => Ok(evaluate_text(case, &mut world.user)),
+        (Ok(template), CompileTime::WithPlan) => Ok(world.render(template)),
+        (Ok(_), CompileTime::DuringRun) => Ok(evaluate_text(case, &mut world.user)),
     };
     let in_utc = TimeZone::system().to_offset(Timestamp::UNIX_EPOCH) == Offset::UTC;
     let mut differences = Vec::new();
@@ -69,7 +69,7 @@ fn replay(recorded: &'static str, way: Way) {
                 }
             }
             _ if case.starts_with("put ") || case == "only UTC" => {}
-            // JMeter threw; here the text is refused, or its value is empty and a line is logged.
+            // JMeter threw. Here the text is rejected, or its value is empty and an error is logged.
             "!" => {
                 if let Ok(text) = evaluate(&mut world, case)
                     && !text.is_empty()

@@ -1,5 +1,5 @@
-//! Texts with functions in which one part is repeated up to a million times: parsing and evaluating them takes time in proportion
-//! to their length, or ends at a limit.
+//! Texts with functions in which one part is repeated up to a million times: parsing and evaluating them takes time proportional to
+//! their length, or stops at a limit.
 
 mod generated_parts;
 
@@ -13,7 +13,7 @@ const fn repeated(before: &'static str, part: &'static str, after: &'static str)
     Repeated { before, part, after }
 }
 
-/// Texts with the length of their value when `v` is `x`, for so many parts.
+/// Texts, and the length of their value by the number of parts if `v` is `x`.
 const TEXTS: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("", "${v}", ""), |count| count),
     (repeated("", "${v}-", ""), |count| 2 * count),
@@ -61,7 +61,7 @@ fn texts_of_many_parts_take_linear_time() {
     }
 }
 
-/// The space before a name was looked through at each parenthesis.
+/// A regression test: the space before a name was once scanned at each parenthesis.
 #[test]
 fn parentheses_in_a_name_after_space_take_linear_time() {
     let text = format!("${{{}{}}}", " ".repeat(500_000), "x(".repeat(500_000));
@@ -70,7 +70,7 @@ fn parentheses_in_a_name_after_space_take_linear_time() {
     assert_eq!(world.evaluate(&text).len(), text.len());
 }
 
-/// Each message quoted the rest of the text, and each line of the log all of it: terabytes.
+/// A regression test: each message once quoted the rest of the text, and each line of the log the whole text, which gave terabytes.
 #[test]
 fn problems_of_a_text_are_limited() {
     let inputs = [
@@ -88,7 +88,7 @@ fn problems_of_a_text_are_limited() {
             assert!(problems.len() <= 100.min(count), "{count} parts: {input:?}");
             assert!(problems.iter().all(|problem| problem.to_string().len() < 1_000), "{input:?}");
             let mut world = World::new();
-            // A text that is built during the run may quote what looks like a function.
+            // Unknown functions are reported only in texts of the plan.
             if kind != ProblemKind::Unsupported {
                 assert_eq!(world.evaluate(text), "");
                 assert!(world.log().iter().map(String::len).sum::<usize>() < 100_000);
@@ -97,7 +97,7 @@ fn problems_of_a_text_are_limited() {
     }
 }
 
-/// A call beyond the greatest depth looked through all problems before it.
+/// A regression test: a call beyond the greatest depth once searched all previous problems.
 #[test]
 fn calls_that_are_nested_too_deeply_are_one_problem() {
     let inner = "${__P(a)}".repeat(100_000);
@@ -148,7 +148,7 @@ fn variables_of_many_parts_are_set() {
     }
 }
 
-/// Each match contains the rest of the text, so that those of 1 MB took 500 GB.
+/// Each match contains up to 5,000 of the following characters, so all matches together are much larger than the text.
 #[test]
 fn matches_that_overlap_are_limited() {
     let (mut world, templates) = World::compiled(&[
@@ -190,7 +190,7 @@ fn files_of_many_rows_and_columns_are_read() {
     }
 }
 
-/// A brief run of what the fuzz target `parts` checks, with a fixed seed.
+/// A short run of the checks of the fuzz target `parts`, with a fixed seed.
 #[test]
 fn generated_parts_are_read_or_limited() {
     check_generated(19_981_215, 300, |bytes| generated_parts::check(bytes, 2_000));

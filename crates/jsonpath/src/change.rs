@@ -1,22 +1,22 @@
-//! Changing what a path leads to: `set`, `put`, `add` and `delete` of Jayway's document context.
+//! Changes and removes the values that a path selects: `set`, `put`, `add` and `delete` of Jayway's document context.
 
 use crate::error::PathError;
 use crate::syntax::{JsonPath, Step};
 use crate::value::Value;
 
 impl JsonPath {
-    /// Lets `edit` change each value that the path leads to; what is not there stays so.
+    /// Calls `edit` with each value that the path selects. Missing members and items are not created.
     ///
     /// # Errors
-    /// For paths with other steps than members, indexes and wildcards.
+    /// The path has other steps than members, indexes and wildcards.
     pub fn change(&self, document: &mut Value, edit: &mut dyn FnMut(&mut Value)) -> Result<(), PathError> {
         walk(&self.steps, document, edit)
     }
 
-    /// Removes what the path leads to.
+    /// Removes the values that the path selects.
     ///
     /// # Errors
-    /// As for [`JsonPath::change`]; also for the path of the whole document.
+    /// As for [`JsonPath::change`], or the path selects the whole document.
     pub fn remove(&self, document: &mut Value) -> Result<(), PathError> {
         let Some((last, before)) = self.steps.split_last() else {
             return Err(PathError::Unsupported("removing the whole document".to_owned()));
@@ -31,13 +31,14 @@ impl JsonPath {
     }
 }
 
-fn place(index: i64, len: usize) -> Option<usize> {
+/// Converts an index, which may count from the end, to a position in an array of `len` items.
+fn array_position(index: i64, len: usize) -> Option<usize> {
     let index = if index < 0 { index + i64::try_from(len).ok()? } else { index };
     usize::try_from(index).ok().filter(|at| *at < len)
 }
 
-fn refused() -> PathError {
-    PathError::Unsupported("changing what slices, filters and `..` lead to".to_owned())
+fn unsupported_step() -> PathError {
+    PathError::Unsupported("changing values that slices, filters and `..` select".to_owned())
 }
 
 fn walk(steps: &[Step], value: &mut Value, edit: &mut dyn FnMut(&mut Value)) -> Result<(), PathError> {
@@ -53,7 +54,7 @@ fn walk(steps: &[Step], value: &mut Value, edit: &mut dyn FnMut(&mut Value)) -> 
         }
         (Step::Indexes(indexes), Value::Array(items)) => {
             for index in indexes {
-                if let Some(at) = place(*index, items.len()) {
+                if let Some(at) = array_position(*index, items.len()) {
                     walk(rest, &mut items[at], edit)?;
                 }
             }
@@ -69,7 +70,9 @@ fn walk(steps: &[Step], value: &mut Value, edit: &mut dyn FnMut(&mut Value)) -> 
             }
         }
         (Step::Members(_) | Step::Indexes(_) | Step::Wildcard, _) => {}
-        (Step::Slice(..) | Step::Filter(_) | Step::Descend | Step::Function(_), _) => return Err(refused()),
+        (Step::Slice(..) | Step::Filter(_) | Step::Descend | Step::Function(_), _) => {
+            return Err(unsupported_step());
+        }
     }
     Ok(())
 }
@@ -78,17 +81,19 @@ fn remove_from(parent: &mut Value, step: &Step) -> Result<(), PathError> {
     match (step, parent) {
         (Step::Members(names), Value::Object(members)) => members.retain(|(name, _)| !names.contains(name)),
         (Step::Indexes(indexes), Value::Array(items)) => {
-            let mut places: Vec<usize> =
-                indexes.iter().filter_map(|index| place(*index, items.len())).collect();
-            places.sort_unstable();
-            for at in places.into_iter().rev() {
+            let mut positions: Vec<usize> =
+                indexes.iter().filter_map(|index| array_position(*index, items.len())).collect();
+            positions.sort_unstable();
+            for at in positions.into_iter().rev() {
                 items.remove(at);
             }
         }
         (Step::Wildcard, Value::Array(items)) => items.clear(),
         (Step::Wildcard, Value::Object(members)) => members.clear(),
         (Step::Members(_) | Step::Indexes(_) | Step::Wildcard, _) => {}
-        (Step::Slice(..) | Step::Filter(_) | Step::Descend | Step::Function(_), _) => return Err(refused()),
+        (Step::Slice(..) | Step::Filter(_) | Step::Descend | Step::Function(_), _) => {
+            return Err(unsupported_step());
+        }
     }
     Ok(())
 }
@@ -98,7 +103,7 @@ mod tests {
     use super::*;
     use crate::read;
 
-    fn text(value: &Value) -> String {
+    fn json_text(value: &Value) -> String {
         let mut out = String::new();
         value.write_json(&mut out);
         out
@@ -112,7 +117,7 @@ mod tests {
         path("$.absent.b").change(&mut document, &mut |value| *value = Value::Null).expect("plain steps");
         path("$.a[-1]").remove(&mut document).expect("plain steps");
         path("$.c").remove(&mut document).expect("plain steps");
-        assert_eq!(text(&document), r#"{"a":[{"b":7}]}"#);
+        assert_eq!(json_text(&document), r#"{"a":[{"b":7}]}"#);
         assert!(path("$..b").remove(&mut document).is_err());
     }
 }

@@ -7,15 +7,15 @@ use crate::syntax::Comparison;
 use crate::value::Value;
 
 /// The value of an operand for an item.
-pub(crate) enum Worth<'v> {
+pub(crate) enum OperandValue<'v> {
     Value(Cow<'v, Value>),
     Undefined,
 }
 
 impl Comparison {
-    /// At most so many values are read by the comparison.
-    pub(crate) fn steps(self, left: &Worth<'_>, right: &Worth<'_>) -> usize {
-        let (Worth::Value(left), Worth::Value(right)) = (left, right) else { return 0 };
+    /// Upper bound of the steps that the comparison takes.
+    pub(crate) fn steps(self, left: &OperandValue<'_>, right: &OperandValue<'_>) -> usize {
+        let (OperandValue::Value(left), OperandValue::Value(right)) = (left, right) else { return 0 };
         match self {
             Self::AnyOf | Self::NoneOf | Self::SubsetOf => left.size().saturating_mul(right.size()),
             Self::In | Self::NotIn | Self::Contains => left.size().saturating_add(right.size()),
@@ -26,10 +26,10 @@ impl Comparison {
     }
 }
 
-pub(crate) fn compare(left: &Worth<'_>, comparison: Comparison, right: &Worth<'_>) -> bool {
+pub(crate) fn compare(left: &OperandValue<'_>, comparison: Comparison, right: &OperandValue<'_>) -> bool {
     let (left, right) = match (left, right) {
-        (Worth::Value(left), Worth::Value(right)) => (left.as_ref(), right.as_ref()),
-        // An undefined value differs from every other, also from an undefined one.
+        (OperandValue::Value(left), OperandValue::Value(right)) => (left.as_ref(), right.as_ref()),
+        // An undefined value differs from every value, including another undefined value.
         _ => return matches!(comparison, Comparison::NotEqual | Comparison::NotIn),
     };
     let order = |accept: fn(Ordering) -> bool| ordering(left, right).is_some_and(accept);
@@ -63,10 +63,14 @@ pub(crate) fn compare(left: &Worth<'_>, comparison: Comparison, right: &Worth<'_
             };
             *right == Value::Bool(empty)
         }
-        Comparison::AnyOf => sets(left, right, |left, right| left.iter().any(|item| contains(right, item))),
-        Comparison::NoneOf => sets(left, right, |left, right| !left.iter().any(|item| contains(right, item))),
+        Comparison::AnyOf => {
+            compare_arrays(left, right, |left, right| left.iter().any(|item| contains(right, item)))
+        }
+        Comparison::NoneOf => {
+            compare_arrays(left, right, |left, right| !left.iter().any(|item| contains(right, item)))
+        }
         Comparison::SubsetOf => {
-            sets(left, right, |left, right| left.iter().all(|item| contains(right, item)))
+            compare_arrays(left, right, |left, right| left.iter().all(|item| contains(right, item)))
         }
         Comparison::Matches => false,
     }
@@ -79,7 +83,8 @@ fn items(value: &Value) -> Option<&[Value]> {
     }
 }
 
-fn sets(left: &Value, right: &Value, test: fn(&[Value], &[Value]) -> bool) -> bool {
+/// Whether both values are arrays that satisfy `test`.
+fn compare_arrays(left: &Value, right: &Value, test: fn(&[Value], &[Value]) -> bool) -> bool {
     match (items(left), items(right)) {
         (Some(left), Some(right)) => test(left, right),
         _ => false,
@@ -90,7 +95,7 @@ fn contains(items: &[Value], wanted: &Value) -> bool {
     items.iter().any(|item| equal(item, wanted))
 }
 
-/// A number and a text are equal when the text is that number.
+/// A number and a string are equal if the string represents the number.
 fn equal(left: &Value, right: &Value) -> bool {
     if let (Some(left), Some(right)) = (number(left, right), number(right, left)) {
         return left == right;
@@ -103,7 +108,7 @@ fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The value as a number, also when it is a text that is compared with one.
+/// The value as a number. A string is converted only if `other` is a number.
 fn number(value: &Value, other: &Value) -> Option<f64> {
     match value {
         Value::Text(text) => other.as_f64().and_then(|_| text.trim().parse().ok()),
@@ -114,7 +119,7 @@ fn number(value: &Value, other: &Value) -> Option<f64> {
 fn ordering(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Text(left), Value::Text(right)) => Some(left.encode_utf16().cmp(right.encode_utf16())),
-        // Texts are not compared as numbers, neither values of items nor literals in quotes.
+        // A string and a number have no order, whether the string is a value of the document or a literal.
         (Value::Text(_), _) | (_, Value::Text(_)) => None,
         _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
     }

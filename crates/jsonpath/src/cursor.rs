@@ -1,14 +1,14 @@
-//! The position of the parser in the text of a path.
+//! The parser's position in the text of a path.
 
-/// A position in the text of a path, with the state of the parser.
+/// A position in the text of a path, and the state of the parser.
 pub(crate) struct Cursor<'p> {
     /// The whole path.
     pub text: &'p str,
     /// Byte offset of the next character.
     pub at: usize,
-    /// The path is inside a filter; there it ends at the first character that cannot belong to it.
-    pub inside: bool,
-    /// Begin and end of the filter that is being parsed, with its brackets.
+    /// The path is part of a filter, where it ends at the first character that cannot belong to it.
+    pub in_filter: bool,
+    /// Byte offsets of the start and end of the filter that is being parsed, including its brackets.
     pub filter: (usize, usize),
     /// Nesting depth of filters.
     pub depth: u32,
@@ -23,18 +23,18 @@ impl<'p> Cursor<'p> {
         self.rest().chars().next()
     }
 
-    /// The position behind the first character of a path, `$` or `@`.
-    pub(crate) fn behind_root(text: &'p str) -> Self {
-        Self { text, at: 1, inside: false, filter: (0, 0), depth: 0 }
+    /// The position after the first character of a path, which is `$` or `@`.
+    pub(crate) fn after_root(text: &'p str) -> Self {
+        Self { text, at: 1, in_filter: false, filter: (0, 0), depth: 0 }
     }
 
-    /// The index of the UTF-16 code unit at a byte offset, as in Jayway's messages.
-    pub(crate) fn position(&self, at: usize) -> usize {
+    /// Converts a byte offset to an index of UTF-16 code units, as in Jayway's messages.
+    pub(crate) fn utf16_position(&self, at: usize) -> usize {
         self.text[..at].encode_utf16().count()
     }
 
-    /// The text up to the closing quote, without its escapes; the position is then behind the quote.
-    pub(crate) fn quoted(&mut self, quote: char) -> Option<String> {
+    /// Reads up to and including the closing quote, and resolves escapes. `None` if the quote is not closed.
+    pub(crate) fn read_quoted(&mut self, quote: char) -> Option<String> {
         let mut out = String::new();
         let mut characters = self.rest().char_indices();
         while let Some((offset, character)) = characters.next() {

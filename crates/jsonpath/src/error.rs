@@ -2,30 +2,30 @@
 
 use crate::steps::STEPS_MAX;
 
-/// Why a text was not accepted as a path.
+/// Why a path cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// Jayway refuses it too; with its message where that is known.
+    /// Jayway rejects the path too. The message is Jayway's where it is known.
     #[error("{0}")]
     Invalid(String),
-    /// Jayway may accept it, but its results are not reproduced here.
+    /// Jayway may accept the path, but its results are not reproduced here.
     #[error("{0}")]
     Unsupported(String),
 }
 
-/// Why a path gave no result.
+/// Why the evaluation of a path failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// A definite path found nothing; Jayway's message.
+    /// A definite path selects nothing. The message is Jayway's.
     #[error("{0}")]
     NotFound(String),
-    /// The evaluation failed; Jayway's message.
+    /// The evaluation failed. The message is Jayway's.
     #[error("{0}")]
     Failed(String),
-    /// The evaluation takes too many steps.
+    /// The evaluation exceeds the limit of steps.
     #[error("the JSON path needs more than {STEPS_MAX} steps on this document")]
     Limit,
 }
 
-/// Why a function has no value; Jayway's message.
+/// Why a function failed, with Jayway's message.
 pub(crate) struct FunctionFailure(pub String);

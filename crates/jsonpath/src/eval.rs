@@ -1,12 +1,12 @@
-//! Following a path through a document.
+//! Evaluates a path over a document.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::compare::{Worth, compare};
+use crate::compare::{OperandValue, compare};
 use crate::error::{FunctionFailure, ReadError};
 use crate::functions::apply;
-use crate::steps::Steps;
+use crate::steps::StepBudget;
 use crate::syntax::{Comparison, Filter, JsonPath, Operand, Step};
 use crate::value::Value;
 
@@ -20,26 +20,26 @@ enum Stop {
 struct Walk<'p, 'v> {
     steps: &'p [Step],
     root: &'v Value,
-    budget: &'p Steps,
+    budget: &'p StepBudget,
     results: Vec<Cow<'v, Value>>,
 }
 
-/// All that the path selects below `start`.
+/// Returns all values that the path selects, starting at `start`.
 ///
 /// # Errors
-/// [`ReadError::NotFound`] where a definite path meets something else than it needs, or nothing.
+/// [`ReadError::NotFound`] if a definite path finds no value, or a value of the wrong type on its way.
 pub(crate) fn select<'v>(
     path: &JsonPath,
     start: &'v Value,
     root: &'v Value,
-    budget: &Steps,
+    budget: &StepBudget,
 ) -> Result<Vec<Cow<'v, Value>>, ReadError> {
     let mut walk = Walk { steps: &path.steps, root, budget, results: Vec::new() };
-    let walked = walk.from(0, start, true);
-    if budget.are_used_up() {
+    let outcome = walk.apply_steps(0, start, true);
+    if budget.is_exhausted() {
         return Err(ReadError::Limit);
     }
-    match walked {
+    match outcome {
         Ok(()) if path.is_definite() && walk.results.is_empty() => {
             Err(ReadError::NotFound(format!("No results for path: {}", path_text(&path.steps))))
         }
@@ -50,23 +50,29 @@ pub(crate) fn select<'v>(
     }
 }
 
-/// The value of a path inside a filter: what a definite path finds, or the list of what another finds.
-fn single<'v>(path: &JsonPath, start: &'v Value, root: &'v Value, budget: &Steps) -> Option<Cow<'v, Value>> {
+/// The value of a path in a filter: the value that a definite path selects, or an array of the values that another path
+/// selects.
+fn operand_value<'v>(
+    path: &JsonPath,
+    start: &'v Value,
+    root: &'v Value,
+    budget: &StepBudget,
+) -> Option<Cow<'v, Value>> {
     let mut found = select(path, start, root, budget).ok()?;
     if path.is_definite() {
         return found.pop();
     }
-    // The copies are not needed when the budget ends here.
+    // Spend the steps first: if they exhaust the budget, nothing is copied.
     found.iter().all(|value| budget.spend(value.size())).then_some(())?;
     Some(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))
 }
 
-/// The steps to look up each name in the members, one by one.
-fn look_ups(names: &[String], members: &[(String, Value)]) -> usize {
+/// The number of steps for a linear search of each name in the members.
+fn lookup_steps(names: &[String], members: &[(String, Value)]) -> usize {
     names.len().saturating_mul(members.len() / 8)
 }
 
-/// The path as Jayway writes it: `$['a'][0]`.
+/// The path in Jayway's format, such as `$['a'][0]`.
 fn path_text(steps: &[Step]) -> String {
     let mut out = String::from("$");
     for step in steps {
@@ -103,8 +109,8 @@ fn step_text(step: &Step) -> String {
 }
 
 impl<'v> Walk<'_, 'v> {
-    /// Follows the steps from number `at` on. `definite`: the steps before can lead to one place only.
-    fn from(&mut self, at: usize, value: &'v Value, definite: bool) -> Result<(), Stop> {
+    /// Applies the steps from index `at` on to a value. `definite` is true if the preceding steps can select only one value.
+    fn apply_steps(&mut self, at: usize, value: &'v Value, definite: bool) -> Result<(), Stop> {
         if !self.budget.spend(1) {
             return Err(Stop::Limit);
         }
@@ -119,12 +125,12 @@ impl<'v> Walk<'_, 'v> {
                 match value {
                     Value::Object(members) => {
                         for (_, member) in members {
-                            self.ignoring_absence(at + 1, member)?;
+                            self.apply_steps_if_found(at + 1, member)?;
                         }
                     }
                     Value::Array(items) => {
                         for item in items {
-                            self.ignoring_absence(at + 1, item)?;
+                            self.apply_steps_if_found(at + 1, item)?;
                         }
                     }
                     _ => {}
@@ -144,7 +150,7 @@ impl<'v> Walk<'_, 'v> {
                 let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
                 let from_end = |bound: i64| if bound < 0 { length + bound } else { bound };
                 let (from, to) = match (*from, *to) {
-                    // With both bounds given Jayway takes a negative one as it is and wraps each index.
+                    // With two bounds, Jayway does not resolve a negative bound, but wraps each index.
                     (Some(from), Some(to)) => (from, to.min(length)),
                     (Some(from), None) => (from_end(from).max(0), length),
                     (None, Some(to)) => (0, from_end(to).min(length)),
@@ -159,20 +165,20 @@ impl<'v> Walk<'_, 'v> {
             }
             Step::Filter(filter) => match value {
                 Value::Object(_) => {
-                    if filter.holds(value, self.root, self.budget) {
-                        self.from(at + 1, value, false)?;
+                    if filter.accepts(value, self.root, self.budget) {
+                        self.apply_steps(at + 1, value, false)?;
                     }
                     Ok(())
                 }
                 Value::Array(items) => {
-                    for item in items.iter().filter(|item| filter.holds(item, self.root, self.budget)) {
-                        self.from(at + 1, item, false)?;
+                    for item in items.iter().filter(|item| filter.accepts(item, self.root, self.budget)) {
+                        self.apply_steps(at + 1, item, false)?;
                     }
                     Ok(())
                 }
                 _ if definite => Err(Stop::Failed(format!(
                     "Filter: [?] can not be applied to primitives. Current context is: {}",
-                    self.shown(value)?
+                    self.message_text(value)?
                 ))),
                 _ => Ok(()),
             },
@@ -186,8 +192,9 @@ impl<'v> Walk<'_, 'v> {
         }
     }
 
-    fn ignoring_absence(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
-        match self.from(at, value, false) {
+    /// Like [`Self::apply_steps`], but ignores values that the remaining steps do not find.
+    fn apply_steps_if_found(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
+        match self.apply_steps(at, value, false) {
             Err(Stop::NotFound(_)) => Ok(()),
             other => other,
         }
@@ -206,7 +213,7 @@ impl<'v> Walk<'_, 'v> {
                 value.java_class()
             )));
         };
-        if !self.budget.spend(look_ups(names, members)) {
+        if !self.budget.spend(lookup_steps(names, members)) {
             return Err(Stop::Limit);
         }
         let is_leaf = at + 1 == self.steps.len();
@@ -222,7 +229,7 @@ impl<'v> Walk<'_, 'v> {
         let definite = definite && names.len() == 1;
         for name in names {
             match value.member(name) {
-                Some(member) => self.from(at + 1, member, definite)?,
+                Some(member) => self.apply_steps(at + 1, member, definite)?,
                 None if is_leaf || !definite => {}
                 None => {
                     return Err(Stop::NotFound(format!(
@@ -243,13 +250,13 @@ impl<'v> Walk<'_, 'v> {
             _ => Err(Stop::NotFound(format!(
                 "Filter: {} can only be applied to arrays. Current context is: {}",
                 step_text(&self.steps[at]),
-                self.shown(value)?
+                self.message_text(value)?
             ))),
         }
     }
 
-    /// A value for a message, which a path in a filter makes for each item.
-    fn shown(&self, value: &Value) -> Result<String, Stop> {
+    /// The text of a value in a message. It costs steps because a path in a filter may produce such a message for each item.
+    fn message_text(&self, value: &Value) -> Result<String, Stop> {
         if self.budget.spend(value.size()) { Ok(value.java_text()) } else { Err(Stop::Limit) }
     }
 
@@ -257,7 +264,7 @@ impl<'v> Walk<'_, 'v> {
         let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
         let index = if index < 0 { length + index } else { index };
         match usize::try_from(index).ok().and_then(|index| items.get(index)) {
-            Some(item) => self.from(at + 1, item, definite),
+            Some(item) => self.apply_steps(at + 1, item, definite),
             None => Ok(()),
         }
     }
@@ -269,7 +276,7 @@ impl<'v> Walk<'_, 'v> {
         }
         let applies = match (&self.steps[at], value) {
             (Step::Members(names), Value::Object(members)) => {
-                if !self.budget.spend(look_ups(names, members)) {
+                if !self.budget.spend(lookup_steps(names, members)) {
                     return Err(Stop::Limit);
                 }
                 let is_leaf = at + 1 == self.steps.len();
@@ -278,12 +285,12 @@ impl<'v> Walk<'_, 'v> {
             (Step::Indexes(_) | Step::Slice(..), Value::Array(_)) => true,
             (Step::Wildcard, _) => true,
             (Step::Filter(filter), Value::Object(_) | Value::Array(_)) => {
-                filter.holds(value, self.root, self.budget)
+                filter.accepts(value, self.root, self.budget)
             }
             _ => false,
         };
         if applies {
-            self.from(at, value, false)?;
+            self.apply_steps(at, value, false)?;
         }
         match value {
             Value::Object(members) => {
@@ -310,47 +317,47 @@ impl<'v> Walk<'_, 'v> {
 }
 
 impl Operand {
-    fn worth<'v>(&'v self, item: &'v Value, root: &'v Value, steps: &Steps) -> Worth<'v> {
+    fn evaluate<'v>(&'v self, item: &'v Value, root: &'v Value, budget: &StepBudget) -> OperandValue<'v> {
         let (path, start) = match self {
             Self::Item(path) => (path, item),
             Self::Root(path) => (path, root),
-            Self::Literal(value) => return Worth::Value(Cow::Borrowed(value)),
-            Self::Pattern(_) => return Worth::Undefined,
+            Self::Literal(value) => return OperandValue::Value(Cow::Borrowed(value)),
+            Self::Pattern(_) => return OperandValue::Undefined,
         };
-        match single(path, start, root, steps) {
-            Some(value) => Worth::Value(value),
-            None => Worth::Undefined,
+        match operand_value(path, start, root, budget) {
+            Some(value) => OperandValue::Value(value),
+            None => OperandValue::Undefined,
         }
     }
 }
 
 impl Filter {
-    /// Whether it holds for the item.
-    fn holds(&self, item: &Value, root: &Value, steps: &Steps) -> bool {
-        if !steps.spend(1) {
+    /// Whether the item satisfies the filter.
+    fn accepts(&self, item: &Value, root: &Value, budget: &StepBudget) -> bool {
+        if !budget.spend(1) {
             return false;
         }
         match self {
-            Self::And(parts) => parts.iter().all(|part| part.holds(item, root, steps)),
-            Self::Or(parts) => parts.iter().any(|part| part.holds(item, root, steps)),
-            Self::Not(part) => !part.holds(item, root, steps),
-            Self::Exists(operand) => matches!(operand.worth(item, root, steps), Worth::Value(_)),
+            Self::And(parts) => parts.iter().all(|part| part.accepts(item, root, budget)),
+            Self::Or(parts) => parts.iter().any(|part| part.accepts(item, root, budget)),
+            Self::Not(part) => !part.accepts(item, root, budget),
+            Self::Exists(operand) => matches!(operand.evaluate(item, root, budget), OperandValue::Value(_)),
             Self::Compare(left, Comparison::Matches, Operand::Pattern(pattern)) => {
-                match left.worth(item, root, steps) {
-                    Worth::Value(value) if !steps.spend(value.size()) => false,
-                    Worth::Value(value) => match value.as_ref() {
+                match left.evaluate(item, root, budget) {
+                    OperandValue::Value(value) if !budget.spend(value.size()) => false,
+                    OperandValue::Value(value) => match value.as_ref() {
                         Value::Text(text) => pattern.is_match(text),
                         Value::Integer(_) | Value::Double(_) | Value::Bool(_) => {
                             pattern.is_match(&value.asserted())
                         }
                         _ => false,
                     },
-                    Worth::Undefined => false,
+                    OperandValue::Undefined => false,
                 }
             }
             Self::Compare(left, comparison, right) => {
-                let (left, right) = (left.worth(item, root, steps), right.worth(item, root, steps));
-                steps.spend(comparison.steps(&left, &right)) && compare(&left, *comparison, &right)
+                let (left, right) = (left.evaluate(item, root, budget), right.evaluate(item, root, budget));
+                budget.spend(comparison.steps(&left, &right)) && compare(&left, *comparison, &right)
             }
         }
     }

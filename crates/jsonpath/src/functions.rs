@@ -4,16 +4,16 @@ use crate::error::FunctionFailure;
 use crate::syntax::Function;
 use crate::value::Value;
 
-/// The value of a function.
+/// Applies a function to a value.
 ///
 /// # Errors
-/// With Jayway's message.
+/// The function fails; the error has Jayway's message.
 pub(crate) fn apply(function: &Function, value: &Value) -> Result<Value, FunctionFailure> {
     let items = match value {
         Value::Array(items) => Some(items.as_slice()),
         _ => None,
     };
-    let position = |index: i64| {
+    let item_at = |index: i64| {
         let items = items.unwrap_or_default();
         let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
         let wrapped = if index < 0 { length + index } else { index };
@@ -29,9 +29,9 @@ pub(crate) fn apply(function: &Function, value: &Value) -> Result<Value, Functio
             Value::Object(members) => Value::Integer(i64::try_from(members.len()).unwrap_or(i64::MAX)),
             _ => Value::Null,
         }),
-        Function::First => position(0),
-        Function::Last => position(-1),
-        Function::Index(index) => position(*index),
+        Function::First => item_at(0),
+        Function::Last => item_at(-1),
+        Function::Index(index) => item_at(*index),
         Function::Unknown(name) => {
             Err(FunctionFailure(format!("Function with name: {name} does not exist.")))
         }
@@ -68,7 +68,7 @@ fn aggregate(function: &Function, numbers: &[f64]) -> Option<f64> {
         Function::Avg => sum / count,
         Function::StdDev => {
             let squares: f64 = numbers.iter().map(|number| number * number).sum();
-            // Jayway's formula: the mean of the squares less the square of the mean.
+            // Jayway's formula: the mean of the squares minus the square of the mean.
             (squares / count - sum * sum / count / count).sqrt()
         }
         _ => sum,

@@ -1,8 +1,8 @@
 //! JSON paths as in Jayway JSONPath 2.8, the library of JMeter's JSON elements.
 //!
-//! A path is *definite* when it can select at most one value: a missing value is then an error, for other paths an
-//! empty list. Constructs whose results in Jayway are irregular are refused: functions behind indefinite paths, paths
-//! as arguments of functions, steps behind `..*`.
+//! A path is *definite* if it can select at most one value. A definite path that selects nothing is an error; another path
+//! gives an empty list. Constructs whose results in Jayway are irregular are not supported: functions after indefinite
+//! paths, paths as arguments of functions, and steps after `..*`.
 
 mod change;
 mod compare;
@@ -23,16 +23,16 @@ use busyhour_limits::{Limit, exceeded};
 use cursor::Cursor;
 pub use error::{PathError, ReadError};
 pub use read::{NotJson, read};
-pub use steps::Steps;
+pub use steps::StepBudget;
 pub use syntax::JsonPath;
 use syntax::Step;
 pub use value::Value;
 
 impl JsonPath {
-    /// Parses a path. Without `$` at its start, `$.` is put before it.
+    /// Parses a path. If it does not start with `$` or `@`, `$.` is prepended.
     ///
     /// # Errors
-    /// When it is not a path, or not supported.
+    /// The text is not a valid path, or the path is not supported.
     pub fn compile(text: &str) -> Result<Self, PathError> {
         if text.trim().is_empty() {
             return Err(PathError::Invalid("json can not be null or empty".to_owned()));
@@ -42,14 +42,14 @@ impl JsonPath {
         if full.ends_with('.') {
             return Err(PathError::Invalid("Path must not end with a '.' or '..'".to_owned()));
         }
-        let steps = parse::steps(&mut Cursor::behind_root(&full))?;
+        let steps = parse::steps(&mut Cursor::after_root(&full))?;
         Self::from_steps(text, steps, false)
     }
 
-    /// All values that the path selects, as for JMeter's JSON extractor: without any, an empty list.
+    /// Returns all values that the path selects, as for JMeter's JSON Extractor. The list is empty if there are none.
     ///
     /// # Errors
-    /// With a function in the path, as Jayway does not allow one then; or when the evaluation failed.
+    /// The path has a function, which Jayway does not allow with the extractor's options, or the evaluation failed.
     pub fn find_all<'v>(&self, document: &'v Value) -> Result<Vec<Cow<'v, Value>>, ReadError> {
         if matches!(self.steps.last(), Some(Step::Function(_))) {
             return Err(ReadError::Failed(
@@ -57,34 +57,34 @@ impl JsonPath {
                     .to_owned(),
             ));
         }
-        match counted(eval::select(self, document, document, &Steps::full())) {
+        match count_limit(eval::select(self, document, document, &StepBudget::full())) {
             Err(ReadError::NotFound(_)) => Ok(Vec::new()),
             other => other,
         }
     }
 
-    /// The value that the path selects, as for JMeter's JSON assertion: for an indefinite path an array.
+    /// Returns the value that the path selects, as for JMeter's JSON Assertion. For an indefinite path it is an array.
     ///
     /// # Errors
-    /// When a definite path selects nothing.
+    /// A definite path selects nothing, or the evaluation failed.
     pub fn find<'v>(&self, document: &'v Value) -> Result<Cow<'v, Value>, ReadError> {
-        let steps = Steps::full();
-        let mut found = counted(eval::select(self, document, document, &steps))?;
+        let budget = StepBudget::full();
+        let mut found = count_limit(eval::select(self, document, document, &budget))?;
         if self.definite
             && let Some(value) = found.pop()
         {
             return Ok(value);
         }
-        // A copy takes memory besides time.
-        if !found.iter().all(|value| steps.spend(value.size().saturating_mul(8))) {
-            return counted(Err(ReadError::Limit));
+        // A copied value costs eight steps, because it takes memory besides time.
+        if !found.iter().all(|value| budget.spend(value.size().saturating_mul(8))) {
+            return count_limit(Err(ReadError::Limit));
         }
         Ok(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))
     }
 }
 
-/// Counts the limit when following a path exceeded it.
-fn counted<T>(found: Result<T, ReadError>) -> Result<T, ReadError> {
+/// Records the exceeded limit if the evaluation ran out of steps.
+fn count_limit<T>(found: Result<T, ReadError>) -> Result<T, ReadError> {
     if matches!(found, Err(ReadError::Limit)) {
         exceeded(Limit::JsonPathSteps);
     }

@@ -5,10 +5,11 @@ use crate::error::PathError;
 use crate::read::read;
 use crate::syntax::Operand;
 
-pub(crate) fn unsupported<T>(what: impl Into<String>) -> Result<T, PathError> {
-    Err(PathError::Unsupported(what.into()))
+pub(crate) fn unsupported<T>(construct: impl Into<String>) -> Result<T, PathError> {
+    Err(PathError::Unsupported(construct.into()))
 }
 
+/// Parses `/pattern/flags`.
 pub(crate) fn pattern(cursor: &mut Cursor<'_>) -> Result<Operand, PathError> {
     let mut end = None;
     let mut escaped = false;
@@ -28,14 +29,14 @@ pub(crate) fn pattern(cursor: &mut Cursor<'_>) -> Result<Operand, PathError> {
         return unsupported(format!("the flags {flags} of a pattern"));
     }
     let flags = if flags.is_empty() { String::new() } else { format!("(?{flags})") };
-    // java.util.regex here, and the whole text must match. The plain constructs mean the same in both.
+    // Jayway uses java.util.regex and requires a match of the whole text. Plain constructs mean the same in both libraries.
     match regex::Regex::new(&format!("{flags}^(?:{text})$")) {
         Ok(regex) if !text.contains(['[', '{']) || !text.contains("&&") => Ok(Operand::Pattern(regex)),
         _ => unsupported(format!("the pattern /{text}/")),
     }
 }
 
-/// A literal in JSON ends with the bracket that opened it.
+/// Parses a JSON array or object, which ends at the bracket that matches the first one.
 pub(crate) fn json_literal(cursor: &mut Cursor<'_>) -> Result<Operand, PathError> {
     let mut depth = 0u32;
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! The parser of JSON paths and of their filters, which contain paths.
+//! Parses JSON paths and their filters. They share a file because filters contain paths.
 
 use crate::cursor::Cursor;
 use crate::error::PathError;
@@ -25,46 +25,46 @@ const OPERATORS: [(&str, Comparison); 15] = [
     ("subsetof", Comparison::SubsetOf),
 ];
 
-/// The functions that Jayway has.
+/// The functions that exist in Jayway.
 const KNOWN_FUNCTIONS: [&str; 14] = [
     "avg", "stddev", "sum", "min", "max", "concat", "length", "size", "append", "keys", "first", "last",
     "index", "values",
 ];
 
-/// How deep filters may nest in paths of filters.
+/// Greatest depth of filters within the paths of filters.
 const DEPTH_MAX: u32 = 10;
-/// How deep parentheses and `!` may nest in a filter.
+/// Greatest depth of nested parentheses and `!` in a filter.
 const PARENTHESES_MAX: u32 = 50;
 
-/// Jayway's error for a bracket that begins none of the known tokens.
-fn no_token<T>(cursor: &Cursor<'_>, open: usize) -> Result<T, PathError> {
-    let open = cursor.position(open);
+/// Jayway's error for a bracket that is not followed by a known token.
+fn token_error<T>(cursor: &Cursor<'_>, open: usize) -> Result<T, PathError> {
+    let open = cursor.utf16_position(open);
     Err(PathError::Invalid(format!(
         "Could not parse token starting at position {open}. Expected ?, ', 0-9, * "
     )))
 }
 
-/// Jayway's error where it reads beyond the end of the path.
-fn beyond_end<T>(cursor: &Cursor<'_>) -> Result<T, PathError> {
-    let length = cursor.position(cursor.text.len());
+/// Jayway's error when it reads beyond the end of the path.
+fn end_error<T>(cursor: &Cursor<'_>) -> Result<T, PathError> {
+    let length = cursor.utf16_position(cursor.text.len());
     Err(PathError::Invalid(format!(
         "java.lang.StringIndexOutOfBoundsException: String index out of range: {length}"
     )))
 }
 
-/// Jayway ignores the last character if a step is complete before it.
-fn is_tail(cursor: &Cursor<'_>) -> bool {
-    !cursor.inside && cursor.rest().chars().nth(1).is_none()
+/// Whether one character is left, which Jayway ignores after a complete step.
+fn is_ignored_tail(cursor: &Cursor<'_>) -> bool {
+    !cursor.in_filter && cursor.rest().chars().nth(1).is_none()
 }
 
-/// Parses the steps behind `$` or `@`.
+/// Parses the steps after `$` or `@`.
 ///
 /// # Errors
-/// With the message of Jayway, or for what is not supported.
+/// The path is invalid (with Jayway's message) or not supported.
 pub(crate) fn steps(cursor: &mut Cursor<'_>) -> Result<Vec<Step>, PathError> {
     let mut steps = Vec::new();
     while let Some(next) = cursor.peek() {
-        if !steps.is_empty() && !matches!(steps.last(), Some(Step::Descend)) && is_tail(cursor) {
+        if !steps.is_empty() && !matches!(steps.last(), Some(Step::Descend)) && is_ignored_tail(cursor) {
             cursor.at = cursor.text.len();
             break;
         }
@@ -74,7 +74,7 @@ pub(crate) fn steps(cursor: &mut Cursor<'_>) -> Result<Vec<Step>, PathError> {
                 let step = bracket(cursor)?;
                 steps.push(step);
             }
-            _ if cursor.inside => break,
+            _ if cursor.in_filter => break,
             _ if steps.is_empty() => {
                 return Err(PathError::Invalid(format!(
                     "Illegal character at position {} expected '.' or '['",
@@ -92,8 +92,8 @@ pub(crate) fn steps(cursor: &mut Cursor<'_>) -> Result<Vec<Step>, PathError> {
                 steps.push(step);
             }
         }
-        if matches!(steps.last(), Some(Step::Function(_))) && !cursor.inside && !cursor.rest().is_empty() {
-            return unsupported("steps behind a function");
+        if matches!(steps.last(), Some(Step::Function(_))) && !cursor.in_filter && !cursor.rest().is_empty() {
+            return unsupported("steps after a function");
         }
     }
     Ok(steps)
@@ -130,16 +130,16 @@ fn dot(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>) -> Result<(), PathError> 
 fn name(cursor: &mut Cursor<'_>) -> Result<Step, PathError> {
     let start = cursor.at;
     let ends =
-        |next: char| matches!(next, '.' | '[' | '(') || next == ' ' || (cursor.inside && ends_name(next));
+        |next: char| matches!(next, '.' | '[' | '(') || next == ' ' || (cursor.in_filter && ends_name(next));
     let length = cursor.rest().find(ends).unwrap_or(cursor.rest().len());
     let name = &cursor.rest()[..length];
     cursor.at += length;
     match cursor.peek() {
         Some('(') => return function(cursor, name),
-        Some(' ') if !cursor.inside && name.is_empty() => {
+        Some(' ') if !cursor.in_filter && name.is_empty() => {
             return Err(PathError::Invalid(format!("Could not parse token starting at position {start}")));
         }
-        Some(' ') if !cursor.inside => {
+        Some(' ') if !cursor.in_filter => {
             return Err(PathError::Invalid(format!(
                 "Use bracket notion ['my prop'] if your property contains blank characters. position: {start}"
             )));
@@ -190,40 +190,40 @@ fn bracket(cursor: &mut Cursor<'_>) -> Result<Step, PathError> {
         Some(quote @ ('\'' | '"')) => quoted_names(cursor, quote),
         Some('*') => {
             cursor.at += 1;
-            let behind = cursor.at;
+            let after_wildcard = cursor.at;
             skip_blanks(cursor);
             if cursor.peek() != Some(']') {
-                let behind = cursor.position(behind);
+                let position = cursor.utf16_position(after_wildcard);
                 return Err(PathError::Invalid(format!(
-                    "Expected wildcard token to end with ']' on position {behind}"
+                    "Expected wildcard token to end with ']' on position {position}"
                 )));
             }
             cursor.at += 1;
             Ok(Step::Wildcard)
         }
-        Some('?') => filtered(cursor, open),
-        None => beyond_end(cursor),
+        Some('?') => filter_step(cursor, open),
+        None => end_error(cursor),
         Some(next) if next == '-' || next == ':' || next.is_ascii_digit() => numbers(cursor, open),
-        _ => no_token(cursor, open),
+        _ => token_error(cursor, open),
     }
 }
 
-/// `[?(…)]`, from the question mark on.
-fn filtered(cursor: &mut Cursor<'_>, open: usize) -> Result<Step, PathError> {
+/// Parses `[?(…)]` from the question mark on.
+fn filter_step(cursor: &mut Cursor<'_>, open: usize) -> Result<Step, PathError> {
     cursor.at += 1;
     skip_blanks(cursor);
     match cursor.peek() {
-        None => return beyond_end(cursor),
+        None => return end_error(cursor),
         Some(']') => {
-            let open = cursor.position(open);
+            let open = cursor.utf16_position(open);
             return Err(PathError::Invalid(format!(
                 "Not enough predicates supplied for filter [?] at position {open}"
             )));
         }
         Some('(') => {}
-        Some(_) => return no_token(cursor, open),
+        Some(_) => return token_error(cursor, open),
     }
-    // As in Jayway, the end is searched before the content is parsed.
+    // Like Jayway, find the end before parsing the content.
     let Some(length) = filter_length(cursor.rest()).map_err(|quote| {
         PathError::Invalid(format!(
             "Could not find matching close quote for {quote} when parsing : {}",
@@ -231,13 +231,13 @@ fn filtered(cursor: &mut Cursor<'_>, open: usize) -> Result<Step, PathError> {
         ))
     })?
     else {
-        return no_token(cursor, open);
+        return token_error(cursor, open);
     };
-    let behind = &cursor.rest()[length..];
-    if !behind.trim_start_matches(' ').starts_with(']') {
-        return no_token(cursor, open);
+    let after = &cursor.rest()[length..];
+    if !after.trim_start_matches(' ').starts_with(']') {
+        return token_error(cursor, open);
     }
-    let end = cursor.at + length + behind.find(']').map_or(0, |at| at + 1);
+    let end = cursor.at + length + after.find(']').map_or(0, |at| at + 1);
     let outer = std::mem::replace(&mut cursor.filter, (open, end));
     let filter = filter(cursor)?;
     cursor.filter = outer;
@@ -248,17 +248,17 @@ fn filtered(cursor: &mut Cursor<'_>, open: usize) -> Result<Step, PathError> {
 fn close(cursor: &mut Cursor<'_>, open: usize) -> Result<(), PathError> {
     skip_blanks(cursor);
     if cursor.peek() != Some(']') {
-        return no_token(cursor, open);
+        return token_error(cursor, open);
     }
     cursor.at += 1;
     Ok(())
 }
 
 fn numbers(cursor: &mut Cursor<'_>, open: usize) -> Result<Step, PathError> {
-    let Some(end) = cursor.rest().find(']') else { return no_token(cursor, open) };
+    let Some(end) = cursor.rest().find(']') else { return token_error(cursor, open) };
     let inside = cursor.rest()[..end].trim();
     if !inside.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-' | ':' | ' ')) {
-        return no_token(cursor, open);
+        return token_error(cursor, open);
     }
     let step = if inside.contains(':') {
         let failed = || PathError::Invalid(format!("Failed to parse SliceOperation: {inside}"));
@@ -292,19 +292,19 @@ fn quoted_names(cursor: &mut Cursor<'_>, quote: char) -> Result<Step, PathError>
         match cursor.peek() {
             Some(next) if next == quote => {}
             Some(other @ ('\'' | '"')) => {
-                return unsupported(format!("a name in {other} behind {quote}"));
+                return unsupported(format!("a name in {other} after {quote}"));
             }
             _ => {
                 let end = cursor.rest().find(']').map_or(cursor.text.len(), |end| cursor.at + end);
-                let end = cursor.position(end);
+                let end = cursor.utf16_position(end);
                 return Err(PathError::Invalid(format!("Found empty property at index {end}")));
             }
         }
         cursor.at += 1;
-        names.push(cursor.quoted(quote).ok_or_else(|| {
+        names.push(cursor.read_quoted(quote).ok_or_else(|| {
             PathError::Invalid("Property has not been closed - missing closing '".to_owned())
         })?);
-        let behind = cursor.at;
+        let after_quote = cursor.at;
         skip_blanks(cursor);
         match cursor.peek() {
             Some(',') => cursor.at += 1,
@@ -313,7 +313,7 @@ fn quoted_names(cursor: &mut Cursor<'_>, quote: char) -> Result<Step, PathError>
                 return Ok(Step::Members(names));
             }
             _ => {
-                let last = cursor.position(behind) - 1;
+                let last = cursor.utf16_position(after_quote) - 1;
                 return Err(PathError::Invalid(format!(
                     "Property must be separated by comma or Property must be terminated close square bracket at \
                      index {last}"
@@ -323,7 +323,7 @@ fn quoted_names(cursor: &mut Cursor<'_>, quote: char) -> Result<Step, PathError>
     }
 }
 
-/// Whether a character ends a name within a filter.
+/// Whether a character ends a name in a filter.
 fn ends_name(next: char) -> bool {
     next.is_whitespace() || matches!(next, ')' | '=' | '!' | '<' | '>' | '&' | '|' | ',' | ']' | '~')
 }
@@ -332,11 +332,11 @@ fn skip_space(cursor: &mut Cursor<'_>) {
     cursor.at += cursor.rest().len() - cursor.rest().trim_start().len();
 }
 
-/// Length of a filter with its outer parentheses; `None` if it is not closed. Parentheses in quotes and between slashes
-/// do not count.
+/// Length of a filter including its outer parentheses; `None` if it is not closed. Parentheses in quotes and between
+/// slashes do not count.
 ///
 /// # Errors
-/// The quote that is not closed.
+/// The quotation mark of a string that is not closed.
 fn filter_length(text: &str) -> Result<Option<usize>, char> {
     let mut depth = 0u32;
     let mut characters = text.char_indices();
@@ -371,8 +371,8 @@ fn filter_length(text: &str) -> Result<Option<usize>, char> {
     Ok(None)
 }
 
-/// Jayway's error for a character that begins no operand.
-fn no_operand<T>(cursor: &Cursor<'_>) -> Result<T, PathError> {
+/// Jayway's error for a character that cannot start an operand.
+fn operand_error<T>(cursor: &Cursor<'_>) -> Result<T, PathError> {
     let (open, end) = cursor.filter;
     let filter = &cursor.text[open..end];
     let position = cursor.text[open..cursor.at].encode_utf16().count();
@@ -382,9 +382,9 @@ fn no_operand<T>(cursor: &Cursor<'_>) -> Result<T, PathError> {
     )))
 }
 
-/// Parses a filter with its outer parentheses.
+/// Parses a filter including its outer parentheses.
 fn filter(cursor: &mut Cursor<'_>) -> Result<Filter, PathError> {
-    let outer = std::mem::replace(&mut cursor.inside, true);
+    let outer = std::mem::replace(&mut cursor.in_filter, true);
     cursor.at += 1;
     cursor.depth += 1;
     if cursor.depth > DEPTH_MAX {
@@ -393,7 +393,7 @@ fn filter(cursor: &mut Cursor<'_>) -> Result<Filter, PathError> {
     let filter = or(cursor, 0)?;
     expect_close(cursor)?;
     cursor.depth -= 1;
-    cursor.inside = outer;
+    cursor.in_filter = outer;
     Ok(filter)
 }
 
@@ -486,7 +486,7 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, PathError> {
         }
         Some(quote @ ('\'' | '"')) => {
             cursor.at += 1;
-            match cursor.quoted(quote) {
+            match cursor.read_quoted(quote) {
                 Some(text) => Ok(Operand::Literal(Value::Text(text))),
                 None => Err(PathError::Invalid("Expected character: )".to_owned())),
             }
@@ -507,7 +507,7 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, PathError> {
                 _ if word.starts_with(['t', 'f', 'n']) => {
                     return Err(PathError::Invalid("Expected character: )".to_owned()));
                 }
-                _ => return no_operand(cursor),
+                _ => return operand_error(cursor),
             };
             cursor.at += word.len();
             Ok(Operand::Literal(value))

@@ -1,4 +1,4 @@
-//! Reading JSON the way json-smart's permissive mode does, as far as responses need it.
+//! Parses JSON like json-smart's permissive mode, as far as responses need it.
 
 use std::collections::HashMap;
 
@@ -6,32 +6,32 @@ use busyhour_slices::away;
 
 use crate::value::Value;
 
-/// The text is not JSON, not even generously.
+/// The text is not JSON, even in permissive mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("net.minidev.json.parser.ParseException: Unexpected {found}")]
+#[error("net.minidev.json.parser.ParseException: Unexpected {unexpected}")]
 pub struct NotJson {
-    /// What was found where, with json-smart's message.
-    pub found: String,
+    /// The unexpected character or token and its position, as in json-smart's message.
+    pub unexpected: String,
 }
 
-/// `String.length`: units of UTF-16.
+/// `String.length`: the number of UTF-16 code units.
 fn utf16_length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// How deep arrays and objects may nest; json-smart's own limit.
+/// Greatest depth of nested arrays and objects; the same limit as in json-smart.
 const DEPTH_MAX: u32 = 400;
 
-/// Reads a value; what follows it is ignored. Bare words are texts, texts may have single quotes, commas
-/// may be left over: json-smart is that generous, so that an HTML page is one long text.
+/// Parses a value and ignores the text after it. As in json-smart, strings may be unquoted or have single quotes, and extra
+/// commas are allowed. An HTML page is therefore a single string.
 ///
 /// # Errors
-/// When an array or object or text does not end, or a key is missing.
+/// An array, object or string is not closed, or a key is missing.
 pub fn read(text: &str) -> Result<Value, NotJson> {
-    away(text.len(), || read_at_once(text))
+    away(text.len(), || parse_value(text))
 }
 
-fn read_at_once(text: &str) -> Result<Value, NotJson> {
+fn parse_value(text: &str) -> Result<Value, NotJson> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
     reader.skip_space();
     if reader.at == text.len() {
@@ -44,28 +44,28 @@ fn read_at_once(text: &str) -> Result<Value, NotJson> {
 #[derive(Default)]
 struct Members {
     all: Vec<(String, Value)>,
-    /// Where each is, once there are many.
-    places: HashMap<String, usize>,
+    /// Position of each key in `all`; empty while there are at most [`LINEAR_MAX`] members.
+    positions: HashMap<String, usize>,
 }
 
-/// Members that are looked through one by one.
-const FEW: usize = 16;
+/// Number of members up to which keys are found by a linear search.
+const LINEAR_MAX: usize = 16;
 
 impl Members {
     fn set(&mut self, key: String, value: Value) {
-        let known = if self.all.len() <= FEW {
+        let existing = if self.all.len() <= LINEAR_MAX {
             self.all.iter().position(|(known, _)| *known == key)
         } else {
-            if self.places.is_empty() {
-                self.places = self.all.iter().map(|(key, _)| key.clone()).zip(0..).collect();
+            if self.positions.is_empty() {
+                self.positions = self.all.iter().map(|(key, _)| key.clone()).zip(0..).collect();
             }
-            self.places.get(&key).copied()
+            self.positions.get(&key).copied()
         };
-        match known {
-            Some(place) => self.all[place].1 = value,
+        match existing {
+            Some(position) => self.all[position].1 = value,
             None => {
-                if !self.places.is_empty() {
-                    self.places.insert(key.clone(), self.all.len());
+                if !self.positions.is_empty() {
+                    self.positions.insert(key.clone(), self.all.len());
                 }
                 self.all.push((key, value));
             }
@@ -87,42 +87,44 @@ impl Reader<'_> {
         }
     }
 
-    /// Position in units of UTF-16, as Java counts.
+    /// Position in UTF-16 code units, as in Java.
     fn position(&self) -> usize {
         self.text.get(..self.at).map_or(self.at, utf16_length)
     }
 
-    /// Refuses what comes next; `what` is json-smart's word for it, `back` how far it has gone beyond its report.
-    fn refuse<T>(&self, what: &str, back: usize) -> Result<T, NotJson> {
+    /// The error for the next character. `kind` is json-smart's name for it; json-smart reports the position `back`
+    /// characters earlier.
+    fn unexpected<T>(&self, kind: &str, back: usize) -> Result<T, NotJson> {
         let position = self.position().saturating_sub(back);
-        let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
-            Some(character) if what == "character" => {
+        let unexpected = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            Some(character) if kind == "character" => {
                 format!("character ({character}) at position {position}.")
             }
-            Some(character) => format!("{what} {character} at position {position}."),
-            None => return self.ended("null"),
+            Some(character) => format!("{kind} {character} at position {position}."),
+            None => return self.unexpected_end("null"),
         };
-        Err(NotJson { found })
+        Err(NotJson { unexpected })
     }
 
-    fn fail<T>(&self) -> Result<T, NotJson> {
-        self.refuse("character", 0)
+    fn unexpected_character<T>(&self) -> Result<T, NotJson> {
+        self.unexpected("character", 0)
     }
 
-    /// Refuses the end of the text, where json-smart last saw `token`.
-    fn ended<T>(&self, token: &str) -> Result<T, NotJson> {
-        Err(NotJson { found: format!("End Of File position {}: {token}", self.position().saturating_sub(1)) })
+    /// The error for the end of the text; `token` is the last token that json-smart reports.
+    fn unexpected_end<T>(&self, token: &str) -> Result<T, NotJson> {
+        let position = self.position().saturating_sub(1);
+        Err(NotJson { unexpected: format!("End Of File position {position}: {token}") })
     }
 
-    /// Reads a value; a bare word ends at one of `stops`.
+    /// Parses a value. An unquoted string ends at one of `stops`.
     fn value(&mut self, stops: &[u8]) -> Result<Value, NotJson> {
         self.skip_space();
         match self.bytes.get(self.at) {
-            None => self.ended("EOF"),
+            None => self.unexpected_end("EOF"),
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),
             Some(&quote @ (b'"' | b'\'')) => self.quoted(quote).map(Value::Text),
-            Some(b':' | b'}' | b']') => self.fail(),
+            Some(b':' | b'}' | b']') => self.unexpected_character(),
             Some(_) => Ok(word_value(self.word(stops))),
         }
     }
@@ -130,7 +132,7 @@ impl Reader<'_> {
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value, NotJson>) -> Result<Value, NotJson> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return self.fail();
+            return self.unexpected_character();
         }
         self.at += 1;
         let value = read(self)?;
@@ -156,8 +158,8 @@ impl Reader<'_> {
                     return Ok(Value::Array(items));
                 }
                 Some(b',') => self.at += 1,
-                None => return self.ended("EOF"),
-                Some(b':' | b'}') => return self.fail(),
+                None => return self.unexpected_end("EOF"),
+                Some(b':' | b'}') => return self.unexpected_character(),
                 Some(_) => items.push(self.value(b",]")?),
             }
         }
@@ -176,13 +178,13 @@ impl Reader<'_> {
                     self.at += 1;
                     continue;
                 }
-                Some(b':' | b'{' | b'[' | b']') | None => return self.fail(),
+                Some(b':' | b'{' | b'[' | b']') | None => return self.unexpected_character(),
                 Some(&quote @ (b'"' | b'\'')) => self.quoted(quote)?,
                 Some(_) => self.word(b":").to_owned(),
             };
             self.skip_space();
             if self.bytes.get(self.at) != Some(&b':') {
-                return self.refuse("character", 1);
+                return self.unexpected("character", 1);
             }
             self.at += 1;
             let value = self.value(b",}")?;
@@ -190,8 +192,8 @@ impl Reader<'_> {
             self.skip_space();
             match self.bytes.get(self.at) {
                 Some(b',' | b'}') => {}
-                Some(b']') => return self.ended("null"),
-                _ => return self.refuse("token", 1),
+                Some(b']') => return self.unexpected_end("null"),
+                _ => return self.unexpected("token", 1),
             }
         }
     }
@@ -208,7 +210,7 @@ impl Reader<'_> {
             match self.bytes.get(self.at) {
                 None => {
                     let position = self.position();
-                    return Err(NotJson { found: format!("End Of File position {position}: null") });
+                    return Err(NotJson { unexpected: format!("End Of File position {position}: null") });
                 }
                 Some(b'\\') => self.escape(&mut out)?,
                 Some(_) => {
@@ -222,7 +224,7 @@ impl Reader<'_> {
     fn escape(&mut self, out: &mut String) -> Result<(), NotJson> {
         self.at += 1;
         let Some(escaped) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) else {
-            return self.fail();
+            return self.unexpected_character();
         };
         self.at += escaped.len_utf8();
         out.push(match escaped {
@@ -233,16 +235,17 @@ impl Reader<'_> {
             'f' => '\x0c',
             'u' => {
                 let first = self.hex()?;
-                let pair = (0xD800..0xDC00).contains(&first) && self.bytes[self.at..].starts_with(b"\\u");
-                if pair {
-                    let back = self.at;
+                let may_be_pair =
+                    (0xD800..0xDC00).contains(&first) && self.bytes[self.at..].starts_with(b"\\u");
+                if may_be_pair {
+                    let after_first = self.at;
                     self.at += 2;
                     let second = self.hex()?;
                     if let Some(Ok(character)) = char::decode_utf16([first, second]).next() {
                         out.push(character);
                         return Ok(());
                     }
-                    self.at = back;
+                    self.at = after_first;
                 }
                 char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
@@ -256,7 +259,7 @@ impl Reader<'_> {
         for _ in 0..4 {
             let digit = self.bytes.get(self.at).and_then(|byte| char::from(*byte).to_digit(16));
             let Some(digit) = digit.and_then(|digit| u16::try_from(digit).ok()) else {
-                return self.refuse("unicode escape sequence", 0);
+                return self.unexpected("unicode escape sequence", 0);
             };
             unit = unit * 16 + digit;
             self.at += 1;
@@ -265,7 +268,7 @@ impl Reader<'_> {
     }
 }
 
-/// A word without quotes: `null`, a truth value, a number, or text.
+/// The value of an unquoted word: `null`, a boolean, a number, or a string.
 fn word_value(word: &str) -> Value {
     match word {
         "null" => return Value::Null,
@@ -288,7 +291,7 @@ fn word_value(word: &str) -> Value {
         .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'-' | b'+'));
     match word.parse::<f64>() {
         Ok(number) if number_like => {
-            // json-smart keeps long numbers exactly when a double would change them.
+            // json-smart parses a long number as `BigDecimal` if a double would change it.
             if word.len() > 18 && busyhour_java::double_to_string(number) != word {
                 Value::Decimal(word.to_owned())
             } else {
@@ -303,7 +306,7 @@ fn word_value(word: &str) -> Value {
 mod tests {
     use super::*;
 
-    fn again(text: &str) -> String {
+    fn extracted_text(text: &str) -> String {
         match read(text) {
             Ok(value) => value.extracted().unwrap_or_else(|| "NULL".into()),
             Err(_) => "not JSON".to_owned(),
@@ -311,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_json_smart_reads() {
+    fn values_match_json_smart() {
         // Recorded from json-smart 2.5.0 through Jayway JSONPath 2.8.0.
         for (text, expected) in [
             ("<html><body>x</body></html>", "<html><body>x</body></html>"),
@@ -334,12 +337,12 @@ mod tests {
             ),
             ("[\"a/b\\u00e9\\u2028\\u007f\\t\"]", "[\"a\\/bé\\u2028\\u007F\\t\"]"),
         ] {
-            assert_eq!(again(text), expected, "{text}");
+            assert_eq!(extracted_text(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn messages_are_those_of_json_smart() {
+    fn messages_match_json_smart() {
         // Recorded as above.
         for (text, expected) in [
             (r#"{"a":1"#, "End Of File position 5: null"),
@@ -359,19 +362,19 @@ mod tests {
             ("{]", "character (]) at position 1."),
             (r#"{"é":"#, "End Of File position 4: EOF"),
         ] {
-            assert_eq!(read(text), Err(NotJson { found: expected.to_owned() }), "{text}");
+            assert_eq!(read(text), Err(NotJson { unexpected: expected.to_owned() }), "{text}");
         }
         assert_eq!(read("  "), Ok(Value::Text(String::new())));
     }
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in ".{0,60}") {
+        fn any_text_is_parsed_or_rejected(text in ".{0,60}") {
             let _ = read(&text);
         }
 
         #[test]
-        fn brackets_are_read_or_refused(text in r#"[\[\]{}:,"'\\a1 .u-]{0,60}"#) {
+        fn brackets_are_parsed_or_rejected(text in r#"[\[\]{}:,"'\\a1 .u-]{0,60}"#) {
             let _ = read(&text);
         }
     }

@@ -1,35 +1,35 @@
-//! The budget of steps for following a path.
+//! The budget of steps for evaluating a path.
 
 use std::cell::Cell;
 
-/// Steps that following a path through a document may take: values that are looked at, or 16 bytes of text.
+/// Limit of steps for evaluating a path over a document. A visited value is one step, and so are 16 bytes of text.
 pub(crate) const STEPS_MAX: u64 = 20_000_000;
 
-/// Steps that are left.
+/// The remaining steps of an evaluation.
 #[derive(Debug)]
-pub struct Steps(Cell<u64>);
+pub struct StepBudget(Cell<u64>);
 
-impl Steps {
+impl StepBudget {
     /// A full budget.
     pub fn full() -> Self {
-        Self::of(STEPS_MAX)
+        Self::new(STEPS_MAX)
     }
 
-    /// A budget of so many steps.
-    pub fn of(steps: u64) -> Self {
+    /// A budget of `steps` steps.
+    pub fn new(steps: u64) -> Self {
         Self(Cell::new(steps))
     }
 
-    /// Takes steps from the budget; false when it is used up, and from then on.
+    /// Takes steps from the budget. Returns false once the budget is exhausted.
     pub fn spend(&self, steps: usize) -> bool {
-        let left = self.0.get().saturating_sub(steps as u64);
-        self.0.set(left);
+        let remaining = self.0.get().saturating_sub(steps as u64);
+        self.0.set(remaining);
         busyhour_slices::tick(steps);
-        left > 0
+        remaining > 0
     }
 
-    /// Whether no steps are left.
-    pub fn are_used_up(&self) -> bool {
+    /// Whether no steps remain.
+    pub fn is_exhausted(&self) -> bool {
         self.0.get() == 0
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::PathError;
 use crate::value::Value;
 
-/// Steps that a path may have: each is followed by recursion.
+/// Limit of steps in a path, because evaluation recurses for each step.
 const PATH_STEPS_MAX: usize = 500;
 
 /// A parsed path.
@@ -21,7 +21,7 @@ pub(crate) enum Step {
     Members(Vec<String>),
     /// `.*`, `[*]`
     Wildcard,
-    /// `[0]`, `[0,2]`, negative from the end.
+    /// `[0]`, `[0,2]`; negative indexes count from the end.
     Indexes(Vec<i64>),
     /// `[from:to]`
     Slice(Option<i64>, Option<i64>),
@@ -46,7 +46,7 @@ pub(crate) enum Function {
     Last,
     Index(i64),
     Concat,
-    /// A function that Jayway does not have; its evaluation fails.
+    /// A function that does not exist in Jayway; its evaluation fails.
     Unknown(String),
 }
 
@@ -83,16 +83,16 @@ pub(crate) enum Comparison {
 /// One side of a comparison.
 #[derive(Clone, Debug)]
 pub(crate) enum Operand {
-    /// `@…`: of the item.
+    /// `@…`: a path from the item.
     Item(JsonPath),
-    /// `$…`: of the whole document.
+    /// `$…`: a path from the root of the document.
     Root(JsonPath),
     Literal(Value),
     Pattern(regex::Regex),
 }
 
 impl JsonPath {
-    pub(crate) fn from_steps(text: &str, steps: Vec<Step>, inside: bool) -> Result<Self, PathError> {
+    pub(crate) fn from_steps(text: &str, steps: Vec<Step>, in_filter: bool) -> Result<Self, PathError> {
         if steps.len() > PATH_STEPS_MAX {
             return Err(PathError::Unsupported(format!("more than {PATH_STEPS_MAX} steps")));
         }
@@ -106,17 +106,17 @@ impl JsonPath {
                 Step::Descend => {
                     definite = false;
                     if matches!(steps.get(at + 1), Some(Step::Wildcard)) && at + 1 != last {
-                        return Err(PathError::Unsupported("steps behind ..*".to_owned()));
+                        return Err(PathError::Unsupported("steps after ..*".to_owned()));
                     }
                     if matches!(steps.get(at + 1), None | Some(Step::Function(_) | Step::Descend)) {
                         return Err(PathError::Unsupported("this use of ..".to_owned()));
                     }
                 }
                 Step::Function(_) if !definite => {
-                    return Err(PathError::Unsupported("a function behind an indefinite path".to_owned()));
+                    return Err(PathError::Unsupported("a function after an indefinite path".to_owned()));
                 }
-                Step::Function(_) if inside && at != last => {
-                    return Err(PathError::Unsupported("steps behind a function".to_owned()));
+                Step::Function(_) if in_filter && at != last => {
+                    return Err(PathError::Unsupported("steps after a function".to_owned()));
                 }
                 Step::Function(_) => {}
             }
@@ -129,7 +129,7 @@ impl JsonPath {
         &self.text
     }
 
-    /// Whether it selects at most one value.
+    /// Whether the path can select at most one value.
     pub fn is_definite(&self) -> bool {
         self.definite
     }

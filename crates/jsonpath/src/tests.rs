@@ -1,7 +1,7 @@
 use super::*;
 
-/// What Jayway JSONPath 2.8.0 made of a path: `DOC<tab>document`, then per path what JMeter's extractor got and what
-/// its assertion got.
+/// Results of Jayway JSONPath 2.8.0. A line `DOC<tab>document` is followed by a line for each path with the results of JMeter's
+/// extractor and of its assertion.
 const RECORDED: &str = include_str!("recorded/jayway.tsv");
 
 fn escaped(text: &str) -> String {
@@ -30,7 +30,7 @@ fn extracted(document: &Result<Value, NotJson>, path: &Result<JsonPath, PathErro
 fn asserted(document: &Result<Value, NotJson>, path: &Result<JsonPath, PathError>) -> String {
     let (document, path) = match (document, path) {
         (Ok(document), Ok(path)) => (document, path),
-        (_, Err(PathError::Invalid(why))) => return format!("ERR InvalidPathException: {why}"),
+        (_, Err(PathError::Invalid(message))) => return format!("ERR InvalidPathException: {message}"),
         _ => return "ERR".to_owned(),
     };
     match path.find(document) {
@@ -42,9 +42,9 @@ fn asserted(document: &Result<Value, NotJson>, path: &Result<JsonPath, PathError
 }
 
 #[test]
-fn paths_lead_where_jayway_goes() {
+fn results_match_jayway() {
     let mut document = Ok(Value::Null);
-    let (mut compared, mut refused) = (0, Vec::new());
+    let (mut compared, mut unsupported) = (0, Vec::new());
     let mut wrong = Vec::new();
     for line in RECORDED.lines() {
         if let Some(text) = line.strip_prefix("DOC\t") {
@@ -59,7 +59,7 @@ fn paths_lead_where_jayway_goes() {
         };
         let path = JsonPath::compile(text);
         if let Err(PathError::Unsupported(_)) = path {
-            refused.push(text);
+            unsupported.push(text);
             continue;
         }
         compared += 1;
@@ -82,27 +82,27 @@ fn paths_lead_where_jayway_goes() {
         }
     }
     assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(refused.len() * 10 < compared, "{compared} compared, refused: {refused:#?}");
+    assert!(unsupported.len() * 10 < compared, "{compared} compared, unsupported: {unsupported:#?}");
 }
 
 /// Invalid paths, and the messages of Jayway JSONPath 2.8.0.
-const NO_PATHS: &str = include_str!("recorded/no_paths.tsv");
+const INVALID_PATHS: &str = include_str!("recorded/no_paths.tsv");
 
 #[test]
-fn what_is_no_path_is_so_in_jayways_words() {
+fn invalid_paths_have_the_messages_of_jayway() {
     let mut wrong = Vec::new();
-    for line in NO_PATHS.lines() {
+    for line in INVALID_PATHS.lines() {
         let (text, theirs) = line.split_once('\t').expect("two columns");
         match JsonPath::compile(text) {
             Err(PathError::Invalid(ours)) if ours == theirs => {}
             ours => wrong.push(format!("{text}\n   theirs {theirs}\n   ours   {ours:?}")),
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), NO_PATHS.lines().count(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), INVALID_PATHS.lines().count(), wrong.join("\n"));
 }
 
 #[test]
-fn the_last_character_behind_a_step_is_not_looked_at() {
+fn a_single_character_after_the_last_step_is_ignored() {
     let document = read(r#"{"a":[{"b":1}]}"#).expect("JSON");
     let found = |text: &str| JsonPath::compile(text).unwrap().find(&document).map(|value| value.asserted());
     for text in ["$.a[", "$['a']b", "$.a"] {
@@ -117,12 +117,12 @@ fn the_last_character_behind_a_step_is_not_looked_at() {
 
 proptest::proptest! {
     #[test]
-    fn any_text_is_a_path_or_refused(text in ".{0,40}") {
+    fn any_text_is_compiled_or_rejected(text in ".{0,40}") {
         let _ = JsonPath::compile(&text);
     }
 
     #[test]
-    fn path_like_texts_are_followed_or_refused(text in r#"\$[.\[\]'@?()*:,0-9a-c =<>&|!~/]{0,30}"#) {
+    fn path_like_texts_are_evaluated_or_rejected(text in r#"\$[.\[\]'@?()*:,0-9a-c =<>&|!~/]{0,30}"#) {
         if let Ok(path) = JsonPath::compile(&text) {
             let document = read(r#"{"a":[{"b":1,"c":[1,2,3]},{"b":"x"}],"b":{"a":{"c":null}}}"#).expect("JSON");
             let _ = path.find_all(&document);
@@ -133,7 +133,7 @@ proptest::proptest! {
 
 #[test]
 fn hostile_paths_and_documents_are_stopped() {
-    let follow = |path: &str, document: &str| {
+    let evaluate = |path: &str, document: &str| {
         let document = read(document).map_err(|error| error.to_string())?;
         let path = JsonPath::compile(path).map_err(|error| error.to_string())?;
         path.find_all(&document).map(|found| found.len()).map_err(|error| error.to_string())
@@ -141,27 +141,27 @@ fn hostile_paths_and_documents_are_stopped() {
     let few_steps = |path: &str, document: &str| {
         let document = read(document).expect("JSON");
         let path = JsonPath::compile(path).expect("a path");
-        eval::select(&path, &document, &document, &Steps::of(100_000)).map(|found| found.len())
+        eval::select(&path, &document, &document, &StepBudget::new(100_000)).map(|found| found.len())
     };
     let limit = Err(ReadError::Limit);
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    // Every array is looked through from all that contain it.
+    // Every array is visited once for each array that contains it.
     let deep = format!("[{}]", vec![nested(390); 40].join(","));
     assert_eq!(few_steps("$..[0]..[0]..[0]..[0]..[0]", &deep), limit);
     let flat = format!("[{}]", vec!["{\"a\":1}"; 6_000].join(","));
     assert_eq!(few_steps("$[?(@.a in $..a)]", &flat), limit);
     assert_eq!(few_steps("$[?($[?(@.a == 2)] empty false)]", &flat), limit);
-    assert_eq!(follow("$[?(@.a == 1)]", &flat), Ok(6_000));
+    assert_eq!(evaluate("$[?(@.a == 1)]", &flat), Ok(6_000));
     for count in [10, 1_000, 100_000] {
         let outcomes = [
-            follow(&format!("${}", "[?(@)]".repeat(count)), "{}"),
-            follow(&format!("$.{}x", "a.".repeat(count)), "{}"),
-            follow(&format!("${}", "..*".repeat(count)), "{}"),
-            follow(&format!("$[?({}@.a{})]", "(".repeat(count), ")".repeat(count)), "[{}]"),
-            follow(&format!("$[?({}@.a)]", "!".repeat(count)), "[{}]"),
-            follow(&format!("${}{}", "[?(@".repeat(count), ")]".repeat(count)), "[{}]"),
-            follow("$..a", &nested(count)),
-            follow("$..a", &"{\"a\":".repeat(count)),
+            evaluate(&format!("${}", "[?(@)]".repeat(count)), "{}"),
+            evaluate(&format!("$.{}x", "a.".repeat(count)), "{}"),
+            evaluate(&format!("${}", "..*".repeat(count)), "{}"),
+            evaluate(&format!("$[?({}@.a{})]", "(".repeat(count), ")".repeat(count)), "[{}]"),
+            evaluate(&format!("$[?({}@.a)]", "!".repeat(count)), "[{}]"),
+            evaluate(&format!("${}{}", "[?(@".repeat(count), ")]".repeat(count)), "[{}]"),
+            evaluate("$..a", &nested(count)),
+            evaluate("$..a", &"{\"a\":".repeat(count)),
         ];
         if count > 500 {
             assert!(outcomes.iter().all(Result::is_err), "{outcomes:?}");
@@ -182,16 +182,16 @@ fn objects_with_many_members_keep_their_order() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// Paths of all forms over documents of all depths.
+    /// Paths of all forms over documents of various depths.
     #[test]
-    fn following_any_path_ends(path in any_steps(), depth in 1..100_usize, width in 1..10_usize) {
+    fn any_evaluation_ends(path in any_steps(), depth in 1..100_usize, width in 1..10_usize) {
         let inner = vec!["{\"a\":1,\"b\":[{\"a\":\"x\"},2]}"; width].join(",");
         let document = format!("{}{inner}{}", "[{\"a\":{\"b\":[1,".repeat(depth), "]}}]".repeat(depth));
         if let (Ok(path), Ok(document)) = (JsonPath::compile(&format!("${path}")), read(&document)) {
-            let steps = Steps::of(20_000);
-            let found = eval::select(&path, &document, &document, &steps);
+            let budget = StepBudget::new(20_000);
+            let found = eval::select(&path, &document, &document, &budget);
             if let Ok(found) = found {
-                let _ = found.iter().take(10).filter_map(|one| one.extracted()).count();
+                let _ = found.iter().take(10).filter_map(|value| value.extracted()).count();
             }
         }
     }
@@ -217,12 +217,12 @@ fn any_steps() -> impl proptest::strategy::Strategy<Value = String> {
     ]);
     simple.prop_map(str::to_owned).prop_recursive(4, 16, 3, |inner| {
         prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("{one}{other}")),
+            (inner.clone(), inner.clone()).prop_map(|(first, second)| format!("{first}{second}")),
             inner.clone().prop_map(|inside| format!("[?(@{inside})]")),
             inner.clone().prop_map(|inside| format!("..[?(@{inside} == 1)]")),
-            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("[?(@{one} in ${other})]")),
+            (inner.clone(), inner.clone()).prop_map(|(left, right)| format!("[?(@{left} in ${right})]")),
             (inner.clone(), inner)
-                .prop_map(|(one, other)| format!("[?(!(@{one} =~ /x+/) && $..b anyof @{other})]")),
+                .prop_map(|(left, right)| format!("[?(!(@{left} =~ /x+/) && $..b anyof @{right})]")),
         ]
     })
 }

@@ -1,4 +1,4 @@
-//! JSON values as Jayway's JSONPath sees them through json-smart: numbers keep their Java type, objects their order.
+//! JSON values as json-smart passes them to Jayway's JSONPath: numbers have a Java type, and objects are ordered.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,15 +10,15 @@ use busyhour_java::{double_to_string, hash_map_order, table_size_of_copy};
 pub enum Value {
     /// `null`
     Null,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// `Integer` or `Long`.
     Integer(i64),
-    /// A whole number beyond 64 bits, as written.
+    /// An integer that does not fit into 64 bits, as written.
     BigInteger(String),
     /// `Double`
     Double(f64),
-    /// A number a `Double` would cut, as written.
+    /// `BigDecimal`: a number that a `Double` cannot represent exactly, as written.
     Decimal(String),
     /// Text.
     Text(String),
@@ -28,10 +28,10 @@ pub enum Value {
     Object(Vec<(String, Value)>),
 }
 
-/// Members that are looked up one by one.
-const FEW_MEMBERS: usize = 16;
+/// Objects with more members are compared by a hash map instead of a linear search.
+const LINEAR_MEMBERS_MAX: usize = 16;
 
-/// Java's `equals`: the order of an object's members does not matter, the type of a number does.
+/// Java's `equals`: the order of an object's members does not matter, but the type of a number does.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -44,7 +44,7 @@ impl PartialEq for Value {
             | (Self::Text(left), Self::Text(right)) => left == right,
             (Self::Array(left), Self::Array(right)) => left == right,
             (Self::Object(left), Self::Object(right)) if left.len() == right.len() => {
-                if left.len() <= FEW_MEMBERS {
+                if left.len() <= LINEAR_MEMBERS_MAX {
                     return left.iter().all(|(key, value)| other.member(key) == Some(value));
                 }
                 let right: HashMap<&str, &Value> =
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// Values in it, itself counted, and 16 bytes of text as one more.
+    /// Size in steps of evaluation: one for the value, one for each value in it, and one for every 16 bytes of text.
     pub fn size(&self) -> usize {
         match self {
             Self::Null | Self::Bool(_) | Self::Integer(_) | Self::Double(_) => 1,
@@ -86,7 +86,7 @@ impl Value {
         }
     }
 
-    /// The Java class, for messages.
+    /// Name of the Java class, for messages.
     pub(crate) fn java_class(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -102,8 +102,8 @@ impl Value {
         }
     }
 
-    /// The text an extractor stores; `None` for null. An object's own members come in the order of a Java
-    /// `HashMap`, as JMeter copies the object into one before it writes it.
+    /// The text that an extractor stores; `None` for null. The members of an object are in the order of a Java
+    /// `HashMap`, because JMeter copies the object into one before it writes it. Nested objects keep their order.
     pub fn extracted(&self) -> Option<String> {
         match self {
             Self::Null => None,
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// The text an assertion compares and shows.
+    /// The text that an assertion compares and shows in its message.
     pub fn asserted(&self) -> String {
         match self {
             Self::Double(number) => decimal_text(*number),
@@ -121,7 +121,7 @@ impl Value {
         }
     }
 
-    /// `toString()`: JSON for arrays, the bare text for texts.
+    /// `toString()`: JSON, but strings without quotes.
     fn plain_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -133,7 +133,7 @@ impl Value {
         }
     }
 
-    /// What Java's `Map.toString` and its like give, for messages.
+    /// The result of Java's `toString`, for messages.
     pub fn java_text(&self) -> String {
         match self {
             Self::Object(members) => {
@@ -145,7 +145,7 @@ impl Value {
         }
     }
 
-    /// Appends the value as json-smart writes it.
+    /// Appends the value as JSON in the format of json-smart.
     pub fn write_json(&self, out: &mut String) {
         match self {
             Self::Null => out.push_str("null"),
@@ -186,7 +186,8 @@ fn write_members<'v>(out: &mut String, members: impl Iterator<Item = (&'v str, &
     out.push('}');
 }
 
-/// json-smart's escapes: `/` too, and control and some format characters as `\uXXXX`.
+/// Appends a quoted text with the escapes of json-smart, which also escapes `/`, control characters, and some format
+/// characters.
 fn write_text(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
@@ -215,8 +216,8 @@ fn object_in_hash_order(members: &[(String, Value)]) -> String {
     out
 }
 
-/// A double without an exponent and with at least one digit behind the point: what `DecimalFormat` makes of it with
-/// 1 to 340 fraction digits.
+/// A double without an exponent and with at least one fraction digit, like a `DecimalFormat` with 1 to 340 fraction
+/// digits.
 fn decimal_text(number: f64) -> String {
     let text = format!("{number}");
     if text.contains('.') { text } else { format!("{text}.0") }

@@ -1,5 +1,5 @@
-//! Documents and paths in which one part is repeated up to a million times: reading and following them takes time in proportion to
-//! their length, or ends at a limit.
+//! Documents and paths in which one part is repeated up to a million times: parsing and evaluating them takes time proportional to
+//! their length, or stops at a limit.
 
 use busyhour_jsonpath::{JsonPath, Value, read};
 use busyhour_limits::Limit;
@@ -10,7 +10,7 @@ const fn repeated(before: &'static str, part: &'static str, after: &'static str)
 }
 
 #[test]
-fn documents_of_many_parts_are_read() {
+fn documents_of_many_parts_are_parsed() {
     let inputs: &[(Repeated<'static>, fn(usize) -> Option<usize>)] = &[
         (repeated("[", "1,", "1]"), |count| Some(count + 1)),
         (repeated("[", "[],", "]"), Some),
@@ -54,7 +54,7 @@ fn nesting_is_limited() {
     });
 }
 
-/// The number of values that a path finds in so many items or members; a million may take too many steps.
+/// Compares the number of values that each path finds. The largest documents may exceed the limit of steps.
 #[test]
 fn values_of_many_parts_are_found_or_limited() {
     let list = repeated("[", "{\"a\":~,\"b\":[1]},", "]");
@@ -72,7 +72,7 @@ fn values_of_many_parts_are_found_or_limited() {
         ("$.k7", object, |_| 1),
         ("$['k1','k2','none']", object, |_| 1),
     ];
-    // Reading a million objects takes 15 s in a build without optimization.
+    // Parsing a million objects takes 15 s in a build without optimization.
     for (path, input, expected) in cases {
         let path = JsonPath::compile(path).expect("a path");
         read_counts(std::slice::from_ref(input), &FEWER, |_, count, text| {
@@ -88,7 +88,7 @@ fn values_of_many_parts_are_found_or_limited() {
     }
 }
 
-/// A path looks up each of its names in the members, one by one.
+/// Each name in a path is found by a linear search of the members, which costs steps.
 #[test]
 fn names_times_members_are_limited() {
     let names: Vec<String> = (0..400).map(|number| format!("'none{number}'")).collect();
@@ -98,7 +98,7 @@ fn names_times_members_are_limited() {
     assert_eq!(busyhour_limits::take(), [(Limit::JsonPathSteps, 1)]);
 }
 
-/// A message with a text of 1 MB was made for each item: 100 GB.
+/// Without a limit, the evaluation would build a message with a text of 1 MB for each item: 100 GB.
 #[test]
 fn messages_about_each_item_are_limited() {
     let items = "1,".repeat(100_000);
@@ -109,7 +109,7 @@ fn messages_about_each_item_are_limited() {
     assert_eq!(busyhour_limits::take(), [(Limit::JsonPathSteps, 1)]);
 }
 
-/// The members of both were looked up one by one.
+/// A regression test: members were once compared by a linear search for each.
 #[test]
 fn objects_of_many_members_are_compared_in_linear_time() {
     let object = repeated("{", "\"k~\":{\"a\":~},", "\"z\":0}").text(100_000);
@@ -122,7 +122,7 @@ fn objects_of_many_members_are_compared_in_linear_time() {
 }
 
 #[test]
-fn paths_of_many_parts_are_compiled_or_refused() {
+fn paths_of_many_parts_are_compiled_or_rejected() {
     let inputs = [
         (repeated("$", ".a", ""), 500),
         (repeated("$", "['a']", ""), 500),
@@ -143,7 +143,7 @@ fn paths_of_many_parts_are_compiled_or_refused() {
         (repeated("$[?(@.a =~ /", "a", "/)]"), 10_000),
         (repeated("$[?(@.a =~ /", "a|", "/)]"), 10_000),
     ];
-    for (input, most) in inputs {
+    for (input, compiled_max) in inputs {
         read_counts(&[input], &FEWER, |input, count, text| match JsonPath::compile(text) {
             Ok(path) => {
                 let document = read("{\"a\":{\"a\":[1,2]}}").expect("a document");
@@ -151,7 +151,7 @@ fn paths_of_many_parts_are_compiled_or_refused() {
                 let limits = busyhour_limits::take();
                 assert!(limits.is_empty(), "{count} parts: {input:?} {limits:?}");
             }
-            Err(_) => assert!(count > most || most == 0, "{count} parts: {input:?}"),
+            Err(_) => assert!(count > compiled_max || compiled_max == 0, "{count} parts: {input:?}"),
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The AutoStop listener of jmeter-plugins: stops the test when means of a second stay bad for too long.
+//! The AutoStop listener of jmeter-plugins: stops the test if the mean of a metric exceeds a limit for several seconds.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use busyhour_program::user::UserState;
 /// A limit of the plan, and the number of seconds for which it may be exceeded.
 #[derive(Clone, Debug, Default)]
 pub struct AutoStopLimit {
-    /// The limit; 0 or no number: none.
+    /// The limit; 0 or an invalid number means no limit.
     pub limit: Template,
     /// Seconds; at least 1.
     pub seconds: Template,
@@ -38,30 +38,30 @@ pub struct AutoStop {
     state: Mutex<Option<State>>,
 }
 
-/// A limit at work.
+/// A limit and its state during the run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limit {
     limit: f64,
     seconds: u64,
-    /// The last second that was good.
-    good_s: u64,
+    /// The last second in which the limit was not exceeded.
+    last_good_s: u64,
 }
 
 impl Limit {
     fn new(limit: f64, seconds: &str) -> Self {
         let seconds = seconds.trim().parse::<u64>().ok().filter(|seconds| *seconds > 0).unwrap_or(1);
-        Self { limit, seconds, good_s: 0 }
+        Self { limit, seconds, last_good_s: 0 }
     }
 
-    /// Whether the value of the second that is over has been bad for too long.
+    /// Whether the limit has been exceeded for too many seconds. `value` is the value of the previous second.
     fn is_exceeded(&mut self, value: f64, second: u64) -> bool {
         if self.limit <= 0.0 {
             return false;
         }
         if value > self.limit {
-            return second.saturating_sub(self.good_s) >= self.seconds;
+            return second.saturating_sub(self.last_good_s) >= self.seconds;
         }
-        self.good_s = second;
+        self.last_good_s = second;
         false
     }
 }
@@ -91,22 +91,22 @@ struct State {
     latency: (Limit, Mean),
     error_rate: (Limit, Mean),
     percentile_time: Limit,
-    /// The part of the samples below, from 0 to 1.
+    /// The percentile as a fraction from 0 to 1.
     percentile: f64,
     percentile_ms: f64,
-    /// Times of the first sample of each second, sorted: of the others the plugin takes no notice here.
-    firsts_ms: Vec<u64>,
+    /// Elapsed times of the first sample of each second, sorted. The plugin ignores the other samples for the percentile.
+    first_times_ms: Vec<u64>,
 }
 
 impl State {
     fn new(settings: &AutoStopSettings, user: &mut UserState) -> Self {
-        let mut limit = |of: &AutoStopLimit, whole: bool, part: f64| {
-            let text = of.limit.text(user).into_owned();
-            let number = match whole {
+        let mut limit = |setting: &AutoStopLimit, is_integer: bool, factor: f64| {
+            let text = setting.limit.text(user).into_owned();
+            let number = match is_integer {
                 true => text.parse::<i32>().map_or(0.0, f64::from),
                 false => text.trim().parse::<f32>().map_or(0.0, f64::from),
             };
-            Limit::new(number * part, &of.seconds.text(user))
+            Limit::new(number * factor, &setting.seconds.text(user))
         };
         let none = Mean::default();
         let response_time = (limit(&settings.response_time, true, 1.0), none);
@@ -119,18 +119,18 @@ impl State {
         Self { response_time, latency, error_rate, percentile_time, percentile, ..Self::default() }
     }
 
-    /// The percentile of the times, computed as in JMeter's table of counts.
-    fn percent_point(&self) -> f64 {
-        let Some(last) = self.firsts_ms.last() else { return 0.0 };
+    /// The percentile of the times, computed as in JMeter's statistics.
+    fn percentile_value(&self) -> f64 {
+        let Some(last) = self.first_times_ms.last() else { return 0.0 };
         if self.percentile >= 1.0 {
             return *last as f64;
         }
-        let target = (self.firsts_ms.len() as f64 * self.percentile + 0.5).floor() as usize;
-        self.firsts_ms.get(target.max(1) - 1).map_or(0.0, |ms| *ms as f64)
+        let target = (self.first_times_ms.len() as f64 * self.percentile + 0.5).floor() as usize;
+        self.first_times_ms.get(target.max(1) - 1).map_or(0.0, |ms| *ms as f64)
     }
 
-    /// Adds a sample; returns which limits have been exceeded for too long.
-    fn sample(&mut self, second: u64, elapsed_ms: u64, latency_ms: u64, ok: bool) -> [bool; 4] {
+    /// Adds a sample. Returns for each limit whether it has been exceeded for too many seconds.
+    fn add_sample(&mut self, second: u64, elapsed_ms: u64, latency_ms: u64, ok: bool) -> [bool; 4] {
         let mut exceeded = [false; 4];
         if self.second != second {
             let means = [&mut self.response_time, &mut self.latency, &mut self.error_rate];
@@ -139,12 +139,12 @@ impl State {
                 *mean = Mean::default();
             }
             if self.percentile_time.limit > 0.0 {
-                let at = self.firsts_ms.partition_point(|ms| *ms <= elapsed_ms);
-                self.firsts_ms.insert(at, elapsed_ms);
+                let at = self.first_times_ms.partition_point(|ms| *ms <= elapsed_ms);
+                self.first_times_ms.insert(at, elapsed_ms);
             }
             exceeded[3] = self.percentile_time.is_exceeded(self.percentile_ms, second);
             self.second = second;
-            self.percentile_ms = self.percent_point();
+            self.percentile_ms = self.percentile_value();
         }
         self.response_time.1.add(elapsed_ms as f64);
         self.latency.1.add(latency_ms as f64);
@@ -154,7 +154,7 @@ impl State {
 }
 
 impl AutoStop {
-    /// Takes a listener out of the plan.
+    /// Creates the listener from its settings.
     pub fn new(settings: AutoStopSettings) -> Self {
         Self { settings, state: Mutex::default() }
     }
@@ -172,7 +172,7 @@ impl Processor for AutoStop {
         let (elapsed_ms, latency_ms, ok) =
             (result.elapsed_ms(), result.times.latency_ns / 1_000_000, result.success);
         let exceeded = match lock().as_mut() {
-            Some(state) => state.sample(second, elapsed_ms, latency_ms, ok),
+            Some(state) => state.add_sample(second, elapsed_ms, latency_ms, ok),
             None => return,
         };
         let limits = [
@@ -181,11 +181,11 @@ impl Processor for AutoStop {
             ("Error rate more than", &self.settings.error_rate),
             ("Percentile Response more than", &self.settings.percentile_time),
         ];
-        for (exceeded, (what, limit)) in exceeded.into_iter().zip(limits) {
+        for (exceeded, (condition, limit)) in exceeded.into_iter().zip(limits) {
             if exceeded {
                 let (limit, seconds) =
                     (limit.limit.text(user).into_owned(), limit.seconds.text(user).into_owned());
-                user.log(Level::Info, &format!("{what} {limit} for {seconds}s. Auto-shutdown test..."));
+                user.log(Level::Info, &format!("{condition} {limit} for {seconds}s. Auto-shutdown test..."));
                 user.run.ask_to_stop(Stop::Now);
             }
         }
@@ -208,34 +208,34 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_has_to_be_bad_for_so_many_seconds() {
+    fn a_mean_must_exceed_its_limit_for_the_set_seconds() {
         let mut state = state(&AutoStopSettings { response_time: limit("100", "2"), ..Default::default() });
         let mut stops = Vec::new();
         for second in 10..20 {
-            // Bad from second 12 on; its mean is known in second 13.
+            // The limit is exceeded from second 12 on, whose mean is known in second 13.
             let elapsed_ms = if second < 12 { 100 } else { 300 };
-            stops.push(state.sample(second, elapsed_ms, 0, true)[0]);
-            state.sample(second, if second < 12 { 100 } else { 0 }, 0, true);
+            stops.push(state.add_sample(second, elapsed_ms, 0, true)[0]);
+            state.add_sample(second, if second < 12 { 100 } else { 0 }, 0, true);
         }
-        // 12 was the last second that began with a good mean behind it.
+        // Second 12 is the last one whose previous second did not exceed the limit.
         assert_eq!(stops.iter().position(|stop| *stop), Some(4), "{stops:?}");
     }
 
     #[test]
-    fn error_rates_are_percents() {
+    fn error_rates_are_percentages() {
         let mut state = state(&AutoStopSettings { error_rate: limit("50.5", ""), ..Default::default() });
         let half = |state: &mut State, second| {
-            let first = state.sample(second, 1, 1, true)[2];
-            state.sample(second, 1, 1, false);
+            let first = state.add_sample(second, 1, 1, true)[2];
+            state.add_sample(second, 1, 1, false);
             first
         };
         assert!(!half(&mut state, 1) && !half(&mut state, 2) && !half(&mut state, 3));
-        state.sample(3, 1, 1, false);
+        state.add_sample(3, 1, 1, false);
         assert!(half(&mut state, 4), "two of three failed");
     }
 
     #[test]
-    fn percentiles_are_those_of_the_first_samples() {
+    fn percentiles_use_the_first_sample_of_each_second() {
         let mut state = state(&AutoStopSettings {
             percentile_time: limit("90", "1"),
             percentile: Template::literal("50"),
@@ -243,14 +243,14 @@ mod tests {
         });
         let mut stops = Vec::new();
         for (second, elapsed_ms) in (1..).zip([10, 100, 100, 100, 100]) {
-            stops.push(state.sample(second, elapsed_ms, 0, true)[3]);
+            stops.push(state.add_sample(second, elapsed_ms, 0, true)[3]);
         }
         assert_eq!(stops, [false, false, false, true, true]);
     }
 
     #[test]
-    fn what_is_no_number_is_no_limit() {
+    fn an_invalid_number_is_no_limit() {
         let mut state = state(&AutoStopSettings { latency: limit("x", "y"), ..Default::default() });
-        assert!((1..9).all(|second| state.sample(second, 1_000, 1_000, false) == [false; 4]));
+        assert!((1..9).all(|second| state.add_sample(second, 1_000, 1_000, false) == [false; 4]));
     }
 }

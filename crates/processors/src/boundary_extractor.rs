@@ -1,4 +1,4 @@
-//! The boundary extractor: the text between two boundaries.
+//! The Boundary Extractor: extracts the text between two boundaries.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use crate::java;
 use crate::match_number;
 use crate::matches::{MatchBudget, Matches, with_matches};
 use crate::refusal::Refusal;
-use crate::regex_extractor::take_count;
+use crate::regex_extractor::take_match_count;
 use crate::scope::{Field, Scope};
 use busyhour_program::ElementError;
 
@@ -28,15 +28,15 @@ pub struct BoundaryExtractorSettings {
     pub left: Template,
     /// `BoundaryExtractor.rboundary`
     pub right: Template,
-    /// `BoundaryExtractor.match_number`: 0 a random match, −1 all, else that one.
+    /// `BoundaryExtractor.match_number`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,
     /// `BoundaryExtractor.default`
     pub default: Template,
-    /// `BoundaryExtractor.default_empty_value`: an empty default counts too.
+    /// `BoundaryExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
     /// `BoundaryExtractor.useHeaders`, through [`Field::of_extractor`].
     pub field: Field,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -47,10 +47,10 @@ pub struct BoundaryExtractor {
 }
 
 impl BoundaryExtractor {
-    /// Takes an extractor out of the plan.
+    /// Creates the extractor from its settings.
     ///
     /// # Errors
-    /// Without a variable's name: JMeter fails at each sample then.
+    /// There is no variable name, for which JMeter fails at each sample.
     pub fn new(settings: BoundaryExtractorSettings) -> Result<Self, Refusal> {
         if settings.refname.is_empty() {
             return Err(Refusal::invalid("has no name for the variable to set"));
@@ -69,11 +69,11 @@ impl BoundaryExtractor {
         matches.clear(1);
         let (left, right) = boundaries;
         let mut budget = MatchBudget::default();
-        let mut within = Ok(());
+        let mut spent = Ok(());
         let mut add = |found: &str| {
             matches.push(Some(found));
-            within = budget.spend(found.len()).map_err(|error| error.to_string().into());
-            if within.is_err() || matches.enough(wanted) {
+            spent = budget.spend(found.len()).map_err(|error| error.to_string().into());
+            if spent.is_err() || matches.has_match(wanted) {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -82,17 +82,17 @@ impl BoundaryExtractor {
         let Some(variable) = variable else {
             let mut outcome = Ok(());
             self.settings.scope.visit(&user.result, |result| match self.settings.field.text(result) {
-                Ok(text) => between(&text, left, right, &mut add),
+                Ok(text) => visit_matches(&text, left, right, &mut add),
                 Err(error) => {
                     outcome = Err(error);
                     ControlFlow::Break(())
                 }
             });
-            return outcome.and(within);
+            return outcome.and(spent);
         };
         match user.variables.get(variable) {
             Some(text) => {
-                let _ = between(text, left, right, &mut add);
+                let _ = visit_matches(text, left, right, &mut add);
             }
             None => user.log(
                 Level::Warn,
@@ -102,21 +102,21 @@ impl BoundaryExtractor {
                 ),
             ),
         }
-        within
+        spent
     }
 
-    /// The selected match, from 0. With an empty boundary JMeter finds a single match in a variable, and selects it
-    /// for every match number.
-    fn chosen(&self, user: &mut UserState, open_ended: bool, wanted: i32, count: usize) -> Option<usize> {
+    /// The index of the selected match. With an empty boundary, JMeter finds a single match in a variable and selects it for
+    /// every match number.
+    fn select(&self, user: &mut UserState, is_open_ended: bool, wanted: i32, count: usize) -> Option<usize> {
         match usize::try_from(wanted).unwrap_or(0) {
-            1.. if count > 0 && open_ended && self.settings.scope.is_variable() => Some(0),
-            number => match_number::chosen(user, number, count),
+            1.. if count > 0 && is_open_ended && self.settings.scope.is_variable() => Some(0),
+            number => match_number::select(user, number, count),
         }
     }
 }
 
-/// Visits the texts between the boundaries, from left to right. Matches may overlap.
-fn between(
+/// Visits the texts between the boundaries from left to right. Matches may overlap.
+fn visit_matches(
     text: &str,
     left: &str,
     right: &str,
@@ -163,9 +163,9 @@ impl Processor for BoundaryExtractor {
             user.variables.set(&refname, &default);
         }
         let mut name = user.take_buffer();
-        let count_before = take_count(user, &refname, &mut name);
-        let mut kept = 0;
-        let put = |name: &mut String, suffix: std::fmt::Arguments<'_>| {
+        let count_before = take_match_count(user, &refname, &mut name);
+        let mut count = 0;
+        let set_name = |name: &mut String, suffix: std::fmt::Arguments<'_>| {
             name.clear();
             let _ = write!(name, "{refname}_{suffix}");
         };
@@ -177,30 +177,30 @@ impl Processor for BoundaryExtractor {
                 return;
             }
             if wanted >= 0 {
-                let open_ended = left.is_empty() || right.is_empty();
-                let chosen = self.chosen(user, open_ended, wanted, matches.len());
-                if let Some(text) = chosen.and_then(|index| matches.group(index, 0)) {
+                let is_open_ended = left.is_empty() || right.is_empty();
+                let selected = self.select(user, is_open_ended, wanted, matches.len());
+                if let Some(text) = selected.and_then(|index| matches.group(index, 0)) {
                     user.variables.set(&refname, text);
                 }
                 return;
             }
-            kept = matches.len();
-            put(&mut name, format_args!("matchNr"));
-            user.variables.set(&name, &kept.to_string());
-            for index in 0..kept {
-                put(&mut name, format_args!("{}", index + 1));
+            count = matches.len();
+            set_name(&mut name, format_args!("matchNr"));
+            user.variables.set(&name, &count.to_string());
+            for index in 0..count {
+                set_name(&mut name, format_args!("{}", index + 1));
                 user.variables.set(&name, matches.group(index, 0).unwrap_or_default());
             }
         });
-        for number in kept + 1..=count_before {
-            put(&mut name, format_args!("{number}"));
+        for number in count + 1..=count_before {
+            set_name(&mut name, format_args!("{number}"));
             user.variables.remove(&name);
         }
         user.give_back(name);
     }
 
     fn keep(&self) -> Retention {
-        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.keep() }
+        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.retention() }
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn one_all_and_none() {
+    fn one_match_all_matches_and_no_match_are_stored() {
         let mut user = user_with_body("a[1]b[2]c[3");
         extractor("[", "]", "2").process(&mut user);
         insta::assert_snapshot!(all_variables(&user), @"x=2");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_that_contain_one_another_have_a_limit() {
+    fn overlapping_matches_are_limited() {
         let mut user = user_with_body(&format!("{})", "(".repeat(20_000)));
         extractor("(", ")", "-1").process(&mut user);
         insta::assert_snapshot!(all_variables(&user), @"x=NONE");

@@ -1,4 +1,4 @@
-//! The compare assertion: all results it sees within an iteration must be alike.
+//! The Compare Assertion: all results that it checks within an iteration must be equal.
 
 use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
@@ -12,16 +12,16 @@ use crate::oro::{Groups, Pattern, PatternText};
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
-/// Settings of a compare assertion. Its properties are those of the bean, without a prefix.
+/// Settings of a compare assertion. The properties have no prefix.
 #[derive(Clone, Debug, Default)]
 pub struct CompareAssertionSettings {
     /// `TestElement.name`
     pub name: Template,
     /// `compareContent`
     pub content: bool,
-    /// `compareTime`: how far apart the times may lie, in milliseconds; negative: not compared.
+    /// `compareTime`: the greatest difference of elapsed times in milliseconds; if negative, times are not compared.
     pub time_ms_max: Template,
-    /// `stringsToSkip`: patterns, and what is put in the place of each match.
+    /// `stringsToSkip`: patterns and their replacements.
     pub substitutions: Vec<(Template, Template)>,
 }
 
@@ -33,49 +33,49 @@ pub struct CompareAssertion {
     state: StateId,
 }
 
-/// What was seen in an iteration.
+/// The results that were checked in an iteration.
 #[derive(Debug, Default)]
-struct Seen {
+struct IterationResults {
     iteration: u32,
     contents: Vec<String>,
     times_ms: Vec<i64>,
 }
 
 impl CompareAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     ///
     /// # Errors
-    /// For regular expressions whose matches are not promised.
+    /// A regular expression may match differently than in JMeter.
     pub fn new(settings: CompareAssertionSettings, symbols: &mut Symbols) -> Result<Self, Refusal> {
         let patterns = settings
             .substitutions
             .iter()
-            .map(|(pattern, by)| Ok((PatternText::new(pattern.clone(), true)?, by.clone())))
+            .map(|(pattern, replacement)| Ok((PatternText::new(pattern.clone(), true)?, replacement.clone())))
             .collect::<Result<_, Refusal>>()?;
         Ok(Self { settings, patterns, state: symbols.state() })
     }
 
-    fn filtered(&self, user: &mut UserState, result: &SampleResult) -> Result<String, ElementError> {
+    fn filter_content(&self, user: &mut UserState, result: &SampleResult) -> Result<String, ElementError> {
         let mut text = result.body_text().into_owned();
-        for (pattern, by) in &self.patterns {
-            let by = by.text(user).into_owned();
-            let ready = pattern.get(user);
-            let pattern = ready.pattern().map_err(ToString::to_string)?;
-            text = substitute(pattern, &text, &by)?;
+        for (pattern, replacement) in &self.patterns {
+            let replacement = replacement.text(user).into_owned();
+            let resolved = pattern.get(user);
+            let pattern = resolved.pattern().map_err(ToString::to_string)?;
+            text = substitute(pattern, &text, &replacement)?;
         }
         Ok(text)
     }
 }
 
-/// The text with each match replaced.
-fn substitute(pattern: &Pattern, text: &str, by: &str) -> Result<String, ElementError> {
+/// Replaces each match in a text.
+fn substitute(pattern: &Pattern, text: &str, replacement: &str) -> Result<String, ElementError> {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     pattern
         .each_match(text, |groups: &Groups<'_, '_>| {
             let found = groups.whole();
             out.push_str(&text[from..found.start]);
-            out.push_str(by);
+            out.push_str(replacement);
             from = found.end;
             std::ops::ControlFlow::Continue(())
         })
@@ -92,7 +92,7 @@ impl Assertion for CompareAssertion {
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let time_ms_max = java::long(&self.settings.time_ms_max.text(user));
         let content = if self.settings.content {
-            match self.filtered(user, result) {
+            match self.filter_content(user, result) {
                 Ok(content) => Some(content),
                 Err(message) => {
                     return AssertionResult {
@@ -106,23 +106,23 @@ impl Assertion for CompareAssertion {
             None
         };
         let iteration = user.iteration;
-        let seen = user.state(self.state, Seen::default);
-        if seen.iteration != iteration {
-            *seen = Seen { iteration, ..Seen::default() };
+        let results = user.state(self.state, IterationResults::default);
+        if results.iteration != iteration {
+            *results = IterationResults { iteration, ..IterationResults::default() };
         }
-        seen.contents.extend(content);
+        results.contents.extend(content);
         if time_ms_max >= 0 {
-            seen.times_ms.push(i64::try_from(result.elapsed_ms()).unwrap_or(i64::MAX));
+            results.times_ms.push(i64::try_from(result.elapsed_ms()).unwrap_or(i64::MAX));
         }
-        let differs = seen.contents.windows(2).any(|pair| pair[0] != pair[1]);
-        let apart = seen.times_ms.windows(2).any(|pair| (pair[0] - pair[1]).abs() > time_ms_max);
-        // The later of the two messages stays.
-        let message = if apart {
+        let content_differs = results.contents.windows(2).any(|pair| pair[0] != pair[1]);
+        let times_differ = results.times_ms.windows(2).any(|pair| (pair[0] - pair[1]).abs() > time_ms_max);
+        // As in JMeter, the message about times replaces the one about content.
+        let message = if times_differ {
             format!("Responses differ in response time by more than{time_ms_max} ms")
         } else {
             "Responses differ in content".to_owned()
         };
-        if differs || apart {
+        if content_differs || times_differ {
             AssertionResult { failure: true, message, ..AssertionResult::default() }
         } else {
             AssertionResult::default()

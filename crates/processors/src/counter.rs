@@ -1,4 +1,4 @@
-//! The counter.
+//! The Counter.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::number_format::NumberFormat;
 pub struct CounterSettings {
     /// `CounterConfig.start`
     pub start: Template,
-    /// `CounterConfig.end`; empty: no end.
+    /// `CounterConfig.end`; no end if empty.
     pub end: Template,
     /// `CounterConfig.incr`
     pub increment: Template,
@@ -23,31 +23,31 @@ pub struct CounterSettings {
     pub variable: Template,
     /// `CounterConfig.format`: a pattern of `DecimalFormat`.
     pub format: Template,
-    /// `CounterConfig.per_user`: each user counts for itself.
+    /// `CounterConfig.per_user`: each user has a separate count.
     pub per_user: bool,
-    /// `CounterConfig.reset_on_tg_iteration`: a user's count begins again with each iteration of the group.
+    /// `CounterConfig.reset_on_tg_iteration`: each iteration of the group restarts the user's count.
     pub reset_on_iteration: bool,
 }
 
-/// A counter. All groups that its scope covers must step the same one, as in JMeter.
+/// A counter. As in JMeter, all groups in its scope must share one instance.
 #[derive(Debug)]
 pub struct CounterStep {
     settings: CounterSettings,
     format: NumberFormat,
-    /// The next value for all users; `None` before the first.
+    /// The next value for all users; `None` before the first value.
     shared: Mutex<Option<i64>>,
     state: StateId,
 }
 
-/// A user's own count.
+/// The count of a user.
 #[derive(Debug)]
-struct Own {
+struct UserCount {
     next: i64,
     iteration: u32,
 }
 
 impl CounterStep {
-    /// Takes a counter out of the plan.
+    /// Creates the counter from its settings.
     pub fn new(settings: CounterSettings, symbols: &mut Symbols) -> Self {
         if let Some(name) = settings.variable.as_literal() {
             symbols.slot(name);
@@ -68,16 +68,16 @@ impl IterationStep for CounterStep {
         let increment = java::long(&settings.increment.text(user));
         let value = if settings.per_user {
             let iteration = user.iteration;
-            let own = user.state(self.state, || Own { next: start, iteration: 1 });
+            let count = user.state(self.state, || UserCount { next: start, iteration: 1 });
             if settings.reset_on_iteration {
-                if iteration != own.iteration {
-                    own.next = start;
+                if iteration != count.iteration {
+                    count.next = start;
                 }
-                own.iteration = iteration;
+                count.iteration = iteration;
             }
-            let value = own.next;
+            let value = count.next;
             let next = value.wrapping_add(increment);
-            own.next = if next > end { start } else { next };
+            count.next = if next > end { start } else { next };
             value
         } else {
             let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_given_is_nothing_counted() {
+    fn empty_settings_give_zeros() {
         let (step, symbols) = counter("", "", "", "", false);
         assert_eq!(values(&step, &mut user(&symbols), 2), "0 0");
     }

@@ -1,4 +1,4 @@
-//! The CSS selector extractor.
+//! The CSS Selector Extractor.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crate::java;
 use crate::match_number;
 use crate::matches::{MatchBudget, TooLong};
 use crate::refusal::Refusal;
-use crate::regex_extractor::take_count;
+use crate::regex_extractor::take_match_count;
 use crate::scope::Scope;
 
 /// Settings of a CSS selector extractor.
@@ -31,15 +31,15 @@ pub struct CssExtractorSettings {
     pub refname: Template,
     /// `HtmlExtractor.expr`
     pub selector: Template,
-    /// `HtmlExtractor.attribute`: blank for the text.
+    /// `HtmlExtractor.attribute`: if blank, the text of the element is extracted.
     pub attribute: Template,
-    /// `HtmlExtractor.match_number`: 0 a random match, −1 all, else that one.
+    /// `HtmlExtractor.match_number`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,
     /// `HtmlExtractor.default`
     pub default: Template,
-    /// `HtmlExtractor.default_empty_value`: an empty default counts too.
+    /// `HtmlExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -50,9 +50,9 @@ pub struct CssExtractor {
     selector: Option<Result<Selector, SelectorError>>,
 }
 
-/// Why there are no matches.
+/// Why the extraction failed.
 #[derive(Debug, thiserror::Error)]
-enum Failed {
+enum ExtractError {
     #[error(transparent)]
     Selector(#[from] SelectorError),
     #[error(transparent)]
@@ -63,40 +63,41 @@ enum Failed {
     Length(#[from] TooLong),
 }
 
-/// Selectors kept per thread that are made of variables.
-const KEPT_MAX: usize = 400;
+/// Number of selectors with variables that each thread caches.
+const CACHED_MAX: usize = 400;
 
-type KeptSelector = Rc<Result<Selector, SelectorError>>;
+type CachedSelector = Rc<Result<Selector, SelectorError>>;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<String, KeptSelector>> = RefCell::default();
+    static CACHE: RefCell<HashMap<String, CachedSelector>> = RefCell::default();
 }
 
-fn kept_selector(text: &str) -> KeptSelector {
-    KEPT.with_borrow_mut(|kept| {
-        if let Some(selector) = kept.get(text) {
+fn cached_selector(text: &str) -> CachedSelector {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(selector) = cache.get(text) {
             return Rc::clone(selector);
         }
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
+        if cache.len() >= CACHED_MAX {
+            cache.clear();
         }
         let selector = Rc::new(Selector::parse(text));
-        kept.insert(text.to_owned(), Rc::clone(&selector));
+        cache.insert(text.to_owned(), Rc::clone(&selector));
         selector
     })
 }
 
 impl CssExtractor {
-    /// Takes an extractor out of the plan.
+    /// Creates the extractor from its settings.
     ///
     /// # Errors
-    /// For selectors of Jodd's library, whose reading of pages is its own.
+    /// The settings select Jodd, which parses pages differently, or an unknown implementation.
     pub fn new(settings: CssExtractorSettings) -> Result<Self, Refusal> {
         match settings.implementation.as_str() {
             "" | "JSOUP" => {}
             "JODD" => {
-                return Err(Refusal::unsupported("selects with Jodd's library")
-                    .with_hint("choose JSOUP as its implementation: simple selectors mean the same"));
+                return Err(Refusal::unsupported("selects with Jodd's library").with_hint(
+                    "choose the implementation JSOUP: simple selectors select the same elements",
+                ));
             }
             other => {
                 return Err(Refusal::invalid(format!(
@@ -108,12 +109,12 @@ impl CssExtractor {
         Ok(Self { settings, selector })
     }
 
-    /// Why JMeter would complain of the selector at each sample, if it would.
-    pub fn problem(&self) -> Option<String> {
+    /// The error in a constant selector, which JMeter would report at each sample.
+    pub fn selector_error(&self) -> Option<String> {
         Some(self.selector.as_ref()?.as_ref().err()?.to_string())
     }
 
-    /// Adds what the selector selects in a page, up to the match that is wanted.
+    /// Appends the matches of the selector in a page, up to the wanted match.
     fn collect(
         &self,
         selector: &Selector,
@@ -121,7 +122,7 @@ impl CssExtractor {
         attribute: &str,
         wanted: i32,
         matches: &mut Vec<String>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), ExtractError> {
         let tree = html::parse(page)?;
         let wanted = usize::try_from(wanted).unwrap_or(0);
         let mut budget = html::TextBudget::default();
@@ -142,14 +143,14 @@ impl CssExtractor {
         Ok(())
     }
 
-    fn matches(&self, user: &mut UserState, wanted: i32) -> Result<Vec<String>, Failed> {
+    fn matches(&self, user: &mut UserState, wanted: i32) -> Result<Vec<String>, ExtractError> {
         let settings = &self.settings;
-        let kept;
+        let cached;
         let selector = match &self.selector {
             Some(selector) => selector,
             None => {
-                kept = kept_selector(&settings.selector.text(user));
-                kept.as_ref()
+                cached = cached_selector(&settings.selector.text(user));
+                cached.as_ref()
             }
         };
         let attribute = settings.attribute.text(user).into_owned();
@@ -180,8 +181,8 @@ impl CssExtractor {
                 failed = Some(error);
                 return ControlFlow::Break(());
             }
-            let enough = usize::try_from(wanted).is_ok_and(|wanted| wanted > 0 && matches.len() == wanted);
-            if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let is_found = usize::try_from(wanted).is_ok_and(|wanted| wanted > 0 && matches.len() == wanted);
+            if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         failed.map_or(Ok(matches), Err)
     }
@@ -208,19 +209,19 @@ impl Processor for CssExtractor {
             }
         };
         let mut name = user.take_buffer();
-        let before = take_count(user, &refname, &mut name);
-        let mut kept = 0;
+        let count_before = take_match_count(user, &refname, &mut name);
+        let mut count = 0;
         match usize::try_from(wanted) {
             Ok(number) => {
-                if let Some(index) = match_number::chosen(user, number, matches.len()) {
+                if let Some(index) = match_number::select(user, number, matches.len()) {
                     user.variables.set(&refname, &matches[index]);
                 }
             }
             Err(_) => {
-                kept = matches.len();
+                count = matches.len();
                 name.clear();
                 let _ = write!(name, "{refname}_matchNr");
-                user.variables.set(&name, &kept.to_string());
+                user.variables.set(&name, &count.to_string());
                 for (index, value) in matches.iter().enumerate() {
                     name.clear();
                     let _ = write!(name, "{refname}_{}", index + 1);
@@ -228,7 +229,7 @@ impl Processor for CssExtractor {
                 }
             }
         }
-        for number in kept + 1..=before {
+        for number in count + 1..=count_before {
             name.clear();
             let _ = write!(name, "{refname}_{number}");
             user.variables.remove(&name);
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_attributes() {
+    fn texts_and_attributes_are_extracted() {
         insta::assert_snapshot!(after("p", "", "-1"), @"v=none v_1=one v_2=two! v_matchNr=2");
         insta::assert_snapshot!(after("p", "id", "2"), @"v=b");
         insta::assert_snapshot!(after("p", "ID", "1"), @"v=a");

@@ -1,4 +1,4 @@
-//! The CSV data set: a row per pass into variables.
+//! The CSV Data Set: stores a row of a file in variables at each iteration.
 
 mod random;
 mod text;
@@ -20,24 +20,24 @@ use text::{Charset, Row, TextReader};
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
-/// Settings of a CSV data set. The properties are those of the bean, without a prefix.
+/// Settings of a CSV data set. The properties have no prefix.
 #[derive(Clone, Debug, Default)]
 pub struct CsvDataSettings {
     /// `TestElement.name`
     pub name: String,
-    /// `filename`; relative to the working directory or else to the plan's.
+    /// `filename`: relative to the working directory, or to the plan's folder if the file is not there.
     pub filename: Template,
-    /// `fileEncoding`; empty: UTF-8.
+    /// `fileEncoding`; UTF-8 if empty.
     pub encoding: Template,
-    /// `variableNames`, separated by commas; empty: the file's first line has them.
+    /// `variableNames`, separated by commas; if empty, the first line of the file has the names.
     pub variable_names: Template,
     /// `ignoreFirstLine`
     pub ignore_first_line: bool,
-    /// `delimiter`; `\t` is a tab, empty a comma.
+    /// `delimiter`; `\t` is a tab, and the default is a comma.
     pub delimiter: Template,
     /// `quotedData`
     pub quoted: bool,
-    /// `recycle`: begin again at the end of the file; true when absent.
+    /// `recycle`: start again at the end of the file; true if absent.
     pub recycle: bool,
     /// `stopThread`: stop the user at the end of the file.
     pub stop_thread: bool,
@@ -53,16 +53,16 @@ pub struct CsvDataStep {
     state: StateId,
 }
 
-/// The files of a run's data sets, each opened once for all data sets that share it.
+/// The files of the data sets of a run. Data sets that share a file use one open file.
 #[derive(Debug)]
 pub struct CsvFiles {
     plan_directory: PathBuf,
-    open: Mutex<HashMap<String, Kept>>,
+    open: Mutex<HashMap<String, OpenFile>>,
 }
 
-/// A file of one user goes with the user, others stay open until the run ends.
+/// An open file. The file of a single user is closed when the user ends; other files remain open until the run ends.
 #[derive(Debug)]
-enum Kept {
+enum OpenFile {
     Shared(Arc<CsvFile>),
     OfUser(Weak<CsvFile>),
 }
@@ -76,9 +76,9 @@ struct CsvFile {
     reader: Mutex<Option<TextReader>>,
 }
 
-/// What a user keeps of a data set from its first pass on.
+/// The state of a user for a data set, created at its first iteration.
 #[derive(Debug)]
-struct Opened {
+struct OpenDataSet {
     file: Arc<CsvFile>,
     variables: Vec<String>,
     skips_first_line: bool,
@@ -89,7 +89,7 @@ thread_local! {
 }
 
 impl CsvFiles {
-    /// No files yet. `plan_directory`: where relative names are looked up that the working directory lacks.
+    /// Creates the list without open files. Relative names are resolved in the working directory, then in `plan_directory`.
     pub fn new(plan_directory: impl Into<PathBuf>) -> Self {
         Self { plan_directory: plan_directory.into(), open: Mutex::default() }
     }
@@ -109,13 +109,13 @@ impl CsvFiles {
         has_header: bool,
     ) -> Result<Arc<CsvFile>, ElementError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = match open.get(&key) {
-            Some(Kept::Shared(file)) => Some(Arc::clone(file)),
-            Some(Kept::OfUser(file)) => file.upgrade(),
+        let existing = match open.get(&key) {
+            Some(OpenFile::Shared(file)) => Some(Arc::clone(file)),
+            Some(OpenFile::OfUser(file)) => file.upgrade(),
             None => None,
         };
         let header_missing = || format!("Could not read file header line for file {name}");
-        if let Some(file) = known {
+        if let Some(file) = existing {
             return if has_header && file.header.is_none() { Err(header_missing().into()) } else { Ok(file) };
         }
         let mut file = CsvFile { path: self.resolve(name), charset, header: None, reader: Mutex::new(None) };
@@ -134,18 +134,21 @@ impl CsvFiles {
             file.reader = Mutex::new(Some(reader));
         }
         let file = Arc::new(file);
-        let kept =
-            if of_user { Kept::OfUser(Arc::downgrade(&file)) } else { Kept::Shared(Arc::clone(&file)) };
-        open.insert(key, kept);
+        let open_file = if of_user {
+            OpenFile::OfUser(Arc::downgrade(&file))
+        } else {
+            OpenFile::Shared(Arc::clone(&file))
+        };
+        open.insert(key, open_file);
         Ok(file)
     }
 }
 
-/// Why there is no row.
-enum NoRow {
-    /// The file cannot be opened: the user ends.
+/// Why no row was read.
+enum RowError {
+    /// The file cannot be opened; the user ends.
     Missing(String),
-    /// Reading failed: as at the end of the file.
+    /// Reading failed, which is handled like the end of the file.
     Failed(String),
 }
 
@@ -157,25 +160,25 @@ impl CsvFile {
         })
     }
 
-    /// Reads the next row; an empty one at the end of the file.
-    fn read(
+    /// Reads the next row. The row is empty at the end of the file.
+    fn read_row(
         &self,
         settings: &CsvDataSettings,
         delimiter: &str,
         skips_first_line: bool,
         row: &mut Row,
         line: &mut String,
-    ) -> Result<(), NoRow> {
+    ) -> Result<(), RowError> {
         row.clear();
-        let failed = |error: std::io::Error| NoRow::Failed(error.to_string());
-        let mut place = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let was_open = place.is_some();
-        let reader = match &mut *place {
+        let failed = |error: std::io::Error| RowError::Failed(error.to_string());
+        let mut shared = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_open = shared.is_some();
+        let reader = match &mut *shared {
             Some(reader) => reader,
-            none => none.insert(self.open().map_err(|error| NoRow::Missing(error.into()))?),
+            none => none.insert(self.open().map_err(|error| RowError::Missing(error.into()))?),
         };
         if was_open && settings.recycle && reader.peek().map_err(failed)?.is_none() {
-            *reader = self.open().map_err(|error| NoRow::Missing(error.into()))?;
+            *reader = self.open().map_err(|error| RowError::Missing(error.into()))?;
             if skips_first_line {
                 reader.read_line(line).map_err(failed)?;
             }
@@ -185,17 +188,17 @@ impl CsvFile {
             return reader.read_row(delimiter, row).map_err(failed);
         }
         if reader.read_line(line).map_err(failed)? {
-            row.cut(line, delimiter);
+            row.split_line(line, delimiter);
         }
         Ok(())
     }
 }
 
 impl CsvDataStep {
-    /// Takes a data set out of the plan. `files`: those of the run.
+    /// Creates the data set from its settings. `files` are the files of the run.
     ///
     /// # Errors
-    /// Without a file name, and for encodings that are not known.
+    /// There is no file name, or the encoding is unknown.
     pub fn new(
         settings: CsvDataSettings,
         files: Arc<CsvFiles>,
@@ -205,7 +208,7 @@ impl CsvDataStep {
             return Err(Refusal::invalid("has no file name"));
         }
         if let Some(encoding) = settings.encoding.as_literal()
-            && Charset::named(encoding).is_none()
+            && Charset::from_java_name(encoding).is_none()
         {
             return Err(Refusal::unsupported(format!("has the file encoding `{encoding}`")));
         }
@@ -217,14 +220,14 @@ impl CsvDataStep {
         Ok(Self { settings, files, state: symbols.state() })
     }
 
-    /// The file, when its name does not vary and it is not there to be read: the plan can be refused at once.
+    /// The path of the file, if its name is constant and it cannot be opened. The plan is then refused before the run.
     pub fn missing_file(&self) -> Option<PathBuf> {
         let name = busyhour_java::trim(self.settings.filename.as_literal()?);
         let path = self.files.resolve(name);
         cannot_be_read(&path).then_some(path)
     }
 
-    /// As [`Self::missing_file`] for a file whose name is known to be `name` at the start of the run.
+    /// [`Self::missing_file`] for a file name that is evaluated at the start of the run.
     pub fn missing_file_named(&self, name: &str) -> Option<PathBuf> {
         let path = self.files.resolve(busyhour_java::trim(name));
         cannot_be_read(&path).then_some(path)
@@ -235,22 +238,22 @@ impl CsvDataStep {
         &self.settings.filename
     }
 
-    fn opened(&self, user: &mut UserState, delimiter: &str) -> Result<Rc<Opened>, StopUser> {
-        if let Some(Some(opened)) = user.peek_state::<Option<Rc<Opened>>>(self.state) {
+    fn open_data_set(&self, user: &mut UserState, delimiter: &str) -> Result<Rc<OpenDataSet>, StopUser> {
+        if let Some(Some(opened)) = user.peek_state::<Option<Rc<OpenDataSet>>>(self.state) {
             return Ok(Rc::clone(opened));
         }
         let settings = &self.settings;
         let filename = settings.filename.text(user);
         let name = busyhour_java::trim(&filename);
         let encoding = settings.encoding.text(user);
-        let charset =
-            Charset::named(&encoding).ok_or_else(|| StopUser(format!("Unknown file encoding {encoding}")))?;
+        let charset = Charset::from_java_name(&encoding)
+            .ok_or_else(|| StopUser(format!("Unknown file encoding {encoding}")))?;
         let mode = settings.share_mode.text(user);
         let (key, of_user) = match mode.as_ref() {
             "" | "shareMode.all" => (name.to_owned(), false),
             "shareMode.group" => (format!("{name}@group {}", user.group), false),
             "shareMode.thread" => (format!("{name}@thread {} {}", user.group, user.number), true),
-            own => (format!("{name}@{own}"), false),
+            custom => (format!("{name}@{custom}"), false),
         };
         let names = settings.variable_names.text(user);
         let names_in_file = names.is_empty();
@@ -265,30 +268,30 @@ impl CsvDataStep {
         } else {
             variable_names(&names)
         };
-        let opened = Rc::new(Opened { file, variables, skips_first_line });
+        let opened = Rc::new(OpenDataSet { file, variables, skips_first_line });
         *user.state(self.state, || None) = Some(Rc::clone(&opened));
         Ok(opened)
     }
 }
 
-/// Whether a file cannot be opened. A pipe is not opened: that would wait for its writer.
+/// Whether a file cannot be opened. A pipe is not opened, because that would block until it has a writer.
 pub(crate) fn cannot_be_read(path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
-        if std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo()) {
+        if std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
             return false;
         }
     }
     std::fs::File::open(path).is_err()
 }
 
-/// Names between commas; several commas count as one.
+/// Splits a list of names at commas. Consecutive commas count as one.
 fn variable_names(text: &str) -> Vec<String> {
     text.split(',').filter(|name| !name.is_empty()).map(|name| busyhour_java::trim(name).to_owned()).collect()
 }
 
-/// Names of a header line, which may be quoted.
+/// The names in a header line, which may be quoted.
 fn header_names(line: &str, delimiter: &str) -> std::io::Result<Vec<String>> {
     let delimiter = delimiter.chars().next().unwrap_or(',');
     let mut row = Row::default();
@@ -306,15 +309,15 @@ impl IterationStep for CsvDataStep {
             other => other,
         };
         let opened =
-            self.opened(user, delimiter).inspect_err(|error| user.run.note_error(error.0.clone()))?;
+            self.open_data_set(user, delimiter).inspect_err(|error| user.run.note_error(error.0.clone()))?;
         ROW.with_borrow_mut(|(row, line)| {
-            match opened.file.read(settings, delimiter, opened.skips_first_line, row, line) {
+            match opened.file.read_row(settings, delimiter, opened.skips_first_line, row, line) {
                 Ok(()) => {}
-                Err(NoRow::Missing(why)) => {
+                Err(RowError::Missing(why)) => {
                     user.run.note_error(why.clone());
                     return Err(StopUser(why));
                 }
-                Err(NoRow::Failed(why)) => {
+                Err(RowError::Failed(why)) => {
                     row.clear();
                     user.log(Level::Error, &format!("java.io.IOException: {why}"));
                 }

@@ -1,4 +1,4 @@
-//! The debug sampler: a sample whose body shows variables and properties.
+//! The Debug Sampler: a sample whose body lists variables and properties.
 
 use std::cmp::Ordering;
 
@@ -7,14 +7,14 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::{DataType, Nanos};
 
-/// Settings of a debug sampler. The properties are those of the bean, without a prefix.
+/// Settings of a debug sampler. The properties have no prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DebugSamplerSettings {
     /// `displayJMeterVariables`
     pub variables: bool,
     /// `displayJMeterProperties`
     pub properties: bool,
-    /// `displaySystemProperties`: there is no Java machine here, so the list is empty.
+    /// `displaySystemProperties`. The list is empty because there is no JVM.
     pub system_properties: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct DebugSampler {
 }
 
 impl DebugSampler {
-    /// Takes a debug sampler out of the plan.
+    /// Creates the debug sampler from its settings.
     pub fn new(settings: DebugSamplerSettings) -> Self {
         Self { settings }
     }
@@ -49,9 +49,9 @@ impl ImmediateSampler for DebugSampler {
 }
 
 impl DebugSamplerSettings {
-    /// The request that JMeter shows: the selected sections.
+    /// The request text in JMeter: the titles of the selected sections.
     pub(crate) fn request(self) -> String {
-        let titles = sections(self).into_iter().filter(|(shown, _)| *shown);
+        let titles = sections(self).into_iter().filter(|(is_selected, _)| *is_selected);
         titles.flat_map(|(_, title)| [title, "\n"]).collect()
     }
 }
@@ -64,18 +64,19 @@ fn sections(settings: DebugSamplerSettings) -> [(bool, &'static str); 3] {
     ]
 }
 
-/// The body of a debug sample, as JMeter writes it.
+/// The body of a debug sample in JMeter's format.
 pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> String {
     let mut out = String::with_capacity(100);
     let [variables, properties, system] = sections(settings);
-    let mut section = |(shown, title): (bool, &str), entries: &mut dyn FnMut() -> Vec<(String, String)>| {
-        if !shown {
+    let mut section = |(is_selected, title): (bool, &str),
+                       entries: &mut dyn FnMut() -> Vec<(String, String)>| {
+        if !is_selected {
             return;
         }
         out.push_str(title);
         out.push_str(":\n");
         let mut entries = entries();
-        entries.sort_by(|left, right| alphanumeric(&left.0, &right.0));
+        entries.sort_by(|left, right| compare_alphanumeric(&left.0, &right.0));
         for (name, value) in entries {
             out.extend([name.as_str(), "=", &value, "\n"]);
         }
@@ -85,7 +86,7 @@ pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> S
         let text = |value: Option<&str>| value.unwrap_or("null").to_owned();
         let mut entries: Vec<_> =
             user.variables.iter().map(|(name, value)| (name.to_owned(), text(value))).collect();
-        entries.extend(variables_of_jmeter(user));
+        entries.extend(internal_variables(user));
         entries
     });
     section(properties, &mut || user.run.properties.all());
@@ -93,8 +94,8 @@ pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> S
     out
 }
 
-/// What JMeter keeps among a user's variables for itself, and so shows. The object's address is as good as any other.
-fn variables_of_jmeter(user: &UserState) -> Vec<(String, String)> {
+/// JMeter's internal variables, which its debug sampler lists too. The address of the object is arbitrary.
+fn internal_variables(user: &UserState) -> Vec<(String, String)> {
     let address = (u64::from(user.group) << 16 | u64::from(user.number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let package = format!("org.apache.jmeter.threads.SamplePackage@{:08x}", address >> 34 | 0x1000_0000);
     let same_user = user.run.groups.get(user.group as usize).is_none_or(|group| group.same_user);
@@ -107,8 +108,8 @@ fn variables_of_jmeter(user: &UserState) -> Vec<(String, String)> {
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// JMeter's order of names: texts and numbers in turn, numbers by their value.
-fn alphanumeric(left: &str, right: &str) -> Ordering {
+/// JMeter's order of names: alternating text and numbers, with numbers compared by value.
+fn compare_alphanumeric(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left, right);
     loop {
         match (left.is_empty(), right.is_empty()) {
@@ -135,13 +136,13 @@ fn alphanumeric(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// Takes what is no digit and then digits off the front.
+/// Removes and returns text without digits and the digits after it.
 fn take_part<'t>(rest: &mut &'t str) -> (&'t str, &'t str) {
     let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-    let (text, behind) = rest.split_at(digits);
-    let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
-    let (number, behind) = behind.split_at(end);
-    *rest = behind;
+    let (text, after) = rest.split_at(digits);
+    let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+    let (number, after) = after.split_at(end);
+    *rest = after;
     (text, number)
 }
 
@@ -153,7 +154,7 @@ mod tests {
     use crate::testing::user;
 
     #[test]
-    fn the_text_is_that_of_jmeter() {
+    fn the_text_matches_jmeter() {
         let mut user = user(&Symbols::default());
         for (name, value) in [("x_10", "c"), ("x_9", "b"), ("B", "2"), ("a", "1"), ("x_009a", ""), ("x", "y")]
         {
@@ -165,8 +166,8 @@ mod tests {
         DebugSampler::new(settings).sample(&mut user, &Template::literal("Debug"), Nanos(0));
         let text = user.result.body_text().into_owned();
         let (before, package) = text.split_once("SamplePackage@").unwrap();
-        let shown = format!("{before}SamplePackage@{}", &package[8..]);
-        insta::assert_snapshot!(shown, @r"
+        let without_address = format!("{before}SamplePackage@{}", &package[8..]);
+        insta::assert_snapshot!(without_address, @r"
         JMeterVariables:
         B=2
         JMeterThread.pack=org.apache.jmeter.threads.SamplePackage@
@@ -189,21 +190,21 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_jmeter() {
+    fn the_order_matches_jmeter() {
         // Recorded from JMeter 5.6.3.
         let sorted = "9 10 B START.MS __jm__TG__idx a a1 a01 x x_9 x_009a x_9b x_10 x_g x_g0 x_g1 é";
         let mut names =
             ["x_10", "x_9", "B", "a", "x_009a", "x", "x_9b", "9", "10", "a1", "a01", "__jm__TG__idx"]
                 .to_vec();
         names.extend(["START.MS", "x_g", "x_g0", "x_g1", "é"]);
-        names.sort_by(|left, right| alphanumeric(left, right));
+        names.sort_by(|left, right| compare_alphanumeric(left, right));
         assert_eq!(names.join(" "), sorted);
     }
 
     proptest::proptest! {
         #[test]
-        fn the_order_is_an_order(a in "[a-b0-2]{0,5}", b in "[a-b0-2]{0,5}") {
-            proptest::prop_assert_eq!(alphanumeric(&a, &b), alphanumeric(&b, &a).reverse());
+        fn the_order_is_antisymmetric(a in "[a-b0-2]{0,5}", b in "[a-b0-2]{0,5}") {
+            proptest::prop_assert_eq!(compare_alphanumeric(&a, &b), compare_alphanumeric(&b, &a).reverse());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The debug post-processor: a sub-sample whose body shows variables and properties.
+//! The Debug PostProcessor: adds a sub-result whose body lists variables and properties.
 
 use busyhour_program::element::Processor;
 use busyhour_program::result::SampleResult;
@@ -10,9 +10,9 @@ use crate::debug::{DebugSamplerSettings, debug_sampler_text};
 /// Settings of a debug post-processor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DebugPostProcessorSettings {
-    /// `displaySamplerProperties`: the list of the sampler's own properties is empty here.
+    /// `displaySamplerProperties`. The list of the sampler's properties is always empty.
     pub sampler_properties: bool,
-    /// `displayJMeterVariables` and its like.
+    /// `displayJMeterVariables`, `displayJMeterProperties` and `displaySystemProperties`.
     pub shown: DebugSamplerSettings,
 }
 
@@ -23,7 +23,7 @@ pub struct DebugPostProcessor {
 }
 
 impl DebugPostProcessor {
-    /// Takes a post-processor out of the plan.
+    /// Creates the post-processor from its settings.
     pub fn new(settings: DebugPostProcessorSettings) -> Self {
         Self { settings }
     }

@@ -1,73 +1,73 @@
-//! The text of a response as a document, as Apache Tika extracts it for JMeter: of pages, XML and plain text.
+//! Extracts the text of a response as a document, like Apache Tika in JMeter: of HTML, XML and plain text.
 //!
-//! JMeter's distribution detects the types, but extracts pages and plain text only with `tika-app.jar` on its class path,
-//! which its manual asks for. The texts here are those of Tika 1.28.5 with that file.
+//! JMeter's distribution detects the types, but extracts HTML and plain text only with `tika-app.jar` on its class path, as
+//! its manual requires. The texts here are those of Tika 1.28.5 with that file.
 
 use std::borrow::Cow;
 
 use busyhour_program::ElementError;
-use busyhour_xml::{self as xml, Reading};
+use busyhour_xml::{self as xml, ReadOptions};
 
-use crate::html::{self, Kind};
+use crate::html::{self, NodeKind};
 
-/// What Tika throws for an empty body; JMeter uses the exception as the text.
+/// Tika's exception for an empty body, which JMeter uses as the text.
 const EMPTY: &str = "org.apache.tika.exception.ZeroByteFileException: InputStream must have > 0 bytes";
 
-/// The same for XML that is not well-formed.
+/// Tika's exception for XML that is not well-formed, which JMeter uses as the text.
 const XML_ERROR: &str = "org.apache.tika.exception.TikaException: XML parse error";
 
 /// JMeter's text for a document without text.
 const NO_TEXT: &str = "Missing tika-app.jar in classpath. Unable to convert to plain text this kind of document.\nDownload the \
     tika-app-x.x.jar file from http://tika.apache.org/download.html\nAnd put the file in <JMeter>/lib directory.";
 
-/// How far into a document Tika looks for a page's tags.
-const PAGE_WITHIN: usize = 8_192;
+/// Number of bytes in which Tika searches for the tags of an HTML page.
+const TAG_SEARCH_BYTES: usize = 8_192;
 
-/// How far it looks for the other marks of a page.
-const MARK_WITHIN: usize = 64;
+/// Number of bytes in which Tika searches for the other marks of an HTML page.
+const MARK_SEARCH_BYTES: usize = 64;
 
 /// The kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DocumentType {
-    Page,
+    Html,
     Xml,
     PlainText,
     /// Another kind, whose text is not extracted here.
     Other(&'static str),
 }
 
-/// The text of a body as a document.
+/// Extracts the text of a body as a document.
 ///
 /// # Errors
-/// For kinds of documents whose text is not extracted here, and for pages and XML beyond the limits.
+/// The text of this kind of document is not extracted, or the document exceeds a limit.
 pub(crate) fn document_text(body: &[u8]) -> Result<Cow<'_, str>, ElementError> {
     if body.is_empty() {
         return Ok(EMPTY.into());
     }
     let text = match document_type(body) {
-        DocumentType::Page => page_text(&decoded(body, html_label(body)))?,
+        DocumentType::Html => html_text(&decode_body(body, html_encoding(body)))?,
         DocumentType::Xml => {
             let source = xml::decode(body);
-            match xml::read(&source, Reading { namespaces: true, ..Reading::default() }) {
+            match xml::read(&source, ReadOptions { namespaces: true, ..ReadOptions::default() }) {
                 Err(_) => return Ok(XML_ERROR.into()),
                 Ok(document) => match root_kind(&document) {
-                    RootKind::Page => page_text(&source)?,
-                    RootKind::Feed => return Err(refusal("a feed")),
+                    RootKind::Html => html_text(&source)?,
+                    RootKind::Feed => return Err(unsupported_document("a feed")),
                     RootKind::Data => xml_text(&document),
                 },
             }
         }
-        DocumentType::PlainText => format!("{}\n", decoded(body, None)),
-        DocumentType::Other(what) => return Err(refusal(what)),
+        DocumentType::PlainText => format!("{}\n", decode_body(body, None)),
+        DocumentType::Other(kind) => return Err(unsupported_document(kind)),
     };
     Ok(if text.is_empty() { NO_TEXT.into() } else { text.into() })
 }
 
-fn refusal(what: &str) -> ElementError {
-    format!("the response is {what}: Busyhour extracts the text of HTML, XML and plain text only").into()
+fn unsupported_document(kind: &str) -> ElementError {
+    format!("the response is {kind}: Busyhour extracts the text of HTML, XML and plain text only").into()
 }
 
-/// The first bytes of documents that are no text.
+/// The first bytes of documents that are not text.
 const SIGNATURES: [(&[u8], &str); 9] = [
     (b"%PDF-", "a PDF document"),
     (b"PK\x03\x04", "a ZIP archive or an Office document"),
@@ -81,8 +81,8 @@ const SIGNATURES: [(&[u8], &str); 9] = [
 ];
 
 fn document_type(body: &[u8]) -> DocumentType {
-    if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| body.starts_with(signature)) {
-        return DocumentType::Other(what);
+    if let Some((_, kind)) = SIGNATURES.iter().find(|(signature, _)| body.starts_with(signature)) {
+        return DocumentType::Other(kind);
     }
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let has_utf_16_mark = body.starts_with(b"\xff\xfe") || body.starts_with(b"\xfe\xff");
@@ -101,7 +101,7 @@ fn document_type(body: &[u8]) -> DocumentType {
     if is_mail(body) {
         return DocumentType::Other("a mail");
     }
-    let is_page = [
+    let is_html = [
         "<!DOCTYPE HTML",
         "<!DOCTYPE html",
         "<!doctype HTML",
@@ -113,24 +113,24 @@ fn document_type(body: &[u8]) -> DocumentType {
         "<HTML",
     ]
     .iter()
-    .any(|mark| within(mark, MARK_WITHIN))
+    .any(|mark| within(mark, MARK_SEARCH_BYTES))
         || ["<BODY", "<body", "<DIV", "<div", "<h1", "<H1"].iter().any(|mark| starts(mark))
-        || within("<html", 2 * MARK_WITHIN)
-        || within("<html xmlns=", PAGE_WITHIN);
+        || within("<html", 2 * MARK_SEARCH_BYTES)
+        || within("<html xmlns=", TAG_SEARCH_BYTES);
     if starts("<?php") {
         DocumentType::PlainText
-    } else if is_page {
-        DocumentType::Page
+    } else if is_html {
+        DocumentType::Html
     } else if starts("<!--") {
         DocumentType::Xml
-    } else if within("<html", PAGE_WITHIN) {
-        DocumentType::Page
+    } else if within("<html", TAG_SEARCH_BYTES) {
+        DocumentType::Html
     } else {
         DocumentType::PlainText
     }
 }
 
-/// Whether the body begins like a mail: with two lines of its header.
+/// Whether the body is a mail: its first line, and another line near its start, are mail headers.
 fn is_mail(body: &[u8]) -> bool {
     const NAMES: [&str; 13] = [
         "date:",
@@ -157,12 +157,12 @@ fn is_mail(body: &[u8]) -> bool {
     lines.next().is_some_and(is_line_of_mail) && lines.any(is_line_of_mail)
 }
 
-/// The body as characters: by its byte order mark, the given label, as UTF-8 if it is that, else as windows-1252.
-fn decoded<'b>(body: &'b [u8], label: Option<&'static encoding_rs::Encoding>) -> Cow<'b, str> {
+/// Decodes a body: by its byte order mark, else in the given encoding, else as UTF-8 if it is valid, else as windows-1252.
+fn decode_body<'b>(body: &'b [u8], declared: Option<&'static encoding_rs::Encoding>) -> Cow<'b, str> {
     if let Some((encoding, length)) = encoding_rs::Encoding::for_bom(body) {
         return encoding.decode_without_bom_handling(&body[length..]).0;
     }
-    if let Some(encoding) = label {
+    if let Some(encoding) = declared {
         return encoding.decode_without_bom_handling(body).0;
     }
     match std::str::from_utf8(body) {
@@ -171,10 +171,10 @@ fn decoded<'b>(body: &'b [u8], label: Option<&'static encoding_rs::Encoding>) ->
     }
 }
 
-/// The encoding that a page's `meta` names.
-fn html_label(body: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+/// The encoding in the `meta` element of an HTML page.
+fn html_encoding(body: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     const NAME: &[u8] = b"charset=";
-    let head = body[..body.len().min(PAGE_WITHIN)].to_ascii_lowercase();
+    let head = body[..body.len().min(TAG_SEARCH_BYTES)].to_ascii_lowercase();
     let meta = memchr::memmem::find(&head, b"<meta")?;
     let at = meta + memchr::memmem::find(&head[meta..], NAME)? + NAME.len();
     let rest = head[at..].trim_ascii_start();
@@ -183,9 +183,9 @@ fn html_label(body: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     encoding_rs::Encoding::for_label(&rest[..end.unwrap_or(rest.len())])
 }
 
-/// What the root of an XML document makes of it.
+/// The kind of an XML document by its root element.
 enum RootKind {
-    Page,
+    Html,
     Feed,
     Data,
 }
@@ -199,13 +199,13 @@ fn root_kind(document: &xml::XmlDocument<'_>) -> RootKind {
             "html" | "HTML" | "link" | "LINK" | "body" | "BODY" | "p" | "P" | "script" | "SCRIPT"
             | "frameset" | "FRAMESET",
         )
-        | ("http://www.w3.org/1999/xhtml", "html") => RootKind::Page,
+        | ("http://www.w3.org/1999/xhtml", "html") => RootKind::Html,
         ("", "rss") | ("http://www.w3.org/2005/Atom", "feed") => RootKind::Feed,
         _ => RootKind::Data,
     }
 }
 
-/// A blank before each element, and a line end behind the whole.
+/// The text of an XML document, with a space before each element and a line end at the end.
 fn xml_text(document: &xml::XmlDocument<'_>) -> String {
     let tree = &document.tree;
     let mut out = String::new();
@@ -221,7 +221,7 @@ fn xml_text(document: &xml::XmlDocument<'_>) -> String {
     out
 }
 
-/// Elements whose end is a line end.
+/// Whether the end of an element is a line end in the text.
 #[rustfmt::skip]
 fn ends_line(name: &str) -> bool {
     matches!(
@@ -232,23 +232,23 @@ fn ends_line(name: &str) -> bool {
     )
 }
 
-/// Elements with a tab before their text.
+/// Whether the text of an element starts with a tab.
 fn is_indented(name: &str) -> bool {
     matches!(name, "li" | "dd" | "dt" | "td" | "th" | "frame")
 }
 
-/// Elements that hold other elements only: white space between these is no text.
+/// Whether an element contains only other elements, so that white space between them is not text.
 #[rustfmt::skip]
-fn holds_elements_only(name: &str) -> bool {
+fn contains_elements_only(name: &str) -> bool {
     matches!(
         name,
         "table" | "thead" | "tbody" | "tfoot" | "tr" | "ul" | "ol" | "dl" | "menu" | "dir" | "select" | "optgroup" | "colgroup"
     )
 }
 
-/// The text of a page's body.
-fn page_text(source: &str) -> Result<String, ElementError> {
-    let tree = html::parse(without_end(source)).map_err(|limit| ElementError::from(limit.to_string()))?;
+/// The text of the body of an HTML page.
+fn html_text(source: &str) -> Result<String, ElementError> {
+    let tree = html::parse(strip_end_tags(source)).map_err(|limit| ElementError::from(limit.to_string()))?;
     let mut out = String::new();
     let Some(body) = tree.with_descendants(html::ROOT).into_iter().find(|id| tree.name(*id) == Some("body"))
     else {
@@ -257,18 +257,18 @@ fn page_text(source: &str) -> Result<String, ElementError> {
     let mut open = vec![(body, false)];
     while let Some((id, is_end)) = open.pop() {
         match &tree.nodes[id].kind {
-            Kind::Text(text) => {
+            NodeKind::Text(text) => {
                 let parent = tree.nodes[id].parent.and_then(|parent| tree.name(parent)).unwrap_or("");
-                if !(holds_elements_only(parent) && text.trim().is_empty()) {
+                if !(contains_elements_only(parent) && text.trim().is_empty()) {
                     out.push_str(text);
                 }
             }
-            Kind::Element { name, .. } if is_end => {
+            NodeKind::Element { name, .. } if is_end => {
                 if ends_line(name) {
                     out.push('\n');
                 }
             }
-            Kind::Element { name, .. } => {
+            NodeKind::Element { name, .. } => {
                 if matches!(name.as_str(), "script" | "style") {
                     continue;
                 }
@@ -278,21 +278,21 @@ fn page_text(source: &str) -> Result<String, ElementError> {
                 open.push((id, true));
                 open.extend(tree.nodes[id].children.iter().rev().map(|child| (*child, false)));
             }
-            Kind::Comment(_) | Kind::Document => {}
+            NodeKind::Comment(_) | NodeKind::Document => {}
         }
     }
     Ok(out)
 }
 
-/// A page without what follows the end of its body, which browsers move into the body.
-fn without_end(source: &str) -> &str {
-    let without = |text: &'_ str, tag: &str| -> Option<usize> {
+/// Removes the end tags of `html` and `body`, and white space around them, which the HTML parser would move into the body.
+fn strip_end_tags(source: &str) -> &str {
+    let end_tag_start = |text: &'_ str, tag: &str| -> Option<usize> {
         let trimmed = text.trim_ascii_end();
         let at = trimmed.len().checked_sub(tag.len())?;
         trimmed.get(at..).filter(|end| end.eq_ignore_ascii_case(tag)).map(|_| at)
     };
-    let inner = without(source, "</html>").map_or(source, |at| &source[..at]);
-    without(inner, "</body>").map_or(inner, |at| &inner[..at])
+    let inner = end_tag_start(source, "</html>").map_or(source, |at| &source[..at]);
+    end_tag_start(inner, "</body>").map_or(inner, |at| &inner[..at])
 }
 
 #[cfg(test)]

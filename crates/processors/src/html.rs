@@ -1,4 +1,4 @@
-//! HTML: trees, what jsoup's selectors select in them, and their use as XML documents.
+//! HTML: parsing to trees, jsoup's selectors, and conversion to XML documents.
 
 mod limit;
 mod select;
@@ -9,8 +9,8 @@ mod tree;
 pub(crate) use limit::SelectLimit;
 pub(crate) use select::{Selector, SelectorError};
 pub(crate) use text::TextBudget;
-pub(crate) use tidy::tolerant;
-pub(crate) use tree::{Kind, PageLimit, ROOT, parse};
+pub(crate) use tidy::parse_tolerantly;
+pub(crate) use tree::{NodeKind, PageLimit, ROOT, parse};
 
 #[cfg(test)]
 mod tests;

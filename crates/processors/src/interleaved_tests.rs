@@ -1,4 +1,4 @@
-//! Evaluations that are suspended again and again, while others of all kinds run, find what they find alone.
+//! Evaluations of all kinds that are suspended repeatedly while others run give the same results as without suspension.
 
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::thread::Thread;
 use busyhour_jsonpath::JsonPath;
 use busyhour_program::symbols::Symbols;
 use busyhour_slices::{Polled, SlicedPoll, need_coroutines, slices, suspend_every};
-use busyhour_xml::Reading;
+use busyhour_xml::ReadOptions;
 
 use crate::html::{Selector, TextBudget, parse};
 use crate::jmespath::{self, JmesPath};
@@ -47,7 +47,7 @@ fn markup() -> String {
     format!("<div>{}</div>", items.join("<div>").to_owned() + &"</div>".repeat(59))
 }
 
-fn text(text: &str) -> String {
+fn evaluate_text(text: &str) -> String {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let mut user = user_logging(&Symbols::default(), 0, Arc::clone(&log));
     user.variables.set("again", "<${__eval(${once})}>");
@@ -56,7 +56,7 @@ fn text(text: &str) -> String {
     format!("{value} {:?}", log.lock().expect("no panic while logging"))
 }
 
-/// One of each kind. Each takes thousands of steps.
+/// An evaluation of each kind. Each takes thousands of steps.
 const EVALUATIONS: &[(&str, Evaluate)] = &[
     ("backtracking expression", || matches("(a|b|ab)*(?=c)", &"abababx".repeat(20))),
     ("the same expression", || matches("(a|b|ab)*(?=c)", &"abcabx".repeat(30))),
@@ -74,7 +74,7 @@ const EVALUATIONS: &[(&str, Evaluate)] = &[
     }),
     ("XPath", || {
         let page = markup();
-        let document = busyhour_xml::read(&page, Reading::default()).expect("XML");
+        let document = busyhour_xml::read(&page, ReadOptions::default()).expect("XML");
         format!("{:?}", busyhour_xml::evaluate(&document, "//p[../../div//b > 30]/i | //b", &[]))
     }),
     ("CSS selector", || {
@@ -85,34 +85,36 @@ const EVALUATIONS: &[(&str, Evaluate)] = &[
         texts.map(|text| text.expect("few steps")).collect::<Vec<_>>().join(" ")
     }),
     ("Groovy", || {
-        text(
+        evaluate_text(
             "${__groovy(def m = [:]; (1..400).each { m['k' + it] = it * 2 }; m.values().sum() + ('ab' * 9 =~ /(a|b)+(?=b)/).size())}",
         )
     }),
     ("Groovy that nests too deeply", || {
-        text(
+        evaluate_text(
             "${__groovy(def f; f = { n -> n == 0 ? 0 : 1 + f(n - 1) }; try { f(100000) } catch (StackOverflowError e) { 'deep' })}",
         )
     }),
-    ("JEXL", || text("${__jexl3(var n = 0; for (var i : 1..2000) { n = n + i }; n)}")),
-    ("JavaScript", || text("${__javaScript(var n = 0; for (var i = 0; i < 60000; i++) { n += i % 7 } n)}")),
+    ("JEXL", || evaluate_text("${__jexl3(var n = 0; for (var i : 1..2000) { n = n + i }; n)}")),
+    ("JavaScript", || {
+        evaluate_text("${__javaScript(var n = 0; for (var i = 0; i < 60000; i++) { n += i % 7 } n)}")
+    }),
     ("JavaScript with Java's objects", || {
-        text(
+        evaluate_text(
             "${__javaScript(var all = ''; for (var i = 0; i < 30000; i++) { vars.put('v'\\, '' + i); if (i % 1000 == 0) { all += vars.get('v') + ' ' } } all)}",
         )
     }),
-    ("texts in texts", || text("${__eval(${again})}${__eval(${once})}")),
+    ("texts in texts", || evaluate_text("${__eval(${again})}${__eval(${once})}")),
 ];
 
 #[test]
-fn evaluations_find_the_same_when_they_take_turns() {
+fn interleaved_evaluations_give_the_same_results() {
     let alone: Vec<String> = EVALUATIONS.iter().map(|(_, evaluate)| evaluate()).collect();
     assert!(alone.iter().all(|found| !found.contains("JMeter would fail")), "{alone:?}");
     need_coroutines();
     suspend_every(20);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    // Two of each kind at a time.
-    let twice = EVALUATIONS.iter().zip(&alone).flat_map(|one| [one, one]);
+    // Run two evaluations of each kind at the same time.
+    let twice = EVALUATIONS.iter().zip(&alone).flat_map(|evaluation| [evaluation, evaluation]);
     let mut running: Vec<_> = twice
         .map(|((name, evaluate), alone)| {
             let poll: Pin<Box<_>> = Box::pin(SlicedPoll::new(async { evaluate() }));
@@ -140,7 +142,7 @@ fn evaluations_find_the_same_when_they_take_turns() {
 }
 
 #[test]
-fn evaluations_that_are_dropped_leave_the_thread_as_it_was() {
+fn dropped_evaluations_do_not_affect_later_ones() {
     let alone: Vec<String> = EVALUATIONS.iter().map(|(_, evaluate)| evaluate()).collect();
     need_coroutines();
     suspend_every(20);

@@ -1,4 +1,4 @@
-//! Numbers in properties as JMeter reads them.
+//! Parses and formats numbers like JMeter.
 
 /// `Integer.parseInt`; 0 for an invalid number, as in JMeter.
 pub(crate) fn integer(text: &str) -> i32 {
@@ -10,7 +10,7 @@ pub(crate) fn long(text: &str) -> i64 {
     busyhour_java::parse_long(text).unwrap_or(0)
 }
 
-/// A whole number as `MessageFormat` writes it in English: `-1,234`.
+/// An integer in the format of Java's `MessageFormat` in English, such as `-1,234`.
 pub(crate) fn grouped(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", busyhour_java::group_digits(&number.unsigned_abs().to_string()))

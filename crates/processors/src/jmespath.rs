@@ -1,5 +1,5 @@
-//! JMESPath with the behaviour of jmespath-java over Jackson, the libraries of JMeter's JMESPath elements. A library
-//! parses the paths; they are evaluated here, because objects keep the order of their members and numbers their type.
+//! JMESPath with the behaviour of jmespath-java and Jackson, the libraries of JMeter's JMESPath elements. A library parses
+//! the paths. They are evaluated here, because the order of object members and the types of numbers must be preserved.
 
 mod error;
 mod eval;
@@ -11,16 +11,16 @@ use jmespath::ast::Ast;
 
 use busyhour_limits::{Limit, exceeded};
 
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 pub(crate) use error::JmesPathError;
 
 pub(crate) use json::{read, write};
 
-/// Maximum steps of an evaluation: visited or copied values, or 16 bytes of text. A copy of a value takes about 100
-/// bytes.
+/// Limit of steps for an evaluation. A visited or copied value is one step, and so are 16 bytes of text. A copied value takes
+/// about 100 bytes of memory.
 const STEPS_MAX: u64 = 3_000_000;
 
-/// Maximum number of signs in a path, because parsing and evaluation are recursive.
+/// Maximum number of signs (punctuation characters) in a path, because parsing and evaluation are recursive.
 const SIGNS_MAX: usize = 200;
 
 /// A compiled path.
@@ -33,43 +33,44 @@ impl JmesPath {
     /// Compiles a path.
     ///
     /// # Errors
-    /// If the syntax is wrong or the path calls an unknown function.
+    /// The syntax is invalid, or the path calls an unknown function.
     pub(crate) fn compile(text: &str) -> Result<Self, JmesPathError> {
-        let unable =
+        let error =
             |why: &str| JmesPathError::from(format!("Unable to compile expression \"{text}\": {why}"));
-        if signs(text) > SIGNS_MAX {
-            return Err(unable(&format!("it has more than {SIGNS_MAX} signs")));
+        if count_signs(text) > SIGNS_MAX {
+            return Err(error(&format!("it has more than {SIGNS_MAX} signs")));
         }
-        let ast = jmespath::parse(text).map_err(|error| unable(&error.reason.to_string()))?;
+        let ast = jmespath::parse(text).map_err(|cause| error(&cause.reason.to_string()))?;
         match unknown_function(&ast) {
-            Some(name) => Err(unable(&format!("unknown function \"{name}\""))),
+            Some(name) => Err(error(&format!("unknown function \"{name}\""))),
             None => Ok(Self { ast }),
         }
     }
 
-    /// Evaluates the path; the result is null if it finds nothing.
+    /// Evaluates the path. The result is null if nothing is found.
     ///
     /// # Errors
-    /// If an argument of a function has the wrong type, or the steps are used up.
+    /// An argument of a function has the wrong type, or the evaluation exceeds the limit of steps.
     pub(crate) fn search(&self, document: &Value) -> Result<Value, JmesPathError> {
         self.search_within(document, STEPS_MAX)
     }
 
-    fn search_within(&self, document: &Value, most: u64) -> Result<Value, JmesPathError> {
-        let steps = Steps::of(most);
-        let found = eval::evaluate_own(&self.ast, document, &steps);
-        if steps.are_used_up() {
+    fn search_within(&self, document: &Value, steps_max: u64) -> Result<Value, JmesPathError> {
+        let budget = StepBudget::new(steps_max);
+        let found = eval::evaluate_owned(&self.ast, document, &budget);
+        if budget.is_exhausted() {
             exceeded(Limit::JmesPathSteps);
-            return Err(
-                format!("the JMESPath expression needs more than {most} steps on this document").into()
-            );
+            return Err(format!(
+                "the JMESPath expression needs more than {steps_max} steps on this document"
+            )
+            .into());
         }
         found
     }
 }
 
-/// Signs outside of texts in quotes: each may take a level of recursion.
-fn signs(text: &str) -> usize {
+/// Counts the signs outside quotes. Each may take a level of recursion.
+fn count_signs(text: &str) -> usize {
     let mut count = 0;
     let mut characters = text.chars();
     while let Some(character) = characters.next() {

@@ -1,4 +1,4 @@
-//! The JMESPath extractor and assertion.
+//! The JMESPath Extractor and Assertion.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,12 +15,12 @@ use busyhour_record::AssertionResult;
 
 use crate::jmespath::JmesPathError;
 use crate::jmespath::{JmesPath, read, write};
-use crate::json_extractor::clear_old;
-use crate::json_verdict::{JsonAssertionSettings, failure, holds, no_response};
+use crate::json_extractor::remove_old_matches;
+use crate::json_verdict::{JsonAssertionSettings, empty_response, failed, passed};
 use crate::jsonpath::Value;
 use crate::match_number;
 use crate::matches::MatchBudget;
-use crate::oro::{PatternText, bad_expression};
+use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 use busyhour_program::ElementError;
@@ -34,11 +34,11 @@ pub struct JmesExtractorSettings {
     pub refname: Template,
     /// `JMESExtractor.jmesPathExpr`
     pub path: Template,
-    /// `JMESExtractor.matchNumber`: 0 a random match, −1 all, else that one; blank means 0.
+    /// `JMESExtractor.matchNumber`: 0 for a random match, −1 for all, otherwise the number of the match; blank means 0.
     pub match_number: Template,
     /// `JMESExtractor.defaultValue`
     pub default: Template,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -48,36 +48,36 @@ pub struct JmesExtractor {
     settings: JmesExtractorSettings,
 }
 
-/// Paths kept per thread.
-const KEPT_MAX: usize = 400;
+/// Number of compiled paths that each thread caches.
+const CACHED_MAX: usize = 400;
 
-type KeptPath = Rc<Result<JmesPath, JmesPathError>>;
+type CachedPath = Rc<Result<JmesPath, JmesPathError>>;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<String, KeptPath>> = RefCell::default();
+    static CACHE: RefCell<HashMap<String, CachedPath>> = RefCell::default();
 }
 
-fn kept_path(text: &str) -> KeptPath {
-    KEPT.with_borrow_mut(|kept| {
-        if let Some(path) = kept.get(text) {
+fn cached_path(text: &str) -> CachedPath {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(path) = cache.get(text) {
             return Rc::clone(path);
         }
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
+        if cache.len() >= CACHED_MAX {
+            cache.clear();
         }
         let path = Rc::new(JmesPath::compile(text));
-        kept.insert(text.to_owned(), Rc::clone(&path));
+        cache.insert(text.to_owned(), Rc::clone(&path));
         path
     })
 }
 
-/// Why JMeter would complain of this path at each sample, if it would.
-pub fn jmespath_problem(path: &Template) -> Option<String> {
+/// The error in a constant path, which JMeter would report at each sample.
+pub fn jmespath_error(path: &Template) -> Option<String> {
     JmesPath::compile(busyhour_java::trim(path.as_literal()?)).err().map(String::from)
 }
 
 impl JmesExtractor {
-    /// Takes an extractor out of the plan.
+    /// Creates the extractor from its settings.
     pub fn new(settings: JmesExtractorSettings) -> Self {
         Self { settings }
     }
@@ -101,9 +101,9 @@ impl JmesExtractor {
     }
 }
 
-/// All that a path finds in all documents; the items of a list one by one.
+/// The values of a path in all documents. The items of an array are separate values.
 fn extract(documents: &[String], path: &str) -> Result<Vec<String>, ElementError> {
-    let path = kept_path(path);
+    let path = cached_path(path);
     let path = path.as_ref().as_ref().map_err(Clone::clone)?;
     let mut found = Vec::new();
     let mut budget = MatchBudget::default();
@@ -135,12 +135,12 @@ impl Processor for JmesExtractor {
         } else if let Ok(number) = number.parse() {
             number
         } else {
-            // JMeter also skips the post-processors that follow.
+            // JMeter also skips the remaining post-processors.
             user.log(Level::Error, &format!("{}: For input string: \"{number}\"", settings.name));
             return;
         };
         let path = settings.path.text(user).into_owned();
-        clear_old(user, &refname);
+        remove_old_matches(user, &refname);
         if documents.is_empty() {
             user.variables.set(&refname, &default);
             return;
@@ -158,8 +158,8 @@ impl Processor for JmesExtractor {
         match (usize::try_from(wanted), found.len()) {
             (_, 0) => user.variables.set(&refname, &default),
             (Ok(number), count) => {
-                let chosen = match_number::chosen_or_single(user, number, count);
-                user.variables.set(&refname, chosen.map_or(&default, |index| &found[index]));
+                let selected = match_number::select_or_single(user, number, count);
+                user.variables.set(&refname, selected.map_or(&default, |index| &found[index]));
             }
             (Err(_), _) => {
                 for (index, text) in found.iter().enumerate() {
@@ -188,17 +188,17 @@ pub struct JmesAssertion {
 }
 
 impl JmesAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     ///
     /// # Errors
-    /// For regular expressions whose matches are not promised.
+    /// A regular expression may match differently than in JMeter.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
-        // What is expected to be null is compared with nothing else.
+        // If null is expected, the value is not compared with a pattern.
         let pattern = if settings.expect_null { None } else { settings.pattern()? };
         Ok(Self { settings, pattern })
     }
 
-    fn holds(
+    fn compare(
         &self,
         user: &mut UserState,
         text: &str,
@@ -207,7 +207,7 @@ impl JmesAssertion {
     ) -> Result<bool, ElementError> {
         let settings = &self.settings;
         let document = read(text)?;
-        let path = kept_path(path);
+        let path = cached_path(path);
         let found = path.as_ref().as_ref().map_err(Clone::clone)?.search(&document)?;
         let is_null = matches!(found, Value::Null);
         if !settings.validate {
@@ -218,8 +218,8 @@ impl JmesAssertion {
         }
         let text = write(&found);
         if let Some(pattern) = &self.pattern {
-            let ready = pattern.get(user);
-            let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
+            let resolved = pattern.get(user);
+            let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
             return pattern.matches(&text).map_err(|error| error.to_string().into());
         }
         Ok(text == expected || read(expected)? == found)
@@ -248,16 +248,16 @@ impl Assertion for JmesAssertion {
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let text = result.body_text();
         if text.is_empty() {
-            return no_response();
+            return empty_response();
         }
         let path = self.settings.path.text(user).into_owned();
         let expected = self.settings.expected.text(user).into_owned();
-        match self.holds(user, &text, &path, &expected) {
-            Ok(fits) if fits == self.settings.invert => failure(self.message(&path, &expected)),
+        match self.compare(user, &text, &path, &expected) {
+            Ok(matches) if matches == self.settings.invert => failed(self.message(&path, &expected)),
             Err(message) if !self.settings.invert => {
                 AssertionResult { error: true, message: message.into(), ..AssertionResult::default() }
             }
-            _ => holds(),
+            _ => passed(),
         }
     }
 

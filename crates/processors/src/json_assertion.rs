@@ -1,14 +1,14 @@
-//! The JSON assertion.
+//! The JSON Assertion.
 
 use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
 
-use crate::json_extractor::{FixedPath, fixed_path, kept_path};
-use crate::json_verdict::{JsonAssertionSettings, no_response};
+use crate::json_extractor::{ConstantPath, cached_path, compile_constant_path};
+use crate::json_verdict::{JsonAssertionSettings, empty_response};
 use crate::jsonpath::{self, Value};
-use crate::oro::{PatternText, Ready, bad_expression};
+use crate::oro::{PatternText, ResolvedPattern, malformed_pattern};
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
@@ -16,27 +16,30 @@ use busyhour_program::ElementError;
 #[derive(Debug)]
 pub struct JsonAssertion {
     settings: JsonAssertionSettings,
-    path: Option<FixedPath>,
+    path: Option<ConstantPath>,
     pattern: Option<PatternText>,
 }
 
 impl JsonAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     ///
     /// # Errors
-    /// For paths that are not supported, and regular expressions whose matches are not promised.
+    /// The path is not supported, or a regular expression may match differently than in JMeter.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
-        let path = settings.path.as_literal().map(fixed_path).transpose()?;
+        let path = settings.path.as_literal().map(compile_constant_path).transpose()?;
         let pattern = settings.pattern()?;
         Ok(Self { settings, path, pattern })
     }
 
-    /// What is wrong with a path that doesn't vary: JMeter finds that out at each sample.
-    pub fn wrong_path(&self) -> Option<String> {
+    /// The error in a constant path, which JMeter reports at each sample.
+    pub fn path_error(&self) -> Option<String> {
         self.path.as_ref()?.as_ref().err().map(ToString::to_string)
     }
 
-    /// `Err` with JMeter's message when the document is not as described.
+    /// Compares the document with the expected value.
+    ///
+    /// # Errors
+    /// The document is not as described. The message is JMeter's.
     fn compare(
         &self,
         user: &mut UserState,
@@ -45,19 +48,19 @@ impl JsonAssertion {
         expected: &str,
     ) -> Result<(), ElementError> {
         let document = jsonpath::read(text).map_err(|error| error.to_string())?;
-        let kept;
+        let cached;
         let path = match &self.path {
             Some(path) => path,
             None => {
-                kept = kept_path(path_text);
-                kept.as_ref()
+                cached = cached_path(path_text);
+                cached.as_ref()
             }
         };
         let path = path.as_ref().map_err(ToString::to_string)?;
         let value = path.find(&document).map_err(|error| error.to_string())?;
         if !self.settings.validate {
-            let empty = matches!(value.as_ref(), Value::Array(items) if items.is_empty());
-            if empty && !path.is_definite() {
+            let is_empty = matches!(value.as_ref(), Value::Array(items) if items.is_empty());
+            if is_empty && !path.is_definite() {
                 return Err(format!(
                     "JSONPath '{path_text}' is indefinite and the extracted Value is an empty Array. Please use an \
                      assertion value, to be sure to get a correct result. Expected value was '{expected}'"
@@ -68,17 +71,17 @@ impl JsonAssertion {
         let pattern = self.pattern.as_ref().map(|pattern| pattern.get(user));
         let equals = |value: &Value| equals(pattern.as_ref(), expected, value);
         let expect_null = self.settings.expect_null;
-        let fits = match value.as_ref() {
+        let matches = match value.as_ref() {
             Value::Array(items) => {
-                let mut fits = items.is_empty() && expected == "[]";
+                let mut matches = items.is_empty() && expected == "[]";
                 for item in items {
-                    fits = fits || (expect_null && *item == Value::Null) || equals(item)?;
+                    matches = matches || (expect_null && *item == Value::Null) || equals(item)?;
                 }
-                fits || equals(&value)?
+                matches || equals(&value)?
             }
             single => (expect_null && *single == Value::Null) || equals(single)?,
         };
-        if fits {
+        if matches {
             return Ok(());
         }
         let message = if expect_null {
@@ -98,13 +101,17 @@ impl JsonAssertion {
     }
 }
 
-fn equals(pattern: Option<&Ready<'_>>, expected: &str, value: &Value) -> Result<bool, ElementError> {
+fn equals(
+    pattern: Option<&ResolvedPattern<'_>>,
+    expected: &str,
+    value: &Value,
+) -> Result<bool, ElementError> {
     match pattern {
-        Some(ready) => {
-            let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
+        Some(resolved) => {
+            let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
             pattern.matches(&value.asserted()).map_err(|error| error.to_string().into())
         }
-        // What cannot be read is null, as json-smart's simple reader has it.
+        // An expected text that is not JSON counts as null, as in json-smart.
         None => Ok(jsonpath::read(expected).unwrap_or(Value::Null) == *value),
     }
 }
@@ -117,12 +124,12 @@ impl Assertion for JsonAssertion {
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let text = result.body_text();
         if text.is_empty() {
-            return no_response();
+            return empty_response();
         }
         let path = self.settings.path.text(user);
         let expected = self.settings.expected.text(user);
         let compared = self.compare(user, &text, &path, &expected);
-        self.settings.verdict(compared, &path, &expected)
+        self.settings.outcome(compared, &path, &expected)
     }
 
     fn keep(&self) -> Retention {
@@ -155,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn existence() {
+    fn existence_is_checked() {
         insta::assert_snapshot!(message("$.a", None, |_| {}), @"ok");
         insta::assert_snapshot!(message("$.n", None, |_| {}), @"ok");
         insta::assert_snapshot!(message("$.x", None, |_| {}), @"No results for path: $['x']");
@@ -167,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn values() {
+    fn values_are_compared() {
         insta::assert_snapshot!(message("$.a", Some("1"), |_| {}), @"ok");
         insta::assert_snapshot!(message("$.a", Some("[2-9]"), |_| {}), @"Value in json path '$.a' expected to match regexp '[2-9]', but it did not match: '1'");
         insta::assert_snapshot!(message("$.s", Some("x"), |_| {}), @"Value in json path '$.s' expected to match regexp 'x', but it did not match: 'xyz'");

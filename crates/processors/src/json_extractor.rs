@@ -1,4 +1,4 @@
-//! The JSON extractor.
+//! The JSON Extractor.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 use crate::scope::Scope;
 use busyhour_program::ElementError;
 
-/// Settings of a JSON extractor. Several variables, paths, defaults and numbers are separated by `;`.
+/// Settings of a JSON extractor. Names, paths, match numbers and defaults are lists separated by `;`.
 #[derive(Clone, Debug, Default)]
 pub struct JsonExtractorSettings {
     /// `TestElement.name`
@@ -29,13 +29,13 @@ pub struct JsonExtractorSettings {
     pub names: Template,
     /// `JSONPostProcessor.jsonPathExprs`
     pub paths: Template,
-    /// `JSONPostProcessor.match_numbers`: per path 0 a random match, −1 all, else that one.
+    /// `JSONPostProcessor.match_numbers`: for each path 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_numbers: Template,
     /// `JSONPostProcessor.defaultValues`
     pub defaults: Template,
-    /// `JSONPostProcessor.compute_concat`: all matches also as one text in `_ALL`.
+    /// `JSONPostProcessor.compute_concat`: also store all matches, joined by commas, in `_ALL`.
     pub concatenate: bool,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -43,63 +43,62 @@ pub struct JsonExtractorSettings {
 #[derive(Debug)]
 pub struct JsonExtractor {
     settings: JsonExtractorSettings,
-    /// The paths when nothing in them varies.
-    paths: Option<Vec<FixedPath>>,
+    /// The compiled paths if they are constant.
+    paths: Option<Vec<ConstantPath>>,
 }
 
-/// Paths kept per thread that are made of variables.
-const KEPT_MAX: usize = 1000;
+/// Number of paths with variables that each thread caches.
+const CACHED_MAX: usize = 1000;
 
-/// JMeter's text when the lists differ in length.
+/// JMeter's message for lists of different lengths.
 const MISMATCH: &str = "Mismatch between number of variables, json expressions and default values";
 
-/// A path cached by its text, or its error.
-pub(crate) type KeptPath = Rc<Result<JsonPath, PathError>>;
+/// A cached path, or its error.
+pub(crate) type CachedPath = Rc<Result<JsonPath, PathError>>;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<String, KeptPath>> = RefCell::default();
+    static CACHE: RefCell<HashMap<String, CachedPath>> = RefCell::default();
 }
 
-/// The path of a text that came up during the run.
-pub(crate) fn kept_path(text: &str) -> KeptPath {
-    KEPT.with_borrow_mut(|kept| {
-        if let Some(path) = kept.get(text) {
+/// Compiles the path of a text that was built during the run, or returns it from the cache.
+pub(crate) fn cached_path(text: &str) -> CachedPath {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(path) = cache.get(text) {
             return Rc::clone(path);
         }
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
+        if cache.len() >= CACHED_MAX {
+            cache.clear();
         }
         let path = Rc::new(JsonPath::compile(text));
-        kept.insert(text.to_owned(), Rc::clone(&path));
+        cache.insert(text.to_owned(), Rc::clone(&path));
         path
     })
 }
 
-/// A path of the plan, or its error, which JMeter reports at each sample.
-pub(crate) type FixedPath = Result<JsonPath, PathError>;
+/// A constant path of the plan, or its error, which JMeter reports at each sample.
+pub(crate) type ConstantPath = Result<JsonPath, PathError>;
 
-/// Compiles a constant path; refuses paths that Jayway may accept and this program does not support.
-pub(crate) fn fixed_path(text: &str) -> Result<FixedPath, Refusal> {
+/// Compiles a constant path. Refuses paths that Jayway may accept but that are not supported here.
+pub(crate) fn compile_constant_path(text: &str) -> Result<ConstantPath, Refusal> {
     match JsonPath::compile(text) {
-        Err(PathError::Unsupported(what)) => {
-            Err(Refusal::unsupported(format!("has the JSON path `{text}` with {what}")))
+        Err(PathError::Unsupported(construct)) => {
+            Err(Refusal::unsupported(format!("has the JSON path `{text}` with {construct}")))
         }
         path => Ok(path),
     }
 }
 
 impl JsonExtractor {
-    /// Takes an extractor out of the plan.
+    /// Creates the extractor from its settings.
     ///
     /// # Errors
-    /// For paths that are not supported, and for lists of different lengths, with which JMeter fails at
-    /// each sample.
+    /// A path is not supported, or the lists have different lengths, for which JMeter fails at each sample.
     pub fn new(settings: JsonExtractorSettings) -> Result<Self, Refusal> {
         let paths = match settings.paths.as_literal() {
             Some(text) => Some(
                 busyhour_java::split(text, ';')
                     .into_iter()
-                    .map(|path| fixed_path(busyhour_java::trim(path)))
+                    .map(|path| compile_constant_path(busyhour_java::trim(path)))
                     .collect::<Result<Vec<_>, _>>()?,
             ),
             None => None,
@@ -116,19 +115,19 @@ impl JsonExtractor {
         Ok(Self { settings, paths })
     }
 
-    /// What is wrong with a path that doesn't vary: JMeter finds that out at each sample.
-    pub fn wrong_path(&self) -> Option<String> {
+    /// The error in a constant path, which JMeter reports at each sample.
+    pub fn path_error(&self) -> Option<String> {
         self.paths.iter().flatten().find_map(|path| path.as_ref().err().map(ToString::to_string))
     }
 
-    /// What is wrong with match numbers that don't vary: JMeter finds that out at each sample, and drops it.
-    pub fn problem(&self) -> Option<String> {
+    /// The error in constant match numbers, for which JMeter discards each sample.
+    pub fn match_numbers_error(&self) -> Option<String> {
         let text = self.settings.match_numbers.as_literal()?;
         let expected = busyhour_java::split(self.settings.defaults.as_literal()?, ';').len();
-        match_numbers(text, expected).err().map(String::from)
+        parse_match_numbers(text, expected).err().map(String::from)
     }
 
-    /// The documents to search: `Err` for a text that JSON cannot be read from.
+    /// The documents to search; an error for a text that is not JSON.
     fn documents(&self, user: &UserState, variable: Option<&str>) -> Vec<Result<Value, ElementError>> {
         let read = |text: &str| {
             if text.is_empty() {
@@ -153,8 +152,8 @@ impl JsonExtractor {
     }
 }
 
-/// One number per path; nothing means 0 for all.
-fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, ElementError> {
+/// Parses one number for each path. The list is empty if the text is blank, which means 0 for all paths.
+fn parse_match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, ElementError> {
     if busyhour_java::is_blank(text) {
         return Ok(Vec::new());
     }
@@ -171,10 +170,10 @@ fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, ElementError> 
         .collect()
 }
 
-/// All that a path finds in all documents, as text; `None` for null.
+/// The values of a path in all documents, as text; `None` for null.
 fn extract(
     documents: &[Result<Value, ElementError>],
-    path: &FixedPath,
+    path: &ConstantPath,
 ) -> Result<Vec<Option<String>>, ElementError> {
     let path = path.as_ref().map_err(ToString::to_string)?;
     let mut found = Vec::new();
@@ -192,7 +191,14 @@ fn extract(
 }
 
 impl JsonExtractor {
-    fn save(&self, user: &mut UserState, name: &str, default: &str, wanted: i32, found: &[Option<String>]) {
+    fn store_matches(
+        &self,
+        user: &mut UserState,
+        name: &str,
+        default: &str,
+        wanted: i32,
+        found: &[Option<String>],
+    ) {
         let mut key = user.take_buffer();
         let text = |index: usize| found[index].as_deref().unwrap_or(default);
         let mut set = |user: &mut UserState, suffix: std::fmt::Arguments<'_>, value: &str| {
@@ -224,8 +230,8 @@ impl JsonExtractor {
             }
         } else {
             let number = usize::try_from(wanted).unwrap_or(0);
-            let chosen = match_number::chosen_or_single(user, number, found.len());
-            set(user, format_args!(""), chosen.map_or(default, text));
+            let selected = match_number::select_or_single(user, number, found.len());
+            set(user, format_args!(""), selected.map_or(default, text));
         }
         if wanted != 0 && !found.is_empty() {
             set(user, format_args!("_matchNr"), &found.len().to_string());
@@ -234,8 +240,8 @@ impl JsonExtractor {
     }
 }
 
-/// Removes `_matchNr` and `_1`, `_2`, … of an earlier search.
-pub(crate) fn clear_old(user: &mut UserState, name: &str) {
+/// Removes the variables `_matchNr`, `_1`, `_2`, … of an earlier search.
+pub(crate) fn remove_old_matches(user: &mut UserState, name: &str) {
     let mut key = user.take_buffer();
     let _ = write!(key, "{name}_matchNr");
     user.variables.remove(&key);
@@ -265,13 +271,13 @@ impl Processor for JsonExtractor {
         let defaults = busyhour_java::split(&defaults, ';');
         let path_texts = busyhour_java::split(&path_texts, ';');
         let paths = self.paths.as_ref().map_or(path_texts.len(), Vec::len);
-        let fail = |user: &UserState, why: &str| {
+        let log_error = |user: &UserState, why: &str| {
             user.log(
                 Level::Error,
                 &format!("Error processing JSON content in {}, message: {why}", settings.name),
             );
         };
-        let numbers = match match_numbers(&numbers, defaults.len()) {
+        let numbers = match parse_match_numbers(&numbers, defaults.len()) {
             Ok(numbers) => numbers,
             Err(why) => return user.abandon_sample(&why),
         };
@@ -281,19 +287,22 @@ impl Processor for JsonExtractor {
         let documents = self.documents(user, variable.as_deref());
         for (index, (name, default)) in names.iter().zip(&defaults).enumerate() {
             let name = busyhour_java::trim(name);
-            clear_old(user, name);
+            remove_old_matches(user, name);
             if documents.is_empty() {
                 user.variables.set(name, default);
                 continue;
             }
             let found = match &self.paths {
                 Some(paths) => extract(&documents, &paths[index]),
-                None => extract(&documents, kept_path(busyhour_java::trim(path_texts[index])).as_ref()),
+                None => extract(&documents, cached_path(busyhour_java::trim(path_texts[index])).as_ref()),
             };
             match found {
-                Ok(found) => self.save(user, name, default, numbers.get(index).copied().unwrap_or(0), &found),
+                Ok(found) => {
+                    let number = numbers.get(index).copied().unwrap_or(0);
+                    self.store_matches(user, name, default, number, &found);
+                }
                 Err(why) => {
-                    fail(user, &why);
+                    log_error(user, &why);
                     user.variables.set(name, default);
                 }
             }
@@ -329,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn several_paths_at_once() {
+    fn several_paths_are_extracted() {
         let body = r#"{"a":[1,2,null],"b":{"c":"x"},"d":null}"#;
         insta::assert_snapshot!(after(body, "p;q;r", "$.a[*]; $.b.c ;$.b", "-1;1;5", "N;M;O"),
             @r#"p_1=1 p_2=2 p_3=N p_ALL=1,2,N p_matchNr=3 q=x q_matchNr=1 r={"c":"x"} r_matchNr=1"#);
@@ -342,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json() {
+    fn invalid_documents_and_paths_give_the_default() {
         insta::assert_snapshot!(after("", "p", "$.x", "-1", "N"), @"p=N");
         insta::assert_snapshot!(after("{\"x\":", "p", "$.x", "-1", "N"), @"p=N");
         insta::assert_snapshot!(after("{}", "p", "$x", "1", "N"), @"p=N");
@@ -350,11 +359,12 @@ mod tests {
     }
 
     #[test]
-    fn invalid_match_numbers_are_found_when_compiling() {
-        let problem = |numbers| extractor("a", "$.a", numbers, "x").expect("runs in JMeter").problem();
-        assert_eq!(problem("-1"), None);
-        assert_eq!(problem("m2").as_deref(), Some("For input string: \"m2\""));
-        assert_eq!(problem("1;2").as_deref(), Some("Index 1 out of bounds for length 1"));
+    fn invalid_match_numbers_are_detected_at_compile_time() {
+        let error =
+            |numbers| extractor("a", "$.a", numbers, "x").expect("runs in JMeter").match_numbers_error();
+        assert_eq!(error("-1"), None);
+        assert_eq!(error("m2").as_deref(), Some("For input string: \"m2\""));
+        assert_eq!(error("1;2").as_deref(), Some("Index 1 out of bounds for length 1"));
     }
 
     #[test]

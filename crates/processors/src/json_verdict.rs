@@ -1,4 +1,4 @@
-//! What the assertions about JSON documents have in common: their settings, and what their outcomes come to.
+//! The settings and outcomes that the assertions on JSON documents share.
 
 use busyhour_program::template::Template;
 use busyhour_record::AssertionResult;
@@ -7,7 +7,7 @@ use crate::oro::PatternText;
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
-/// Settings of an assertion about a JSON document: JMeter's two, and that of jmeter-plugins.
+/// Settings of an assertion on a JSON document: JMeter's JSON and JMESPath Assertions, and the assertion of jmeter-plugins.
 #[derive(Clone, Debug)]
 pub struct JsonAssertionSettings {
     /// `TestElement.name`
@@ -18,11 +18,11 @@ pub struct JsonAssertionSettings {
     pub validate: bool,
     /// `EXPECTED_VALUE`
     pub expected: Template,
-    /// `ISREGEX`: the expected value is a regular expression; true when absent.
+    /// `ISREGEX`: the expected value is a regular expression; true if absent.
     pub is_regex: bool,
-    /// `EXPECT_NULL`: null is what is expected.
+    /// `EXPECT_NULL`: the expected value is null.
     pub expect_null: bool,
-    /// `INVERT`: fail when all is as described.
+    /// `INVERT`: fail if the document is as described.
     pub invert: bool,
 }
 
@@ -41,42 +41,43 @@ impl Default for JsonAssertionSettings {
 }
 
 impl JsonAssertionSettings {
-    /// The regular expression that values are compared with, if it is one that they are compared with.
+    /// The regular expression with which values are compared, if the settings select one.
     pub(crate) fn pattern(&self) -> Result<Option<PatternText>, Refusal> {
         let uses_pattern = self.validate && self.is_regex;
         uses_pattern.then(|| PatternText::new(self.expected.clone(), false)).transpose()
     }
 
-    /// What a comparison by JSON path comes to, in JMeter's words; `Err`: why the document is not as described.
-    pub(crate) fn verdict(
+    /// The outcome of a comparison by JSON path, with JMeter's messages. `compared` is an error if the document is not as
+    /// described.
+    pub(crate) fn outcome(
         &self,
         compared: Result<(), ElementError>,
         path: &str,
         expected: &str,
     ) -> AssertionResult {
         match (compared, self.invert) {
-            (Err(message), false) => failure(message.into()),
-            (Ok(()), true) if !self.validate => failure(format!("Failed that JSONPath not exists: {path}")),
+            (Err(message), false) => failed(message.into()),
+            (Ok(()), true) if !self.validate => failed(format!("Failed that JSONPath not exists: {path}")),
             (Ok(()), true) if self.expect_null => {
-                failure(format!("Failed that JSONPath {path} not matches null"))
+                failed(format!("Failed that JSONPath {path} not matches null"))
             }
-            (Ok(()), true) => failure(format!("Failed that JSONPath {path} not matches {expected}")),
-            _ => holds(),
+            (Ok(()), true) => failed(format!("Failed that JSONPath {path} not matches {expected}")),
+            _ => passed(),
         }
     }
 }
 
-/// An assertion that holds: these have an empty message then.
-pub(crate) fn holds() -> AssertionResult {
+/// The outcome of a passed assertion, which has an empty message in JMeter.
+pub(crate) fn passed() -> AssertionResult {
     AssertionResult { blank_message: true, ..AssertionResult::default() }
 }
 
-/// A failed assertion.
-pub(crate) fn failure(message: String) -> AssertionResult {
+/// The outcome of a failed assertion.
+pub(crate) fn failed(message: String) -> AssertionResult {
     AssertionResult { failure: true, message, ..AssertionResult::default() }
 }
 
-/// The failed assertion of a response with nothing in it.
-pub(crate) fn no_response() -> AssertionResult {
-    failure("Response was null".to_owned())
+/// The outcome of an assertion on an empty response.
+pub(crate) fn empty_response() -> AssertionResult {
+    failed("Response was null".to_owned())
 }

@@ -1,14 +1,14 @@
-//! Pre-processors, post-processors and assertions over a sample's result, and what steps at each pass: counters,
-//! random variables, rows of files.
+//! Pre-processors, post-processors and assertions, and the elements that advance at the start of each iteration:
+//! counters, random variables and CSV data sets.
 //!
-//! For each element of JMeter there is a struct of settings, whose fields name the properties of the plan they come
-//! from, and the element itself, made from the settings once per plan: `new` refuses with a [`Refusal`] what is not
-//! promised to work as in JMeter. Messages in results are those of JMeter to the byte.
+//! Each element of JMeter has a struct of settings, whose fields document the properties of the plan that they come from,
+//! and a struct for the element, which is created from the settings once per plan. `new` returns a [`Refusal`] if the
+//! element may not work as in JMeter. Messages in results are identical to JMeter's.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`oro`] | Perl5 patterns as Jakarta ORO matches them |
-//! | [`scope`] | which results and which part of them an element looks at |
+//! | [`oro`] | patterns with the behaviour of Jakarta ORO's Perl 5 patterns |
+//! | [`scope`] | the results, and the part of a result, that an element reads |
 
 mod auto_stop;
 mod boundary_extractor;
@@ -61,12 +61,12 @@ pub use css_extractor::{CssExtractor, CssExtractorSettings};
 pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles, RandomCsvSettings, RandomCsvStep};
 pub use debug::{DebugSampler, DebugSamplerSettings, debug_sampler_text};
 pub use debug_post::{DebugPostProcessor, DebugPostProcessorSettings};
-pub use jmespath_extractor::{JmesAssertion, JmesExtractor, JmesExtractorSettings, jmespath_problem};
+pub use jmespath_extractor::{JmesAssertion, JmesExtractor, JmesExtractorSettings, jmespath_error};
 pub use json_assertion::JsonAssertion;
 pub use json_extractor::{JsonExtractor, JsonExtractorSettings};
 pub use json_verdict::JsonAssertionSettings;
 pub use limit_assertions::{
-    DurationAssertion, DurationAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeOf,
+    DurationAssertion, DurationAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeField,
 };
 pub use md5_assertion::Md5HexAssertion;
 pub use plugin_json::{PluginJsonAssertion, PluginJsonExtractor, PluginJsonExtractorSettings};
@@ -75,7 +75,7 @@ pub use raw_request_source::{RawRequestSource, RawRequestSourceSettings};
 pub use refusal::{Refusal, RefusalKind};
 pub use regex_extractor::{RegexExtractor, RegexExtractorSettings};
 pub use response_assertion::{ResponseAssertion, ResponseAssertionSettings};
-pub use save_responses::{SaveResponses, SaveResponsesSettings, resolved};
+pub use save_responses::{SaveResponses, SaveResponsesSettings, resolve_file_name};
 pub use schema_assertion::XmlSchemaAssertion;
 pub use script::{
     Family, Language, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
@@ -84,4 +84,4 @@ pub use script::{
 pub use user_parameters::{UserParameters, UserParametersSettings};
 pub use xml_assertion::XmlAssertion;
 pub use xpath_assertion::{XPathAssertion, XPathAssertionSettings};
-pub use xpath_extractor::{XPathExtractor, XPathExtractorSettings, XPathFlavour, xpath_problem};
+pub use xpath_extractor::{XPathExtractor, XPathExtractorSettings, XPathFlavour, xpath_error};

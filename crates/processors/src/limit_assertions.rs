@@ -1,4 +1,4 @@
-//! The duration and the size assertion.
+//! The Duration Assertion and the Size Assertion.
 
 use busyhour_program::element::{Assertion, AssertionScope};
 use busyhour_program::result::{Retention, SampleResult};
@@ -17,18 +17,18 @@ pub struct DurationAssertionSettings {
     pub name: Template,
     /// `DurationAssertion.duration`, in milliseconds.
     pub duration: Template,
-    /// `Assertion.scope`, through [`Scope::of`].
+    /// `Assertion.scope`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
-/// Fails a result that took longer than so many milliseconds.
+/// Fails a result whose elapsed time exceeds a limit.
 #[derive(Debug)]
 pub struct DurationAssertion {
     settings: DurationAssertionSettings,
 }
 
 impl DurationAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     pub fn new(settings: DurationAssertionSettings) -> Self {
         Self { settings }
     }
@@ -66,10 +66,10 @@ fn failure(message: String) -> AssertionResult {
     AssertionResult { failure: true, message, ..AssertionResult::default() }
 }
 
-/// What a size assertion measures: `Assertion.test_field`.
+/// The part of a result that a size assertion measures: `Assertion.test_field`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SizeOf {
-    /// `SizeAssertion.response_network_size`, and for all other values: headers and body.
+pub enum SizeField {
+    /// Headers and body: `SizeAssertion.response_network_size` and all unknown values.
     #[default]
     Response,
     /// `SizeAssertion.response_headers`
@@ -82,9 +82,9 @@ pub enum SizeOf {
     Message,
 }
 
-impl SizeOf {
-    /// What `Assertion.test_field` names.
-    pub fn of(text: &str) -> Self {
+impl SizeField {
+    /// The field for a value of `Assertion.test_field`.
+    pub fn from_test_field(text: &str) -> Self {
         match text {
             "SizeAssertion.response_headers" => Self::Headers,
             "SizeAssertion.response_data" => Self::Body,
@@ -104,20 +104,20 @@ pub struct SizeAssertionSettings {
     pub size: Template,
     /// `SizeAssertion.operator`: 1 =, 2 ≠, 3 >, 4 <, 5 ≥, 6 ≤.
     pub operator: i32,
-    /// `Assertion.test_field`, through [`SizeOf::of`].
-    pub of: SizeOf,
-    /// `Assertion.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Assertion.test_field`, through [`SizeField::from_test_field`].
+    pub field: SizeField,
+    /// `Assertion.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
-/// Fails a result of another size than wanted.
+/// Fails a result whose size does not satisfy the condition.
 #[derive(Debug)]
 pub struct SizeAssertion {
     settings: SizeAssertionSettings,
 }
 
 impl SizeAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     pub fn new(settings: SizeAssertionSettings) -> Self {
         Self { settings }
     }
@@ -132,12 +132,12 @@ impl SizeAssertion {
         }
         let bytes = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let length = |text: &str| i64::try_from(busyhour_java::length(text)).unwrap_or(i64::MAX);
-        Ok(match self.settings.of {
-            SizeOf::Response => bytes(result.bytes()),
-            SizeOf::Headers => bytes(result.header_bytes),
-            SizeOf::Body => bytes(result.body_bytes),
-            SizeOf::Code => length(&result.code),
-            SizeOf::Message => length(&result.message),
+        Ok(match self.settings.field {
+            SizeField::Response => bytes(result.bytes()),
+            SizeField::Headers => bytes(result.header_bytes),
+            SizeField::Body => bytes(result.body_bytes),
+            SizeField::Code => length(&result.code),
+            SizeField::Message => length(&result.message),
         })
     }
 }
@@ -193,7 +193,7 @@ mod tests {
     use crate::testing::user_with_body;
 
     #[test]
-    fn too_long() {
+    fn a_long_duration_fails() {
         let mut user = user_with_body("");
         let result = SampleResult {
             times: SampleTimes { end: Nanos(2_500_000_000), ..SampleTimes::default() },
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_size() {
+    fn a_wrong_size_fails() {
         let mut user = user_with_body("");
         let result = SampleResult {
             header_bytes: 1000,
@@ -221,11 +221,11 @@ mod tests {
             code: "200".into(),
             ..SampleResult::default()
         };
-        let mut message = |size: &str, operator: i32, of: &str| {
+        let mut message = |size: &str, operator: i32, field: &str| {
             let settings = SizeAssertionSettings {
                 size: Template::literal(size),
                 operator,
-                of: SizeOf::of(of),
+                field: SizeField::from_test_field(field),
                 ..SizeAssertionSettings::default()
             };
             SizeAssertion::new(settings).check(&mut user, &result).message

@@ -1,33 +1,34 @@
-//! Matches copied out of the texts they were found in.
+//! Matches of an extractor, copied from the texts in which they were found.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use busyhour_limits::{Limit, exceeded};
 
-/// Matches with the same number of groups each, in buffers that are used again.
+/// Matches with the same number of groups, in reusable buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     text: String,
-    /// Places in `text`, so many per match.
-    places: Vec<Option<Range<usize>>>,
+    /// Range of each group in `text`; `groups` entries per match.
+    ranges: Vec<Option<Range<usize>>>,
+    /// Number of groups per match, including the whole match.
     groups: usize,
 }
 
-/// Buffers beyond this many bytes are given back.
-const KEPT_BYTES_MAX: usize = 64 * 1024;
+/// Larger buffers are freed after use.
+const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes that all matches of an extractor may have together; one may contain others.
+/// Limit of the bytes of all matches of an extractor. It is needed because matches may overlap.
 const MATCH_BYTES_MAX: usize = 64 << 20;
-/// What a match takes besides its text: it becomes a variable with a name.
+/// Memory of a match in addition to its text: it becomes a variable, which has a name.
 const MATCH_OVERHEAD_BYTES: usize = 100;
 
-/// The matches of an extractor take too much memory.
+/// The matches of an extractor exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("all matches together take more than {} MiB", MATCH_BYTES_MAX >> 20)]
 pub(crate) struct TooLong;
 
-/// Bytes that are left for the matches of an extractor.
+/// The remaining bytes for the matches of an extractor.
 #[derive(Debug)]
 pub(crate) struct MatchBudget(usize);
 
@@ -41,11 +42,11 @@ impl MatchBudget {
     /// Takes the bytes of one match from the budget.
     ///
     /// # Errors
-    /// When it is used up.
+    /// The budget is exhausted.
     pub(crate) fn spend(&mut self, bytes: usize) -> Result<(), TooLong> {
         match self.0.checked_sub(bytes + MATCH_OVERHEAD_BYTES) {
-            Some(left) => {
-                self.0 = left;
+            Some(remaining) => {
+                self.0 = remaining;
                 Ok(())
             }
             None => {
@@ -60,60 +61,61 @@ thread_local! {
     static MATCHES: RefCell<Matches> = RefCell::default();
 }
 
-/// Lends the thread's matches.
-pub(crate) fn with_matches<R>(run: impl FnOnce(&mut Matches) -> R) -> R {
-    // Taken out: the search may be suspended, and another user may need matches meanwhile.
+/// Calls `work` with the buffers of this thread.
+pub(crate) fn with_matches<R>(work: impl FnOnce(&mut Matches) -> R) -> R {
+    // Take the buffers out of the thread-local: the search may be suspended, and another user may search meanwhile.
     let mut matches = MATCHES.take();
-    let result = run(&mut matches);
-    if matches.text.capacity() > KEPT_BYTES_MAX {
+    let result = work(&mut matches);
+    if matches.text.capacity() > RETAINED_BYTES_MAX {
         matches.text = String::new();
     }
-    if matches.places.capacity() * size_of::<Option<Range<usize>>>() > KEPT_BYTES_MAX {
-        matches.places = Vec::new();
+    if matches.ranges.capacity() * size_of::<Option<Range<usize>>>() > RETAINED_BYTES_MAX {
+        matches.ranges = Vec::new();
     }
     MATCHES.set(matches);
     result
 }
 
 impl Matches {
-    /// Forgets all; matches to come have so many groups, the whole counted.
+    /// Removes all matches and sets the number of groups per match, including the whole match.
     pub(crate) fn clear(&mut self, groups: usize) {
         self.text.clear();
-        self.places.clear();
+        self.ranges.clear();
         self.groups = groups;
     }
 
-    /// Number of groups of each match, the whole counted.
+    /// Number of groups per match, including the whole match.
     pub(crate) fn groups(&self) -> usize {
         self.groups
     }
 
-    /// Number of whole matches.
+    /// Number of matches.
     pub(crate) fn len(&self) -> usize {
-        self.places.len() / self.groups.max(1)
+        self.ranges.len() / self.groups.max(1)
     }
 
-    /// Whether the match number `wanted`, from 1, is there; never for 0 or less, which mean all.
-    pub(crate) fn enough(&self, wanted: i32) -> bool {
+    /// Whether the match with the number `wanted`, counted from 1, was found. Always false for 0 or less, which need all
+    /// matches.
+    pub(crate) fn has_match(&self, wanted: i32) -> bool {
         usize::try_from(wanted).is_ok_and(|wanted| wanted > 0 && self.len() >= wanted)
     }
 
-    /// Adds the next group.
+    /// Appends the next group.
     pub(crate) fn push(&mut self, group: Option<&str>) {
-        let place = group.map(|text| {
+        let range = group.map(|text| {
             let start = self.text.len();
             self.text.push_str(text);
             start..self.text.len()
         });
-        self.places.push(place);
+        self.ranges.push(range);
     }
 
-    /// The text of a group of the match at `index`, from 0.
+    /// The text of a group of the match at `index`, counted from 0.
     pub(crate) fn group(&self, index: usize, group: usize) -> Option<&str> {
         if group >= self.groups {
             return None;
         }
-        let place = self.places.get(index * self.groups + group)?.clone()?;
-        Some(&self.text[place])
+        let range = self.ranges.get(index * self.groups + group)?.clone()?;
+        Some(&self.text[range])
     }
 }

@@ -9,7 +9,7 @@ use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
 use md5::{Digest as _, Md5};
 
-/// Fails a body whose MD5 sum is another.
+/// Fails a result whose body has a different MD5 sum than expected.
 #[derive(Debug)]
 pub struct Md5HexAssertion {
     name: Template,
@@ -17,7 +17,7 @@ pub struct Md5HexAssertion {
 }
 
 impl Md5HexAssertion {
-    /// Takes an assertion out of the plan: `TestElement.name` and `MD5HexAssertion.size`, the sum in hexadecimal
+    /// Creates the assertion. `name` is `TestElement.name`, and `expected` is `MD5HexAssertion.size`, the sum in hexadecimal
     /// digits.
     pub fn new(name: Template, expected: Template) -> Self {
         Self { name, expected }
@@ -60,7 +60,7 @@ mod tests {
     use crate::testing::user_with_body;
 
     #[test]
-    fn sums_are_compared_in_any_case() {
+    fn sums_are_compared_without_regard_to_case() {
         let mut user = user_with_body("");
         let result = SampleResult { body: b"abc".to_vec(), ..SampleResult::default() };
         let mut message = |expected: &str| {

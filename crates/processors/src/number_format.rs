@@ -1,4 +1,4 @@
-//! Numbers in variables, formatted by a pattern of `java.text.DecimalFormat`.
+//! Formats numbers with a pattern of `java.text.DecimalFormat` and stores them in variables.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,14 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// A pattern as an element of the plan holds it.
+/// The number format of an element.
 #[derive(Debug)]
 pub(crate) enum NumberFormat {
-    /// Plain digits.
+    /// No pattern: plain digits.
     Plain,
-    /// It is constant.
-    Fixed(DecimalFormat),
-    /// It contains variables, or Java refuses it: then each number is logged and written plainly.
+    /// A constant pattern.
+    Constant(DecimalFormat),
+    /// A pattern with variables, or an invalid one. With an invalid pattern, a warning is logged and plain digits are stored.
     Varying(Template),
 }
 
@@ -23,7 +23,7 @@ impl NumberFormat {
         match template.as_literal() {
             Some("") => Self::Plain,
             Some(pattern) => {
-                DecimalFormat::new(pattern).map_or_else(|_| Self::Varying(template.clone()), Self::Fixed)
+                DecimalFormat::new(pattern).map_or_else(|_| Self::Varying(template.clone()), Self::Constant)
             }
             None => Self::Varying(template.clone()),
         }
@@ -33,7 +33,7 @@ impl NumberFormat {
     pub(crate) fn set(&self, user: &mut UserState, name: &str, value: i64) {
         let mut out = user.take_buffer();
         match self {
-            Self::Fixed(format) => format.format_integer(value, &mut out),
+            Self::Constant(format) => format.format_integer(value, &mut out),
             Self::Plain => {
                 let _ = write!(out, "{value}");
             }

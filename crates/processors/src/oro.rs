@@ -1,4 +1,4 @@
-//! Patterns of elements: compiled once when nothing in them varies, else kept for the texts seen last.
+//! Patterns of elements. Constant patterns are compiled once; patterns with variables are compiled at use and cached.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use busyhour_program::user::UserState;
 
 use crate::refusal::Refusal;
 
-/// A pattern as an element of the plan holds it.
+/// The pattern of an element.
 #[derive(Clone, Debug)]
 pub enum PatternText {
-    /// It is constant.
-    Fixed {
-        /// The pattern, or ORO's error: an element with a malformed pattern runs in JMeter too.
+    /// A constant pattern.
+    Constant {
+        /// The pattern, or ORO's error: JMeter also runs an element with a malformed pattern.
         pattern: Result<Arc<Pattern>, PatternError>,
         /// The text in the plan.
         source: Box<str>,
     },
-    /// It contains variables or functions.
+    /// A pattern with variables or functions.
     Varying(Template),
 }
 
 impl PatternText {
-    /// Takes a pattern out of the plan. `groups`: the element uses the pattern's groups.
+    /// Compiles the pattern of an element. `groups` is true if the element uses the pattern's groups.
     ///
     /// # Errors
-    /// For patterns whose matches are not promised.
+    /// The pattern may match differently than in JMeter.
     pub fn new(template: Template, groups: bool) -> Result<Self, Refusal> {
         let Some(text) = template.as_literal() else { return Ok(Self::Varying(template)) };
         let pattern = Pattern::compile(text).and_then(|pattern| {
@@ -39,57 +39,57 @@ impl PatternText {
         if let Err(PatternError::Unsupported(why)) = &pattern {
             return Err(Refusal::unsupported(format!("has the regular expression `{text}` with {why}")));
         }
-        Ok(Self::Fixed { pattern, source: text.into() })
+        Ok(Self::Constant { pattern, source: text.into() })
     }
 
-    /// The pattern for this user now.
-    pub fn get(&self, user: &mut UserState) -> Ready<'_> {
+    /// Resolves the pattern for the current variables of a user.
+    pub fn get(&self, user: &mut UserState) -> ResolvedPattern<'_> {
         match self {
-            Self::Fixed { pattern, source } => Ready::Shared(pattern, source),
+            Self::Constant { pattern, source } => ResolvedPattern::Constant(pattern, source),
             Self::Varying(template) => {
                 let text = template.text(user).into_owned();
-                Ready::Own(cached(&text), text)
+                ResolvedPattern::Cached(cached(&text), text)
             }
         }
     }
 }
 
-/// A pattern ready for use.
+/// A compiled pattern, or its error, with its text.
 #[derive(Debug)]
-pub enum Ready<'s> {
-    /// Of the plan, with its text.
-    Shared(&'s Result<Arc<Pattern>, PatternError>, &'s str),
-    /// Of this thread, with its text.
-    Own(Cached, String),
+pub enum ResolvedPattern<'s> {
+    /// A constant pattern of the plan.
+    Constant(&'s Result<Arc<Pattern>, PatternError>, &'s str),
+    /// A pattern from the cache of this thread.
+    Cached(Cached, String),
 }
 
-impl Ready<'_> {
-    /// The pattern.
+impl ResolvedPattern<'_> {
+    /// The compiled pattern.
     ///
     /// # Errors
-    /// Why it is missing.
+    /// The pattern cannot be compiled.
     pub fn pattern(&self) -> Result<&Pattern, &PatternError> {
         match self {
-            Self::Shared(pattern, _) => pattern.as_deref(),
-            Self::Own(pattern, _) => pattern.as_deref(),
+            Self::Constant(pattern, _) => pattern.as_deref(),
+            Self::Cached(pattern, _) => pattern.as_deref(),
         }
     }
 
-    /// The pattern's text.
+    /// The text of the pattern.
     pub fn source(&self) -> &str {
         match self {
-            Self::Shared(_, source) => source,
-            Self::Own(_, source) => source,
+            Self::Constant(_, source) => source,
+            Self::Cached(_, source) => source,
         }
     }
 }
 
-/// Whether a text matches a pattern as a whole; `None` when there is no such pattern.
+/// Whether the whole text matches a pattern; `None` if the pattern is invalid or the search exceeds a limit.
 pub fn matches_whole(pattern: &str, text: &str) -> Option<bool> {
     cached(pattern).ok()?.matches(text).ok()
 }
 
-/// JMeter's text for a pattern its cache could not compile.
-pub(crate) fn bad_expression(source: &str, error: &PatternError) -> String {
+/// JMeter's message for a pattern that cannot be compiled.
+pub(crate) fn malformed_pattern(source: &str, error: &PatternError) -> String {
     format!("Invalid expression: {source}\n{error}")
 }

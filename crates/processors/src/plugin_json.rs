@@ -1,4 +1,4 @@
-//! The JSON path extractor and assertion of jmeter-plugins (by Atlantbh).
+//! The JSON Path Extractor and Assertion of jmeter-plugins (by Atlantbh).
 
 use busyhour_program::element::{Assertion, Processor};
 use busyhour_program::result::{Retention, SampleResult};
@@ -6,10 +6,10 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
 
-use crate::json_extractor::{FixedPath, clear_old, fixed_path, kept_path};
-use crate::json_verdict::{JsonAssertionSettings, no_response};
+use crate::json_extractor::{ConstantPath, cached_path, compile_constant_path, remove_old_matches};
+use crate::json_verdict::{JsonAssertionSettings, empty_response};
 use crate::jsonpath::{self, Value};
-use crate::oro::{PatternText, bad_expression};
+use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
@@ -22,7 +22,7 @@ pub struct PluginJsonExtractorSettings {
     pub refname: Template,
     /// `DEFAULT`
     pub default: Template,
-    /// The variable to look at (`VARIABLE`) when `SUBJECT` is `VAR`; else the response.
+    /// The variable to search (`VARIABLE`) if `SUBJECT` is `VAR`; `None` to search the response.
     pub source: Option<Template>,
 }
 
@@ -30,10 +30,10 @@ pub struct PluginJsonExtractorSettings {
 #[derive(Debug)]
 pub struct PluginJsonExtractor {
     settings: PluginJsonExtractorSettings,
-    path: Option<FixedPath>,
+    path: Option<ConstantPath>,
 }
 
-fn follow(text: &str, path: &FixedPath) -> Result<Value, ElementError> {
+fn find_value(text: &str, path: &ConstantPath) -> Result<Value, ElementError> {
     if text.is_empty() {
         return Err("json string can not be null or empty".into());
     }
@@ -42,23 +42,23 @@ fn follow(text: &str, path: &FixedPath) -> Result<Value, ElementError> {
     path.find(&document).map(std::borrow::Cow::into_owned).map_err(|error| error.to_string().into())
 }
 
-/// A value as the plugin stores and compares it.
-fn shown(value: &Value) -> String {
+/// The text of a value that the plugin stores and compares.
+fn plugin_text(value: &Value) -> String {
     if matches!(value, Value::Null) { "null".to_owned() } else { value.asserted() }
 }
 
 impl PluginJsonExtractor {
-    /// Takes an extractor out of the plan.
+    /// Creates the extractor from its settings.
     ///
     /// # Errors
-    /// For paths that are not supported.
+    /// The path is not supported.
     pub fn new(settings: PluginJsonExtractorSettings) -> Result<Self, Refusal> {
-        let path = settings.path.as_literal().map(fixed_path).transpose()?;
+        let path = settings.path.as_literal().map(compile_constant_path).transpose()?;
         Ok(Self { settings, path })
     }
 
-    /// What is wrong with a path that doesn't vary: the plugin finds that out at each sample.
-    pub fn wrong_path(&self) -> Option<String> {
+    /// The error in a constant path, which the plugin reports at each sample.
+    pub fn path_error(&self) -> Option<String> {
         self.path.as_ref()?.as_ref().err().map(ToString::to_string)
     }
 
@@ -72,8 +72,8 @@ impl PluginJsonExtractor {
             None => String::new(),
         };
         let value = match &self.path {
-            Some(path) => follow(&text, path)?,
-            None => follow(&text, kept_path(&self.settings.path.text(user)).as_ref())?,
+            Some(path) => find_value(&text, path)?,
+            None => find_value(&text, cached_path(&self.settings.path.text(user)).as_ref())?,
         };
         match &value {
             Value::Array(items) if items.is_empty() => Err("Extracted array is empty".into()),
@@ -87,17 +87,17 @@ impl Processor for PluginJsonExtractor {
         let refname = self.settings.refname.text(user).into_owned();
         let found = self.find(user);
         let count = format!("{refname}_matchNr");
-        // A single value leaves what an earlier list has set.
+        // A single value does not remove the variables of an earlier list.
         if !matches!(&found, Ok(value) if !matches!(value, Value::Array(_))) {
-            clear_old(user, &refname);
+            remove_old_matches(user, &refname);
         }
         match found {
             Ok(value) => {
-                user.variables.set(&refname, &shown(&value));
+                user.variables.set(&refname, &plugin_text(&value));
                 if let Value::Array(items) = &value {
                     user.variables.set(&count, &items.len().to_string());
                     for (index, item) in items.iter().enumerate() {
-                        user.variables.set(&format!("{refname}_{}", index + 1), &shown(item));
+                        user.variables.set(&format!("{refname}_{}", index + 1), &plugin_text(item));
                     }
                 }
             }
@@ -118,26 +118,26 @@ impl Processor for PluginJsonExtractor {
 #[derive(Debug)]
 pub struct PluginJsonAssertion {
     settings: JsonAssertionSettings,
-    path: Option<FixedPath>,
+    path: Option<ConstantPath>,
     pattern: Option<PatternText>,
 }
 
 impl PluginJsonAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     ///
     /// # Errors
-    /// For paths that are not supported, and regular expressions whose matches are not promised.
+    /// The path is not supported, or a regular expression may match differently than in JMeter.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
-        let path = settings.path.as_literal().map(fixed_path).transpose()?;
+        let path = settings.path.as_literal().map(compile_constant_path).transpose()?;
         let pattern = settings.pattern()?;
         Ok(Self { settings, path, pattern })
     }
 
     fn equals(&self, user: &mut UserState, expected: &str, value: &Value) -> Result<bool, ElementError> {
-        let text = shown(value);
+        let text = plugin_text(value);
         let Some(pattern) = &self.pattern else { return Ok(text == expected) };
-        let ready = pattern.get(user);
-        let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
+        let resolved = pattern.get(user);
+        let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
         pattern.matches(&text).map_err(|error| error.to_string().into())
     }
 
@@ -149,29 +149,33 @@ impl PluginJsonAssertion {
         expected: &str,
     ) -> Result<(), ElementError> {
         let value = match &self.path {
-            Some(path) => follow(text, path)?,
-            None => follow(text, kept_path(path).as_ref())?,
+            Some(path) => find_value(text, path)?,
+            None => find_value(text, cached_path(path).as_ref())?,
         };
         if !self.settings.validate {
             return Ok(());
         }
         let expect_null = self.settings.expect_null;
-        let mut fits = expect_null && value == Value::Null;
+        let mut matches = expect_null && value == Value::Null;
         if let Value::Array(items) = &value {
-            fits = items.is_empty() && expected == "[]";
+            matches = items.is_empty() && expected == "[]";
             for item in items {
-                fits = fits || (expect_null && *item == Value::Null) || self.equals(user, expected, item)?;
+                matches =
+                    matches || (expect_null && *item == Value::Null) || self.equals(user, expected, item)?;
             }
         }
-        if fits || self.equals(user, expected, &value)? {
+        if matches || self.equals(user, expected, &value)? {
             return Ok(());
         }
         let message = if expect_null {
             format!("Value expected to be null, but found '{}'", value.java_text())
         } else if self.settings.is_regex {
-            format!("Value expected to match regexp '{expected}', but it did not match: '{}'", shown(&value))
+            format!(
+                "Value expected to match regexp '{expected}', but it did not match: '{}'",
+                plugin_text(&value)
+            )
         } else {
-            format!("Value expected to be '{expected}', but found '{}'", shown(&value))
+            format!("Value expected to be '{expected}', but found '{}'", plugin_text(&value))
         };
         Err(message.into())
     }
@@ -185,12 +189,12 @@ impl Assertion for PluginJsonAssertion {
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let text = result.body_text();
         if text.is_empty() {
-            return no_response();
+            return empty_response();
         }
         let path = self.settings.path.text(user).into_owned();
         let expected = self.settings.expected.text(user).into_owned();
         let compared = self.compare(user, &text, &path, &expected);
-        self.settings.verdict(compared, &path, &expected)
+        self.settings.outcome(compared, &path, &expected)
     }
 
     fn keep(&self) -> Retention {
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_become_variables() {
+    fn arrays_become_variables() {
         insta::assert_snapshot!(after("$.l[*]", &[("v_4", "old"), ("v_1", "older")]), @r#"v=[1,"x",{"k":true}] v_1=1 v_2=x v_3={"k":true} v_4=old v_matchNr=3"#);
         insta::assert_snapshot!(after("$.a.b", &[("v_1", "old"), ("v_matchNr", "1")]), @"v=1.5 v_1=old v_matchNr=1");
         insta::assert_snapshot!(after("$.a.n", &[]), @"v=null");

@@ -1,4 +1,4 @@
-//! The random variable.
+//! The Random Variable.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use rand::Rng as _;
 use crate::java;
 use crate::number_format::NumberFormat;
 
-/// Settings of a random variable. The properties are those of the bean, without a prefix.
+/// Settings of a random variable. The properties have no prefix.
 #[derive(Clone, Debug, Default)]
 pub struct RandomVariableSettings {
     /// `TestElement.name`
@@ -23,33 +23,34 @@ pub struct RandomVariableSettings {
     pub maximum: Template,
     /// `outputFormat`: a pattern of `DecimalFormat`.
     pub format: Template,
-    /// `randomSeed`; empty: the run's own stream.
+    /// `randomSeed`; if empty, the random numbers of the run are used.
     pub seed: Template,
-    /// `perThread`: each user has its own generator.
+    /// `perThread`: each user has a separate generator.
     pub per_user: bool,
     /// `variableName`
     pub variable: Template,
 }
 
-/// A random variable. All groups that its scope covers must step the same one, as in JMeter.
+/// A random variable. As in JMeter, all groups in its scope must share one instance.
 #[derive(Debug)]
 pub struct RandomVariableStep {
     settings: RandomVariableSettings,
     format: NumberFormat,
-    shared: Mutex<Option<Draw>>,
+    shared: Mutex<Option<Generator>>,
     state: StateId,
 }
 
-/// Range and generator as they were when the first number was drawn.
+/// The range and the generator, which do not change after the first number is drawn.
 #[derive(Clone, Debug)]
-struct Draw {
+struct Generator {
     minimum: i64,
-    /// Number of values; 0 when the bounds are the wrong way round.
+    /// Number of values; 0 if the minimum is greater than the maximum.
     range: i32,
+    /// `None` without a seed.
     seeded: Option<JavaRandom>,
 }
 
-/// `java.util.Random`: a linear congruential generator of 48 bits, as its documentation specifies it.
+/// `java.util.Random`: the linear congruential generator of 48 bits that its documentation specifies.
 #[derive(Clone, Debug)]
 struct JavaRandom(u64);
 
@@ -76,7 +77,7 @@ impl JavaRandom {
         loop {
             let bits = self.next();
             let value = bits % bound;
-            // The last, incomplete stretch of the 31 bits would favour small values.
+            // Reject values from the last, incomplete interval, which would favour small values.
             if bits.wrapping_sub(value).wrapping_add(bound - 1) >= 0 {
                 return value;
             }
@@ -85,7 +86,7 @@ impl JavaRandom {
 }
 
 impl RandomVariableStep {
-    /// Takes a random variable out of the plan.
+    /// Creates the random variable from its settings.
     pub fn new(settings: RandomVariableSettings, symbols: &mut Symbols) -> Self {
         if let Some(name) = settings.variable.as_literal() {
             symbols.slot(name);
@@ -94,7 +95,7 @@ impl RandomVariableStep {
         Self { settings, format, shared: Mutex::new(None), state: symbols.state() }
     }
 
-    fn begin(&self, user: &mut UserState) -> Draw {
+    fn create_generator(&self, user: &mut UserState) -> Generator {
         let settings = &self.settings;
         let minimum_text = settings.minimum.text(user);
         let maximum_text = settings.maximum.text(user);
@@ -126,12 +127,12 @@ impl RandomVariableStep {
             }
             parsed
         };
-        Draw { minimum, range, seeded }
+        Generator { minimum, range, seeded }
     }
 }
 
-impl Draw {
-    /// The next value of a generator with a seed; without one, the user's stream decides.
+impl Generator {
+    /// The next value of a generator with a seed. `None` without a seed: the caller draws from the user's random numbers.
     fn next(&mut self) -> Option<i64> {
         let offset = match &mut self.seeded {
             _ if self.range <= 0 => return None,
@@ -146,19 +147,19 @@ impl IterationStep for RandomVariableStep {
     fn step(&self, user: &mut UserState) -> Result<(), StopUser> {
         let (minimum, range, value);
         if self.settings.per_user {
-            if user.peek_state::<Draw>(self.state).is_none() {
-                let draw = self.begin(user);
-                user.state(self.state, || draw);
+            if user.peek_state::<Generator>(self.state).is_none() {
+                let generator = self.create_generator(user);
+                user.state(self.state, || generator);
             }
-            let Some(draw) = user.peek_state::<Draw>(self.state) else { return Ok(()) };
-            (minimum, range, value) = (draw.minimum, draw.range, draw.next());
+            let Some(generator) = user.peek_state::<Generator>(self.state) else { return Ok(()) };
+            (minimum, range, value) = (generator.minimum, generator.range, generator.next());
         } else {
             let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let draw = match &mut *shared {
-                Some(draw) => draw,
-                none => none.insert(self.begin(user)),
+            let generator = match &mut *shared {
+                Some(generator) => generator,
+                none => none.insert(self.create_generator(user)),
             };
-            (minimum, range, value) = (draw.minimum, draw.range, draw.next());
+            (minimum, range, value) = (generator.minimum, generator.range, generator.next());
         }
         if range <= 0 {
             return Ok(());
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_generator_is_that_of_java() {
+    fn the_generator_matches_java() {
         // new java.util.Random(42): nextInt(100) and nextInt(64), six times each.
         let mut random = JavaRandom::new(42);
         let drawn: Vec<i32> = (0..6).map(|_| random.next_below(100)).collect();
@@ -219,23 +220,23 @@ mod tests {
         let mut first = user(&symbols);
         assert_eq!(values(&shared, &mut first, 3), "R31 R64 R49");
         assert_eq!(values(&shared, &mut first, 1), "R85");
-        let (own, symbols) = step("1", "100", "42", true);
+        let (separate, symbols) = step("1", "100", "42", true);
         let mut second = user_logging(&symbols, 1, std::sync::Arc::default());
-        assert_eq!(values(&own, &mut user(&symbols), 2), "R31 R64");
-        assert_eq!(values(&own, &mut second, 2), "R31 R64");
+        assert_eq!(values(&separate, &mut user(&symbols), 2), "R31 R64");
+        assert_eq!(values(&separate, &mut second, 2), "R31 R64");
     }
 
     #[test]
-    fn without_a_seed_the_run_decides() {
+    fn without_a_seed_the_random_numbers_of_the_run_are_used() {
         let (step, symbols) = step("5", "6", "", false);
-        let mut one = user(&symbols);
-        let drawn = values(&step, &mut one, 20);
+        let mut first = user(&symbols);
+        let drawn = values(&step, &mut first, 20);
         assert!(drawn.split(' ').all(|value| value == "R5" || value == "R6"));
         assert_eq!(drawn, values(&step, &mut user(&symbols), 20));
     }
 
     #[test]
-    fn bounds_the_wrong_way_round_draw_nothing() {
+    fn an_empty_range_sets_no_value() {
         let (step, symbols) = step("5", "4", "", false);
         assert_eq!(values(&step, &mut user(&symbols), 1), "unset");
     }

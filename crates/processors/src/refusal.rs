@@ -1,49 +1,49 @@
-//! Reasons why an element of a plan is refused.
+//! The reasons for refusing an element of a plan.
 
 use std::fmt;
 
 /// Kind of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The element works in JMeter; the same result is not guaranteed here.
+    /// The element works in JMeter, but the same result is not guaranteed here.
     Unsupported,
-    /// The element works in JMeter; running it needs a JVM.
+    /// The element works in JMeter, but running it requires a JVM.
     NeedsJava,
     /// A file that the element needs does not exist.
     MissingFile,
-    /// The element is invalid in JMeter too.
+    /// The element is also invalid in JMeter.
     Invalid,
 }
 
-/// Why an element is refused; the text is the end of a sentence about the element.
+/// Why an element is refused. The message completes a sentence whose subject is the element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// Its kind.
+    /// Kind of the refusal.
     pub kind: RefusalKind,
     /// Description.
     pub message: String,
-    /// What the user can do.
+    /// Advice for the user.
     pub hint: Option<&'static str>,
 }
 
 impl Refusal {
-    /// Refuses an element that is not supported.
+    /// A refusal of an element that is not supported.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::Unsupported, message: message.into(), hint: None }
     }
 
-    /// Refuses an element that needs a JVM.
+    /// A refusal of an element that needs a JVM.
     pub fn needs_java(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::NeedsJava, message: message.into(), hint: None }
     }
 
-    /// Refuses an element whose file does not exist.
+    /// A refusal of an element whose file does not exist.
     pub fn missing_file(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::MissingFile, message: message.into(), hint: None }
     }
 
-    /// Refuses an element that is invalid in JMeter too.
+    /// A refusal of an element that is also invalid in JMeter.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::Invalid, message: message.into(), hint: None }
     }

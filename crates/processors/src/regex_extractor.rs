@@ -1,4 +1,4 @@
-//! The regular expression extractor.
+//! The Regular Expression Extractor.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -27,17 +27,17 @@ pub struct RegexExtractorSettings {
     pub refname: Template,
     /// `RegexExtractor.regex`
     pub regex: Template,
-    /// `RegexExtractor.template`: what is made of a match, `$1$` for a group.
+    /// `RegexExtractor.template`: the template for the text of a match; `$1$` is a group.
     pub template: Template,
-    /// `RegexExtractor.match_number`: 0 a random match, −1 all, else that one.
+    /// `RegexExtractor.match_number`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,
     /// `RegexExtractor.default`
     pub default: Template,
-    /// `RegexExtractor.default_empty_value`: an empty default counts too.
+    /// `RegexExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
     /// `RegexExtractor.useHeaders`, through [`Field::of_extractor`].
     pub field: Field,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -46,42 +46,42 @@ pub struct RegexExtractorSettings {
 pub struct RegexExtractor {
     settings: RegexExtractorSettings,
     pattern: PatternText,
-    pieces: Pieces,
+    template: ResultTemplate,
 }
 
-/// The template for results. JMeter takes it apart at each user's first use and keeps it.
+/// The parsed template for results. JMeter parses it at the first use of each user, and does not parse it again.
 #[derive(Debug)]
-enum Pieces {
-    Fixed(Box<[Piece]>),
+enum ResultTemplate {
+    Constant(Box<[TemplatePart]>),
     AtFirstUse(StateId),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePart {
     Text(String),
     Group(usize),
 }
 
-/// Why a search came to no end.
+/// Why a search failed.
 enum Failure {
     Search(SearchLimit),
     Length(TooLong),
-    /// There is no text to search; JMeter throws.
+    /// The text to search cannot be extracted. JMeter throws an exception.
     Text(String),
 }
 
 impl RegexExtractor {
-    /// Takes an extractor out of the plan.
+    /// Creates the extractor from its settings.
     ///
     /// # Errors
-    /// For regular expressions whose matches are not promised.
+    /// A regular expression may match differently than in JMeter.
     pub fn new(settings: RegexExtractorSettings, symbols: &mut Symbols) -> Result<Self, Refusal> {
         let pattern = PatternText::new(settings.regex.clone(), true)?;
-        let pieces = match settings.template.as_literal() {
-            Some(text) => Pieces::Fixed(pieces(text)),
-            None => Pieces::AtFirstUse(symbols.state()),
+        let template = match settings.template.as_literal() {
+            Some(text) => ResultTemplate::Constant(parse_template(text)),
+            None => ResultTemplate::AtFirstUse(symbols.state()),
         };
-        Ok(Self { settings, pattern, pieces })
+        Ok(Self { settings, pattern, template })
     }
 
     fn collect(
@@ -112,7 +112,7 @@ impl RegexExtractor {
                 Ok(text) => copy_matches(matches, pattern, &text, wanted),
                 Err(error) => Err(Failure::Text(error.into())),
             };
-            if outcome.is_err() || matches.enough(wanted) {
+            if outcome.is_err() || matches.has_match(wanted) {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -132,11 +132,11 @@ impl Processor for RegexExtractor {
         let wanted = java::integer(&settings.match_number.text(user));
         let default = settings.default.text(user);
         let at_first_use;
-        let pieces = match &self.pieces {
-            Pieces::Fixed(pieces) => pieces,
-            Pieces::AtFirstUse(state) => {
+        let template = match &self.template {
+            ResultTemplate::Constant(parts) => parts,
+            ResultTemplate::AtFirstUse(state) => {
                 let text = settings.template.text(user);
-                at_first_use = user.state(*state, || pieces(&text)).clone();
+                at_first_use = user.state(*state, || parse_template(&text)).clone();
                 &at_first_use
             }
         };
@@ -147,16 +147,16 @@ impl Processor for RegexExtractor {
             Scope::Variable(name) => Some(name.text(user)),
             _ => None,
         };
-        let ready = self.pattern.get(user);
-        let pattern = match ready.pattern() {
+        let resolved = self.pattern.get(user);
+        let pattern = match resolved.pattern() {
             Ok(pattern) => pattern,
             Err(error) => {
-                user.log(Level::Error, &format!("Error in pattern: '{}': {error}", ready.source()));
+                user.log(Level::Error, &format!("Error in pattern: '{}': {error}", resolved.source()));
                 return;
             }
         };
         with_matches(|matches| match self.collect(user, variable.as_deref(), pattern, wanted, matches) {
-            Ok(()) => save(user, &refname, wanted, pieces, matches),
+            Ok(()) => store_matches(user, &refname, wanted, template, matches),
             Err(Failure::Search(error)) => {
                 user.log(Level::Error, &format!("{}: {error}", settings.name));
             }
@@ -168,72 +168,78 @@ impl Processor for RegexExtractor {
     }
 
     fn keep(&self) -> Retention {
-        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.keep() }
+        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.retention() }
     }
 }
 
-/// Takes a template apart: `$1$` is a group, the rest text.
-fn pieces(template: &str) -> Box<[Piece]> {
-    let mut pieces = Vec::new();
+/// Parses a template: `$1$` is a group, the rest is text.
+fn parse_template(template: &str) -> Box<[TemplatePart]> {
+    let mut parts = Vec::new();
     let mut text = String::new();
     let mut rest = template;
     while let Some(dollar) = rest.find('$') {
-        let behind = &rest[dollar + 1..];
-        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let group = behind[..digits].parse().ok().filter(|_| behind[digits..].starts_with('$'));
+        let after = &rest[dollar + 1..];
+        let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let group = after[..digits].parse().ok().filter(|_| after[digits..].starts_with('$'));
         if let Some(group) = group {
             text.push_str(&rest[..dollar]);
             if !text.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                parts.push(TemplatePart::Text(std::mem::take(&mut text)));
             }
-            pieces.push(Piece::Group(group));
-            rest = &behind[digits + 1..];
+            parts.push(TemplatePart::Group(group));
+            rest = &after[digits + 1..];
         } else {
             text.push_str(&rest[..=dollar]);
-            rest = behind;
+            rest = after;
         }
     }
     text.push_str(rest);
     if !text.is_empty() {
-        pieces.push(Piece::Text(text));
+        parts.push(TemplatePart::Text(text));
     }
-    pieces.into_boxed_slice()
+    parts.into_boxed_slice()
 }
 
-/// Sets and removes variables as JMeter does after a search.
-fn save(user: &mut UserState, refname: &str, wanted: i32, pieces: &[Piece], matches: &Matches) {
+/// Sets and removes variables like JMeter after a search.
+fn store_matches(
+    user: &mut UserState,
+    refname: &str,
+    wanted: i32,
+    template: &[TemplatePart],
+    matches: &Matches,
+) {
     let mut name = user.take_buffer();
     let mut value = user.take_buffer();
-    let count_before = take_count(user, refname, &mut name);
-    let mut kept = 0;
+    let count_before = take_match_count(user, refname, &mut name);
+    let mut count = 0;
     if wanted >= 0 {
-        let chosen = match_number::chosen(user, usize::try_from(wanted).unwrap_or(0), matches.len());
-        match chosen {
+        let selected = match_number::select(user, usize::try_from(wanted).unwrap_or(0), matches.len());
+        match selected {
             Some(index) => {
-                write_result(matches, index, pieces, &mut value);
+                render_match(matches, index, template, &mut value);
                 user.variables.set(refname, &value);
-                save_groups(&mut user.variables, refname, matches, index, &mut name, &mut value);
+                store_groups(&mut user.variables, refname, matches, index, &mut name, &mut value);
             }
             None => remove_groups(&mut user.variables, refname, &mut name),
         }
     } else {
         remove_groups(&mut user.variables, refname, &mut name);
-        kept = matches.len();
-        put(&mut name, format_args!("{refname}_matchNr"));
-        put(&mut value, format_args!("{kept}"));
+        count = matches.len();
+        overwrite(&mut name, format_args!("{refname}_matchNr"));
+        overwrite(&mut value, format_args!("{count}"));
         user.variables.set(&name, &value);
         let mut base = user.take_buffer();
-        for index in 0..kept {
-            put(&mut base, format_args!("{refname}_{}", index + 1));
-            write_result(matches, index, pieces, &mut value);
+        for index in 0..count {
+            overwrite(&mut base, format_args!("{refname}_{}", index + 1));
+            render_match(matches, index, template, &mut value);
             user.variables.set(&base, &value);
-            save_groups(&mut user.variables, &base, matches, index, &mut name, &mut value);
+            store_groups(&mut user.variables, &base, matches, index, &mut name, &mut value);
         }
         user.give_back(base);
     }
     let mut base = user.take_buffer();
-    for number in kept + 1..=count_before {
-        put(&mut base, format_args!("{refname}_{number}"));
+    for number in count + 1..=count_before {
+        overwrite(&mut base, format_args!("{refname}_{number}"));
         user.variables.remove(&base);
         remove_groups(&mut user.variables, &base, &mut name);
     }
@@ -242,9 +248,9 @@ fn save(user: &mut UserState, refname: &str, wanted: i32, pieces: &[Piece], matc
     user.give_back(name);
 }
 
-/// Removes `_matchNr` of an earlier search and returns it.
-pub(crate) fn take_count(user: &mut UserState, refname: &str, name: &mut String) -> usize {
-    put(name, format_args!("{refname}_matchNr"));
+/// Removes the variable `_matchNr` of an earlier search and returns its value.
+pub(crate) fn take_match_count(user: &mut UserState, refname: &str, name: &mut String) -> usize {
+    overwrite(name, format_args!("{refname}_matchNr"));
     let count = user.variables.get(name).map(|text| text.parse::<i32>().map_err(|_| text.to_owned()));
     if count.is_some() {
         user.variables.remove(name);
@@ -259,17 +265,17 @@ pub(crate) fn take_count(user: &mut UserState, refname: &str, name: &mut String)
     }
 }
 
-fn put(buffer: &mut String, text: std::fmt::Arguments<'_>) {
+fn overwrite(buffer: &mut String, text: std::fmt::Arguments<'_>) {
     buffer.clear();
     let _ = buffer.write_fmt(text);
 }
 
 fn group_count(variables: &Variables, base: &str, name: &mut String) -> Option<i32> {
-    put(name, format_args!("{base}_g"));
+    overwrite(name, format_args!("{base}_g"));
     variables.get(name).and_then(|text| text.parse().ok())
 }
 
-fn save_groups(
+fn store_groups(
     variables: &mut Variables,
     base: &str,
     matches: &Matches,
@@ -277,9 +283,9 @@ fn save_groups(
     name: &mut String,
     value: &mut String,
 ) {
-    let before = group_count(variables, base, name).unwrap_or(0);
+    let count_before = group_count(variables, base, name).unwrap_or(0);
     for group in 0..matches.groups() {
-        put(name, format_args!("{base}_g{group}"));
+        overwrite(name, format_args!("{base}_g{group}"));
         match matches.group(index, group) {
             Some(text) => variables.set(name, text),
             None => {
@@ -287,52 +293,52 @@ fn save_groups(
             }
         }
     }
-    put(name, format_args!("{base}_g"));
-    put(value, format_args!("{}", matches.groups() - 1));
+    overwrite(name, format_args!("{base}_g"));
+    overwrite(value, format_args!("{}", matches.groups() - 1));
     variables.set(name, value);
-    for group in matches.groups()..=usize::try_from(before).unwrap_or(0) {
-        put(name, format_args!("{base}_g{group}"));
+    for group in matches.groups()..=usize::try_from(count_before).unwrap_or(0) {
+        overwrite(name, format_args!("{base}_g{group}"));
         variables.remove(name);
     }
 }
 
 fn remove_groups(variables: &mut Variables, base: &str, name: &mut String) {
     let groups = group_count(variables, base, name).unwrap_or(0);
-    put(name, format_args!("{base}_g"));
+    overwrite(name, format_args!("{base}_g"));
     variables.remove(name);
     for group in 0..=groups {
-        put(name, format_args!("{base}_g{group}"));
+        overwrite(name, format_args!("{base}_g{group}"));
         variables.remove(name);
     }
 }
 
-/// Copies the pattern's matches in a text, up to the one that is wanted.
+/// Copies the matches of a pattern in a text, up to the wanted match.
 fn copy_matches(matches: &mut Matches, pattern: &Pattern, text: &str, wanted: i32) -> Result<(), Failure> {
     let mut budget = MatchBudget::default();
-    let mut within = Ok(());
+    let mut spent = Ok(());
     let searched = pattern.each_match(text, |groups: &Groups<'_, '_>| {
         for group in 0..=pattern.groups() {
             let found = groups.get(group);
             matches.push(found);
-            within = within.and_then(|()| budget.spend(found.map_or(0, str::len)));
+            spent = spent.and_then(|()| budget.spend(found.map_or(0, str::len)));
         }
-        if within.is_err() || matches.enough(wanted) {
+        if spent.is_err() || matches.has_match(wanted) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     });
     searched.map_err(Failure::Search)?;
-    within.map_err(Failure::Length)
+    spent.map_err(Failure::Length)
 }
 
-/// Writes what the template makes of a match; a group that took no part is the word null.
-fn write_result(matches: &Matches, index: usize, pieces: &[Piece], out: &mut String) {
+/// Renders the template for a match. A group that did not participate gives the text `null`.
+fn render_match(matches: &Matches, index: usize, template: &[TemplatePart], out: &mut String) {
     out.clear();
-    for piece in pieces {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Group(group) => out.push_str(matches.group(index, *group).unwrap_or("null")),
+    for part in template {
+        match part {
+            TemplatePart::Text(text) => out.push_str(text),
+            TemplatePart::Group(group) => out.push_str(matches.group(index, *group).unwrap_or("null")),
         }
     }
 }
@@ -356,23 +362,23 @@ mod tests {
     }
 
     #[test]
-    fn templates_are_taken_apart() {
-        assert_eq!(*pieces("$1$"), [Piece::Group(1)]);
+    fn templates_are_parsed() {
+        assert_eq!(*parse_template("$1$"), [TemplatePart::Group(1)]);
         assert_eq!(
-            *pieces("a$2$-$x$1$$"),
+            *parse_template("a$2$-$x$1$$"),
             [
-                Piece::Text("a".into()),
-                Piece::Group(2),
-                Piece::Text("-$x".into()),
-                Piece::Group(1),
-                Piece::Text("$".into())
+                TemplatePart::Text("a".into()),
+                TemplatePart::Group(2),
+                TemplatePart::Text("-$x".into()),
+                TemplatePart::Group(1),
+                TemplatePart::Text("$".into())
             ]
         );
-        assert!(pieces("").is_empty());
+        assert!(parse_template("").is_empty());
     }
 
     #[test]
-    fn one_match_then_all_then_none() {
+    fn variables_of_earlier_matches_are_removed() {
         let mut user = user_with_body(r#"id="1" id="22" id="333""#);
         let second = extractor(r#"i(d)="(\d+)""#, "$2$", "2");
         second.process(&mut user);
@@ -389,14 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_part_is_null() {
+    fn a_group_that_did_not_participate_is_null() {
         let mut user = user_with_body("b");
         extractor("(a)|(b)", "$1$$2$$3$", "1").process(&mut user);
         insta::assert_snapshot!(all_variables(&user), @"x=nullbnull x_g=2 x_g0=b x_g2=b");
     }
 
     #[test]
-    fn a_random_match_is_one_of_them() {
+    fn a_random_match_is_selected() {
         let mut user = user_with_body("1 2 3");
         for _ in 0..20 {
             extractor(r"(\d)", "$1$", "0").process(&mut user);

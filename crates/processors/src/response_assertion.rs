@@ -8,7 +8,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
 
-use crate::oro::{PatternText, bad_expression};
+use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
 use crate::scope::{Field, Scope};
 use busyhour_program::ElementError;
@@ -20,15 +20,15 @@ pub struct ResponseAssertionSettings {
     pub name: Template,
     /// `Assertion.test_field`, through [`Field::of_assertion`].
     pub field: Field,
-    /// `Asserion.test_strings` (spelled so), in order.
+    /// `Asserion.test_strings` (with JMeter's spelling), in order.
     pub test_strings: Vec<Template>,
-    /// `Assertion.test_type`, a sum of 1 matches, 2 contains, 4 not, 8 equals, 16 substring, 32 or; 2 when absent.
+    /// `Assertion.test_type`: a sum of 1 (matches), 2 (contains), 4 (not), 8 (equals), 16 (substring) and 32 (or); 2 if absent.
     pub test_type: i32,
     /// `Assertion.assume_success`
     pub assume_success: bool,
     /// `Assertion.custom_message`
     pub custom_message: Template,
-    /// `Assertion.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Assertion.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -39,7 +39,7 @@ const EQUALS: i32 = 8;
 const SUBSTRING: i32 = 16;
 const OR: i32 = 32;
 
-/// How a text is compared; the first of these whose bit is set in the type.
+/// How a text is compared: the first kind in this order whose bit is set in the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Contains,
@@ -53,15 +53,15 @@ enum Kind {
 pub struct ResponseAssertion {
     settings: ResponseAssertionSettings,
     kind: Kind,
-    /// One per test string where they are patterns.
+    /// The compiled test strings, if they are patterns.
     patterns: Vec<PatternText>,
 }
 
 impl ResponseAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     ///
     /// # Errors
-    /// For regular expressions whose matches are not promised.
+    /// A regular expression may match differently than in JMeter.
     pub fn new(settings: ResponseAssertionSettings) -> Result<Self, Refusal> {
         let has = |bit: i32| settings.test_type & bit != 0;
         let kind = if has(CONTAINS) {
@@ -82,28 +82,33 @@ impl ResponseAssertion {
         Ok(Self { settings, kind, patterns })
     }
 
-    /// Whether the text matches test string number `index` (ignoring `not`), and that string.
-    fn found(&self, user: &mut UserState, index: usize, text: &str) -> Result<(bool, String), ElementError> {
+    /// Whether the text matches the test string at `index` (ignoring `not`), and that string if a message needs it.
+    fn compare(
+        &self,
+        user: &mut UserState,
+        index: usize,
+        text: &str,
+    ) -> Result<(bool, String), ElementError> {
         if let Kind::Equals | Kind::Substring = self.kind {
             let wanted = self.settings.test_strings[index].text(user);
             let found =
                 if self.kind == Kind::Equals { text == wanted } else { text.contains(wanted.as_ref()) };
-            // The string is only needed for a message.
-            let needed = found == self.is(NOT);
-            return Ok((found, if needed { wanted.into_owned() } else { String::new() }));
+            let fails = found == self.has(NOT);
+            return Ok((found, if fails { wanted.into_owned() } else { String::new() }));
         }
-        let ready = self.patterns[index].get(user);
-        let pattern = ready.pattern().map_err(|error| {
-            let why = bad_expression(ready.source(), error);
+        let resolved = self.patterns[index].get(user);
+        let pattern = resolved.pattern().map_err(|error| {
+            let why = malformed_pattern(resolved.source(), error);
             format!("Bad test configuration org.apache.oro.text.MalformedCachePatternException: {why}")
         })?;
         let found = if self.kind == Kind::Contains { pattern.contains(text) } else { pattern.matches(text) };
         let found = found.map_err(|error| format!("Bad test configuration {error}"))?;
-        let needed = found == self.is(NOT);
-        Ok((found, if needed { ready.source().to_owned() } else { String::new() }))
+        let fails = found == self.has(NOT);
+        Ok((found, if fails { resolved.source().to_owned() } else { String::new() }))
     }
 
-    fn is(&self, bit: i32) -> bool {
+    /// Whether a bit is set in the type.
+    fn has(&self, bit: i32) -> bool {
         self.settings.test_type & bit != 0
     }
 
@@ -112,7 +117,7 @@ impl ResponseAssertion {
         (!custom.is_empty()).then(|| custom.into_owned())
     }
 
-    fn fail_text(&self, user: &mut UserState, wanted: &str, text: &str) -> String {
+    fn failure_message(&self, user: &mut UserState, wanted: &str, text: &str) -> String {
         let subject = match (&self.settings.scope, self.settings.field) {
             (Scope::Variable(name), _) => Cow::Owned(format!("variable({})", name.text(user))),
             (_, Field::Body | Field::Unescaped) => "text".into(),
@@ -130,13 +135,13 @@ impl ResponseAssertion {
             EQUALS => "equal",
             _ => "",
         };
-        let expectation = match (expectation, self.is(NOT)) {
+        let expectation = match (expectation, self.has(NOT)) {
             ("", _) => "expected something using".to_owned(),
             (verb, false) => format!("expected to {verb}"),
             (verb, true) => format!("expected not to {verb}"),
         };
         let compared =
-            if self.is(EQUALS) { Cow::Owned(difference(user, text, wanted)) } else { Cow::Borrowed(wanted) };
+            if self.has(EQUALS) { Cow::Owned(difference(user, text, wanted)) } else { Cow::Borrowed(wanted) };
         format!("Test failed: {subject} {expectation} /{compared}/")
     }
 }
@@ -167,7 +172,7 @@ impl Assertion for ResponseAssertion {
             },
         };
         if text.is_empty() {
-            if !self.is(NOT) {
+            if !self.has(NOT) {
                 outcome.failure = true;
                 outcome.message.push_str("Response was null");
             }
@@ -175,15 +180,15 @@ impl Assertion for ResponseAssertion {
         }
         let mut failures = String::new();
         for index in 0..self.settings.test_strings.len() {
-            let (found, wanted) = match self.found(user, index, &text) {
+            let (found, wanted) = match self.compare(user, index, &text) {
                 Ok(found) => found,
                 Err(message) => return AssertionResult { error: true, message: message.into(), ..outcome },
             };
-            let pass = found != self.is(NOT);
-            match (self.is(OR), pass) {
+            let passes = found != self.has(NOT);
+            match (self.has(OR), passes) {
                 (true, true) => return outcome,
                 (true, false) => {
-                    failures.push_str(&self.fail_text(user, &wanted, &text));
+                    failures.push_str(&self.failure_message(user, &wanted, &text));
                     failures.push('\t');
                 }
                 (false, true) => {}
@@ -191,14 +196,14 @@ impl Assertion for ResponseAssertion {
                     outcome.failure = true;
                     outcome.message = match self.custom_message(user) {
                         Some(custom) => custom,
-                        None => self.fail_text(user, &wanted, &text),
+                        None => self.failure_message(user, &wanted, &text),
                     };
                     return outcome;
                 }
             }
         }
-        if self.is(OR) {
-            // With no test string at all JMeter joins nothing and still appends the separator.
+        if self.has(OR) {
+            // Without test strings, JMeter's message is the separator alone.
             if failures.is_empty() {
                 failures.push('\t');
             }
@@ -209,11 +214,11 @@ impl Assertion for ResponseAssertion {
     }
 
     fn keep(&self) -> Retention {
-        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.keep() }
+        if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.retention() }
     }
 }
 
-/// Shows where two texts differ, with brackets around what does, cut to a length that properties set.
+/// Shows two texts with brackets around the part that differs. A property limits the length of each part.
 fn difference(user: &UserState, received: &str, wanted: &str) -> String {
     let properties = &user.run.properties;
     let length_max: usize = properties.number("assertion.equals_section_diff_len", 100);
@@ -222,7 +227,7 @@ fn difference(user: &UserState, received: &str, wanted: &str) -> String {
     let received: Vec<u16> = received.encode_utf16().collect();
     let wanted: Vec<u16> = wanted.encode_utf16().collect();
     let first = received.iter().zip(&wanted).take_while(|(left, right)| left == right).count();
-    // The ends are compared from the back, but at least one unit each is left to differ.
+    // Skip the common end, but leave at least one code unit of each text.
     let mut received_end = received.len();
     let mut wanted_end = wanted.len();
     while received_end > first + 1
@@ -232,18 +237,18 @@ fn difference(user: &UserState, received: &str, wanted: &str) -> String {
         received_end -= 1;
         wanted_end -= 1;
     }
-    let head = |units: &[u16]| match units.get(..length_max) {
+    let truncate_end = |units: &[u16]| match units.get(..length_max) {
         Some(cut) if units.len() > length_max => format!("{}...", String::from_utf16_lossy(cut)),
         _ => String::from_utf16_lossy(units),
     };
-    let tail = |units: &[u16]| match units.len().checked_sub(length_max) {
+    let truncate_start = |units: &[u16]| match units.len().checked_sub(length_max) {
         Some(from) if from > 0 => format!("...{}", String::from_utf16_lossy(&units[from..])),
         _ => String::from_utf16_lossy(units),
     };
-    let before = tail(&received[..first]);
-    let after = head(&received[received_end..]);
-    let mut received_part = head(&received[first..received_end]);
-    let mut wanted_part = head(&wanted[first..wanted_end]);
+    let before = truncate_start(&received[..first]);
+    let after = truncate_end(&received[received_end..]);
+    let mut received_part = truncate_end(&received[first..received_end]);
+    let mut wanted_part = truncate_end(&wanted[first..wanted_end]);
     let (received_length, wanted_length) =
         (busyhour_java::length(&received_part), busyhour_java::length(&wanted_part));
     let pad = " ".repeat(received_length.abs_diff(wanted_length));
@@ -286,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn each_type_has_its_words() {
+    fn each_type_has_its_message() {
         insta::assert_snapshot!(message("abc", 2, &["b.", "^c"]), @"Test failed: text expected to contain /^c/");
         insta::assert_snapshot!(message("abc", 16, &["a", "b."]), @"Test failed: text expected to contain /b./");
         insta::assert_snapshot!(message("abc", 6, &["b."]), @"Test failed: text expected not to contain /b./");
@@ -312,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_shown() {
+    fn the_difference_is_shown() {
         assert_eq!(
             message("abcdef", 8, &["abXXdef"]),
             "Test failed: text expected to equal /\n\n****** received  : ab[[[c ]]]def\n\n\

@@ -1,6 +1,6 @@
-//! Save Responses to a file: what was received, one file per result.
+//! Save Responses to a file: writes the body of each result to a file.
 //!
-//! It writes while its user waits, as JMeter's thread does.
+//! Writing blocks the core that runs the user (in JMeter: the user's thread).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use busyhour_program::user::UserState;
 /// Settings of the element; the properties are named `FileSaver.…`.
 #[derive(Clone, Debug, Default)]
 pub struct SaveResponsesSettings {
-    /// `filename`: how the names begin.
+    /// `filename`: prefix of the file names.
     pub file_name: Template,
-    /// `variablename`: gets the name of the file.
+    /// `variablename`: the variable to set to the name of the file.
     pub variable: Template,
     /// `errorsonly`
     pub errors_only: bool,
@@ -28,13 +28,13 @@ pub struct SaveResponsesSettings {
     pub without_number: bool,
     /// `skipsuffix`
     pub without_suffix: bool,
-    /// `addTimstamp`: the start of the test to the minute.
+    /// `addTimstamp`: add the start time of the test, in minutes, to the name.
     pub with_start: bool,
     /// `numberPadLen`
     pub digits_min: usize,
-    /// `ignoreTC`: not the samples of transaction controllers.
+    /// `ignoreTC`: skip the samples of transaction controllers.
     pub without_transactions: bool,
-    /// Names that begin with this (`~/`) are looked up in the plan's folder.
+    /// Names with this prefix (`~/`) are relative to the plan's folder.
     pub base_prefix: String,
     /// The plan's folder.
     pub base_dir: PathBuf,
@@ -49,13 +49,13 @@ pub struct SaveResponses {
 }
 
 impl SaveResponses {
-    /// Takes the listener out of the plan.
+    /// Creates the listener from its settings.
     #[must_use]
     pub fn new(settings: SaveResponsesSettings) -> Self {
         Self { settings, written: AtomicU64::new(0), start: OnceLock::new() }
     }
 
-    /// Saves a result and those inside it; `number` counts them.
+    /// Saves a result and its sub-results. `number` counts them.
     fn save_all(&self, user: &mut UserState, result: &mut SampleResult, number: &mut u32) {
         self.save(user, result, *number);
         *number += 1;
@@ -66,13 +66,13 @@ impl SaveResponses {
 
     fn save(&self, user: &mut UserState, result: &mut SampleResult, number: u32) {
         let settings = &self.settings;
-        let left_out = (settings.without_transactions && is_transaction(result))
+        let is_skipped = (settings.without_transactions && is_transaction(result))
             || (settings.errors_only && result.success)
             || (settings.successes_only && !result.success);
-        if left_out {
+        if is_skipped {
             return;
         }
-        let name = self.name(user, &result.content_type);
+        let name = self.next_name(user, &result.content_type);
         let variable = settings.variable.text(user).into_owned();
         match (variable.is_empty(), number) {
             (true, _) => {}
@@ -92,11 +92,12 @@ impl SaveResponses {
         result.file_name = Some(name.into());
     }
 
-    fn name(&self, user: &mut UserState, content_type: &str) -> String {
+    fn next_name(&self, user: &mut UserState, content_type: &str) -> String {
         let settings = &self.settings;
-        let mut name = resolved(&settings.file_name.text(user), &settings.base_prefix, &settings.base_dir);
+        let mut name =
+            resolve_file_name(&settings.file_name.text(user), &settings.base_prefix, &settings.base_dir);
         if settings.with_start {
-            name.push_str(self.start.get_or_init(|| start_of(user)));
+            name.push_str(self.start.get_or_init(|| format_start(user)));
         }
         if !settings.without_number {
             let number = self.written.fetch_add(1, Ordering::Relaxed) + 1;
@@ -122,9 +123,9 @@ impl Processor for SaveResponses {
     }
 }
 
-/// A file name as JMeter's listeners read it.
+/// Resolves a file name of a listener: a name with the prefix `base_prefix` is relative to `base_dir`.
 #[must_use]
-pub fn resolved(name: &str, base_prefix: &str, base_dir: &Path) -> String {
+pub fn resolve_file_name(name: &str, base_prefix: &str, base_dir: &Path) -> String {
     match name.strip_prefix(base_prefix) {
         Some(rest) if !base_prefix.is_empty() => base_dir.join(rest).display().to_string(),
         _ => name.to_owned(),
@@ -143,7 +144,7 @@ fn suffix(content_type: &str) -> &str {
     }
 }
 
-fn start_of(user: &UserState) -> String {
+fn format_start(user: &UserState) -> String {
     let ms = i64::try_from(user.run.clock.wall_start_ms()).unwrap_or(0);
     let start = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
     start.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y%m%d-%H%M_").to_string()
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn each_result_gets_a_file_and_the_variable_its_name() {
+    fn each_result_is_saved_and_the_variable_is_set_to_the_file_name() {
         let dir = tempfile::tempdir().unwrap();
         let settings = SaveResponsesSettings {
             file_name: Template::literal("~/new/r_"),
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn some_results_are_left_out_and_names_can_be_bare() {
+    fn results_can_be_skipped_and_names_can_have_no_number_and_suffix() {
         let dir = tempfile::tempdir().unwrap();
         let settings = SaveResponsesSettings {
             file_name: Template::literal(&dir.path().join("x").display().to_string()),
@@ -219,13 +220,13 @@ mod tests {
             message: "Number of samples in transaction : 1, number of failing samples : 1".into(),
             ..result("", "t", false)
         };
-        for shown in [result("text/plain", "good", true), transaction, result("odd", "bad", false)] {
-            user.result = shown;
+        for result in [result("text/plain", "good", true), transaction, result("odd", "bad", false)] {
+            user.result = result;
             saver.process(&mut user);
         }
         let files = saved(dir.path());
         assert_eq!((files.len(), files[0].1.as_str()), (1, "bad"));
-        // 2023-11-14 22:13:20 UTC, wherever this runs.
+        // The run starts at 2023-11-14 22:13:20 UTC; the local date depends on the time zone.
         assert!(files[0].0.starts_with("x2023111") && files[0].0.ends_with('_'), "{files:?}");
         assert_eq!((suffix("odd"), suffix("a/b; c")), ("unknown", "b"));
     }

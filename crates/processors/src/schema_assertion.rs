@@ -1,4 +1,4 @@
-//! The XML Schema assertion.
+//! The XML Schema Assertion.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,17 +15,17 @@ use busyhour_xml::Schema;
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
-/// Bytes of a schema's file.
+/// Maximum size of a schema file in bytes.
 const SCHEMA_BYTES_MAX: u64 = 64 << 20;
 
-/// Schemas kept per thread that are named by variables.
-const KEPT_MAX: usize = 100;
+/// Number of schemas that each thread caches.
+const CACHED_MAX: usize = 100;
 
-/// A schema, or its error.
-type Kept = Rc<Result<Schema, ElementError>>;
+/// A cached schema, or its error.
+type CachedSchema = Rc<Result<Schema, ElementError>>;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<PathBuf, Kept>> = RefCell::default();
+    static CACHE: RefCell<HashMap<PathBuf, CachedSchema>> = RefCell::default();
 }
 
 /// Fails a response that violates an XML schema.
@@ -37,43 +37,44 @@ pub struct XmlSchemaAssertion {
 }
 
 impl XmlSchemaAssertion {
-    /// Takes an assertion out of the plan: `TestElement.name`, `xmlschema_assertion_filename`, the plan's folder.
+    /// Creates the assertion. `name` is `TestElement.name`, `file` is `xmlschema_assertion_filename`, and `base` is the plan's
+    /// folder.
     ///
     /// # Errors
-    /// A schema whose name does not vary and that cannot be read.
+    /// The file name is constant, and the file is not a valid schema.
     pub fn new(name: Template, file: Template, base: PathBuf) -> Result<Self, Refusal> {
         if let Some(file) = file.as_literal().filter(|file| !file.is_empty()) {
-            read(&found(&base, file))
+            read_schema(&resolve_path(&base, file))
                 .map_err(|why| Refusal::invalid(format!("has the schema {file}: {why}")))?;
         }
         Ok(Self { name, file, base })
     }
 }
 
-/// Relative names are looked up in the working directory, then in the plan's directory.
-fn found(base: &Path, file: &str) -> PathBuf {
+/// Resolves a relative name in the working directory, then in the plan's folder.
+fn resolve_path(base: &Path, file: &str) -> PathBuf {
     let path = Path::new(file.strip_prefix("file:").unwrap_or(file));
     if path.exists() { path.to_owned() } else { base.join(path) }
 }
 
-fn read(path: &Path) -> Result<Schema, ElementError> {
+fn read_schema(path: &Path) -> Result<Schema, ElementError> {
     let bytes = busyhour_limits::files::read_regular(path, SCHEMA_BYTES_MAX)
         .map_err(|error| format!("it cannot be read: {error}"))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Schema::read(&busyhour_xml::decode(&bytes), folder).map_err(|error| String::from(error).into())
 }
 
-/// The schema in a file, read once by each thread.
-fn kept(path: PathBuf) -> Kept {
-    KEPT.with_borrow_mut(|all| {
-        if let Some(known) = all.get(&path) {
-            return Rc::clone(known);
+/// The schema in a file, which each thread reads once.
+fn cached_schema(path: PathBuf) -> CachedSchema {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(schema) = cache.get(&path) {
+            return Rc::clone(schema);
         }
-        if all.len() >= KEPT_MAX {
-            all.clear();
+        if cache.len() >= CACHED_MAX {
+            cache.clear();
         }
-        let schema = Rc::new(read(&path));
-        all.insert(path, Rc::clone(&schema));
+        let schema = Rc::new(read_schema(&path));
+        cache.insert(path, Rc::clone(&schema));
         schema
     })
 }
@@ -95,7 +96,7 @@ impl Assertion for XmlSchemaAssertion {
             return failure("FileName is required".to_owned());
         }
         let error = |message: String| AssertionResult { error: true, message, ..AssertionResult::default() };
-        match kept(found(&self.base, &file)).as_ref() {
+        match cached_schema(resolve_path(&self.base, &file)).as_ref() {
             Err(why) => {
                 error(format!("error: schema_reference.4: Failed to read schema document '{file}': {why}"))
             }

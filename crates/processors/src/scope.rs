@@ -1,4 +1,4 @@
-//! Which results or variable an element looks at, and which part of a result.
+//! The results or the variable that an element reads, and the part of a result.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use crate::document_text::document_text;
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
 
-/// What an element looks at: JMeter's `Sample.scope` (extractors) or `Assertion.scope`, with `Scope.variable`.
+/// The source that an element reads: JMeter's `Sample.scope` (extractors) or `Assertion.scope`, with `Scope.variable`.
 #[derive(Clone, Debug, Default)]
 pub enum Scope {
     /// `parent`, or absent: the main result.
@@ -19,18 +19,18 @@ pub enum Scope {
     Main,
     /// `children`: the sub-results.
     SubResults,
-    /// `all`: both.
+    /// `all`: the main result and the sub-results.
     All,
-    /// `variable`: the variable of this name.
+    /// `variable`: the variable with this name.
     Variable(Template),
 }
 
 impl Scope {
-    /// The scope for a plan's text and `Scope.variable`. An unknown word selects nothing in JMeter, so it is refused.
+    /// Parses a scope; `variable` is the value of `Scope.variable`.
     ///
     /// # Errors
-    /// If the word is unknown.
-    pub fn of(text: &str, variable: Template) -> Result<Self, Refusal> {
+    /// The scope is unknown. JMeter would select nothing, so the element is refused.
+    pub fn parse(text: &str, variable: Template) -> Result<Self, Refusal> {
         match text {
             "" | "parent" => Ok(Self::Main),
             "children" => Ok(Self::SubResults),
@@ -40,7 +40,7 @@ impl Scope {
         }
     }
 
-    /// The engine's word for it.
+    /// The engine's scope of an assertion.
     pub fn for_assertion(&self) -> AssertionScope {
         match self {
             Self::Main | Self::Variable(_) => AssertionScope::Parent,
@@ -49,34 +49,34 @@ impl Scope {
         }
     }
 
-    /// Whether it looks at results at all.
+    /// Whether the element reads a variable instead of results.
     pub fn is_variable(&self) -> bool {
         matches!(self, Self::Variable(_))
     }
 
-    /// Visits the results in JMeter's order: the main one, its sub-results, then the sub-results of each of these,
+    /// Visits the results in JMeter's order: the main result, its sub-results, then the sub-results of each of them, up to
     /// five levels deep.
     pub(crate) fn visit<'r>(
         &self,
         main: &'r SampleResult,
         mut visit: impl FnMut(&'r SampleResult) -> ControlFlow<()>,
     ) {
-        let (own, subs) = match self {
+        let (visits_main, visits_subs) = match self {
             Self::Main => (true, false),
             Self::SubResults => (false, true),
             Self::All => (true, true),
             Self::Variable(_) => (false, false),
         };
-        if own && visit(main).is_break() {
+        if visits_main && visit(main).is_break() {
             return;
         }
-        if subs {
-            let _ = visit_below(main, 5, &mut visit);
+        if visits_subs {
+            let _ = visit_sub_results(main, 5, &mut visit);
         }
     }
 }
 
-fn visit_below<'r>(
+fn visit_sub_results<'r>(
     result: &'r SampleResult,
     levels: u32,
     visit: &mut impl FnMut(&'r SampleResult) -> ControlFlow<()>,
@@ -88,22 +88,22 @@ fn visit_below<'r>(
         visit(sub)?;
     }
     for sub in &result.sub_results {
-        visit_below(sub, levels - 1, visit)?;
+        visit_sub_results(sub, levels - 1, visit)?;
     }
     ControlFlow::Continue(())
 }
 
-/// The part of a result an element looks at.
+/// The part of a result that an element reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Field {
     /// The response body as text.
     #[default]
     Body,
-    /// The response body as text without HTML entities (extractors only).
+    /// The response body as text with HTML entities decoded (extractors only).
     Unescaped,
-    /// The text of the response body as a document.
+    /// The text that Apache Tika extracts from the response body.
     Document,
-    /// The headers of the response, status line included.
+    /// The headers of the response, including the status line.
     ResponseHeaders,
     /// The headers of the request.
     RequestHeaders,
@@ -118,9 +118,9 @@ pub enum Field {
 }
 
 impl Field {
-    /// The field that `RegexExtractor.useHeaders` or `BoundaryExtractor.useHeaders` names.
+    /// The field for a value of `RegexExtractor.useHeaders` or `BoundaryExtractor.useHeaders`.
     pub fn of_extractor(text: &str) -> Self {
-        let is = |word: &str| text.eq_ignore_ascii_case(word);
+        let is = |name: &str| text.eq_ignore_ascii_case(name);
         if is("true") {
             Self::ResponseHeaders
         } else if is("request_headers") {
@@ -140,7 +140,7 @@ impl Field {
         }
     }
 
-    /// The field that a response assertion's `Assertion.test_field` names; any other value means the URL.
+    /// The field for a value of a response assertion's `Assertion.test_field`. Any unknown value means the URL.
     pub fn of_assertion(text: &str) -> Self {
         match text {
             "Assertion.response_data" => Self::Body,
@@ -157,8 +157,8 @@ impl Field {
     /// The field's text.
     ///
     /// # Errors
-    /// In the body is an entity for what is no character, in Java's words, or the body is a document of a kind whose text is
-    /// not extracted.
+    /// The body contains an HTML entity that is not a valid code point (with Java's message), or the body is a document whose
+    /// text is not extracted.
     pub(crate) fn text<'r>(&self, result: &'r SampleResult) -> Result<Cow<'r, str>, ElementError> {
         Ok(match self {
             Self::Body => result.body_text(),
@@ -176,8 +176,8 @@ impl Field {
         })
     }
 
-    /// What must be kept of the response for it.
-    pub(crate) fn keep(self) -> Retention {
+    /// The parts of the result that must be retained for the field.
+    pub(crate) fn retention(self) -> Retention {
         Retention {
             body: matches!(self, Self::Body | Self::Unescaped | Self::Document),
             response_headers: self == Self::ResponseHeaders,
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_visited_level_by_level_within_each() {
+    fn results_are_visited_in_jmeters_order() {
         let result = |label: &str, sub_results| SampleResult {
             label: label.into(),
             sub_results,
@@ -202,7 +202,7 @@ mod tests {
             "m",
             vec![result("a", vec![result("a1", vec![])]), result("b", vec![result("b1", vec![])])],
         );
-        let seen = |scope: Scope| {
+        let visited = |scope: Scope| {
             let mut labels = Vec::new();
             scope.visit(&main, |result| {
                 labels.push(result.label.clone());
@@ -210,9 +210,9 @@ mod tests {
             });
             labels.join(" ")
         };
-        assert_eq!(seen(Scope::Main), "m");
-        assert_eq!(seen(Scope::SubResults), "a b a1 b1");
-        assert_eq!(seen(Scope::All), "m a b a1 b1");
-        assert!(Scope::of("parents", Template::default()).is_err());
+        assert_eq!(visited(Scope::Main), "m");
+        assert_eq!(visited(Scope::SubResults), "a b a1 b1");
+        assert_eq!(visited(Scope::All), "m a b a1 b1");
+        assert!(Scope::parse("parents", Template::default()).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! JSR223, BSF and BeanShell elements: samplers, processors, assertions, timers and listeners that are scripts.
+//! JSR223, BSF and BeanShell elements: samplers, processors, assertions, timers and listeners that run scripts.
 
 mod elements;
 mod language;
@@ -33,24 +33,24 @@ use crate::refusal::Refusal;
 pub struct ScriptSettings {
     /// `TestElement.name`
     pub name: String,
-    /// Which kind of element.
+    /// Family of the element.
     pub family: Family,
     /// `scriptLanguage`, through [`language_of`]; BeanShell for BeanShell elements.
     pub language: Language,
-    /// The text: `script`, of BeanShell samplers and assertions `BeanShell….query`.
+    /// The text of the script: `script`, or `BeanShell….query` of BeanShell samplers and assertions.
     pub script: Template,
     /// `parameters`
     pub parameters: Template,
-    /// `filename`: if there is one, the text is that of the file.
+    /// `filename`: the file with the script, which replaces the text.
     pub filename: Template,
-    /// `resetInterpreter` of BeanShell elements: they forget their variables before each run.
-    pub forgets: bool,
-    /// Whether the script is compiled once for each user, so that the text of the first run stays: `cacheKey` of JSR223
-    /// elements is anything but `false`.
+    /// `resetInterpreter` of BeanShell elements: delete the variables of the interpreter before each run.
+    pub resets_interpreter: bool,
+    /// Whether the script is compiled once for each user, so that later changes of the text have no effect. True if
+    /// `cacheKey` of a JSR223 element is not `false`.
     pub caches: bool,
-    /// Where a file is looked for besides the working directory.
+    /// The folder in which a file is searched for after the working directory.
     pub base_dir: PathBuf,
-    /// Where a user keeps what a BeanShell interpreter remembers.
+    /// The user's state: the variables of a BeanShell interpreter, or the first script of an element that caches it.
     pub state: StateId,
 }
 
@@ -60,15 +60,15 @@ enum Parsed {
     JavaLike(java_like::Script),
     JavaScript(javascript::Script),
     Jexl(jexl::Script),
-    /// Its error, which JMeter reports each time.
+    /// There is no script. The text is the error that JMeter reports each time.
     Missing(String),
-    /// A text with a syntax error, on which JMeter fails each time, too.
-    Broken(ScriptError),
-    /// JMeter has no engine of this name.
+    /// A script with a syntax error, for which JMeter fails each time.
+    Invalid(ScriptError),
+    /// JMeter has no engine with this name.
     NoEngine(String),
 }
 
-/// What BSF makes of a value that Rhino calls undefined; the object's address is as good as any other.
+/// BSF's text of Rhino's undefined value. The address of the object is arbitrary.
 const UNDEFINED_OF_BSF: &str = "org.mozilla.javascript.Undefined@6ccccc3c";
 
 fn parse(language: &Language, text: &str) -> Result<Parsed, ScriptError> {
@@ -83,57 +83,60 @@ fn parse(language: &Language, text: &str) -> Result<Parsed, ScriptError> {
     })
 }
 
+/// The source of a script.
 #[derive(Debug)]
-enum Text {
-    Fixed(Parsed),
+enum Source {
+    /// A constant script.
+    Constant(Parsed),
+    /// A text with variables or functions.
     Varying(Template),
-    /// That of a file whose name varies.
+    /// A file whose name varies.
     File,
 }
 
-/// A script as an element holds it.
+/// The script of an element.
 #[derive(Debug)]
 struct ScriptText {
     name: String,
     family: Family,
     language: Language,
-    text: Text,
+    source: Source,
     parameters: Template,
     filename: Template,
     base_dir: PathBuf,
-    forgets: bool,
+    resets_interpreter: bool,
     caches: bool,
     state: StateId,
-    /// The parts of the result that it may read must be retained.
-    looks_at_result: bool,
-    /// It reads the result before its own.
-    looks_at_previous: bool,
-    /// The parts that it may read of any result, including the previous one.
+    /// The script may read the result, so all parts of it must be retained.
+    reads_result: bool,
+    /// The script may read the result of the previous sample.
+    reads_previous: bool,
+    /// The parts that the script may read of any result, including the previous one.
     reads: Retention,
-    /// It may read any variable by its name.
+    /// The script may read any variable by its name.
     reads_any_variable: bool,
-    /// It may read more of the current sampler than its name.
+    /// The script may read more of the current sampler than its name.
     opens_request: bool,
     /// Problems that JMeter reports only when the script runs.
     warnings: Vec<String>,
 }
 
-/// What is known of a script before it runs.
+/// The result of analysing a script before it runs.
 #[derive(Debug)]
-struct Seen {
+struct ScriptAnalysis {
     opens_request: bool,
     warnings: Vec<String>,
-    /// The names it refers to; `None`: not known before it runs.
+    /// The names that the script refers to; `None` if they are not known before it runs.
     identifiers: Option<Identifiers>,
 }
 
-impl Seen {
-    /// Of a script that is known only when it runs.
-    fn unknown() -> Seen {
-        Seen { opens_request: true, warnings: Vec::new(), identifiers: None }
+impl ScriptAnalysis {
+    /// The analysis of a script whose text is not known before it runs.
+    fn unknown() -> Self {
+        Self { opens_request: true, warnings: Vec::new(), identifiers: None }
     }
 
-    fn of(parsed: &Parsed) -> Seen {
+    fn new(parsed: &Parsed) -> Self {
         let (identifiers, opens_request, warnings) = match parsed {
             Parsed::JavaLike(script) => {
                 let warnings =
@@ -146,13 +149,13 @@ impl Seen {
                 (identifiers, opens_request, Vec::new())
             }
             Parsed::Jexl(script) => (script.identifiers(), false, Vec::new()),
-            Parsed::Broken(error) => {
-                let warning = format!("{error}: JMeter starts the script, which fails on this syntax error");
+            Parsed::Invalid(error) => {
+                let warning = format!("{error}: JMeter runs the script, which fails with this syntax error");
                 (Identifiers::default(), false, vec![warning])
             }
             Parsed::Missing(_) | Parsed::NoEngine(_) => (Identifiers::default(), false, Vec::new()),
         };
-        Seen { opens_request, warnings, identifiers: Some(identifiers) }
+        Self { opens_request, warnings, identifiers: Some(identifiers) }
     }
 
     /// Whether the script may refer to one of these names.
@@ -160,17 +163,17 @@ impl Seen {
         self.identifiers.as_ref().is_none_or(|identifiers| identifiers.contains_any(names))
     }
 
-    /// What the script may read of any result.
+    /// The parts that the script may read of any result.
     fn reads(&self) -> Retention {
         let reads = match &self.identifiers {
             Some(identifiers) => identifiers.reads_of_results(),
             None => ResultReads::ALL,
         };
-        busyhour_functions::keep_of(reads)
+        busyhour_functions::retention_for(reads)
     }
 }
 
-/// Whether a script that cannot be parsed fails in JMeter, too, which then reports it each time that it runs.
+/// Whether a script that cannot be parsed also fails in JMeter, which reports the error each time the script runs.
 fn fails_in_jmeter(error: &ScriptError, text: &str, language: &Language) -> bool {
     let is_syntax = matches!(error, ScriptError::Syntax { .. });
     is_syntax
@@ -180,50 +183,51 @@ fn fails_in_jmeter(error: &ScriptError, text: &str, language: &Language) -> bool
         }
 }
 
-/// Parses a text that does not vary; one that JMeter cannot parse either is a script that fails.
-fn parsed(language: &Language, text: &str) -> Result<Parsed, Refusal> {
+/// Parses a constant script. A script that JMeter cannot parse either is not refused, but fails when it runs.
+fn parse_constant(language: &Language, text: &str) -> Result<Parsed, Refusal> {
     match parse(language, text) {
-        Err(error) if fails_in_jmeter(&error, text, language) => Ok(Parsed::Broken(error)),
+        Err(error) if fails_in_jmeter(&error, text, language) => Ok(Parsed::Invalid(error)),
         other => other.map_err(|error| refusal(&error, language)),
     }
 }
 
-type Kept = Rc<Result<Parsed, ScriptError>>;
+/// A cached script, or its error.
+type CachedScript = Rc<Result<Parsed, ScriptError>>;
 
 /// The text and the script of a user's first run of an element.
 #[derive(Default)]
-struct FirstScript(Option<(String, Kept)>);
+struct FirstScript(Option<(String, CachedScript)>);
 
-/// Scripts kept per thread that are made of variables.
-const KEPT_MAX: usize = 500;
+/// Number of scripts with variables that each thread caches.
+const CACHED_MAX: usize = 500;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<(Language, String), Kept>> = RefCell::default();
+    static CACHE: RefCell<HashMap<(Language, String), CachedScript>> = RefCell::default();
 }
 
-fn kept(language: &Language, text: &str) -> Kept {
-    KEPT.with_borrow_mut(|kept| {
+fn cached_script(language: &Language, text: &str) -> CachedScript {
+    CACHE.with_borrow_mut(|cache| {
         let key = (language.clone(), text.to_owned());
-        if let Some(script) = kept.get(&key) {
+        if let Some(script) = cache.get(&key) {
             return Rc::clone(script);
         }
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
+        if cache.len() >= CACHED_MAX {
+            cache.clear();
         }
         let script = Rc::new(parse(language, text));
-        kept.insert(key, Rc::clone(&script));
+        cache.insert(key, Rc::clone(&script));
         script
     })
 }
 
-/// Reads a script's file from the working directory or the plan's directory.
+/// Reads the file of a script from the working directory or the plan's folder.
 fn read_file(name: &str, base_dir: &Path) -> Option<String> {
     let read = |path: &Path| read_in_run(path, TEXT_FILE_BYTES);
     let bytes = read(Path::new(name)).or_else(|_| read(&base_dir.join(name))).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The text of a script with the same value in place of everything that varies.
+/// The text of a script with `value` in place of each variable and function.
 fn with_values(script: &Template, value: &str) -> String {
     let segments = script.segments().iter();
     segments.map(|segment| if let Segment::Text(text) = segment { text } else { value }).collect()
@@ -232,7 +236,7 @@ fn with_values(script: &Template, value: &str) -> String {
 fn refusal(error: &ScriptError, language: &Language) -> Refusal {
     let cannot_be_run = || format!("has a script that is not supported: {error}");
     let refusal = match language {
-        // Groovy's grammar is larger than the part that is read here.
+        // The parser supports only a part of Groovy's grammar.
         Language::JavaLike(JavaLike::Groovy) if !error.is_unsupported() => {
             let message = format!("has a script that cannot be parsed: {error}");
             return Refusal::unsupported(message).with_hint(
@@ -245,15 +249,13 @@ fn refusal(error: &ScriptError, language: &Language) -> Refusal {
         Language::JavaLike(_) => Refusal::needs_java(cannot_be_run()),
         _ => Refusal::unsupported(cannot_be_run()),
     };
-    refusal.with_hint(
-        "scripts run without a Java machine; docs/scripts.md lists the supported classes and methods",
-    )
+    refusal.with_hint("scripts run without a JVM; docs/scripts.md lists the supported classes and methods")
 }
 
 impl ScriptText {
     fn new(settings: ScriptSettings) -> Result<Self, Refusal> {
-        let (text, seen) = Self::text(&settings)?;
-        let looks_at_result = seen.may_refer_to(&[
+        let (source, analysis) = Self::analyse(&settings)?;
+        let reads_result = analysis.may_refer_to(&[
             "prev",
             "SampleResult",
             "data",
@@ -266,9 +268,9 @@ impl ScriptText {
             "RequestHeaders",
             "SamplerData",
         ]);
-        let looks_at_previous = seen.may_refer_to(&["prev", "ctx"]);
-        let reads_any_variable = seen.may_refer_to(&["vars", "ctx", "CompoundVariable"]);
-        let reads = seen.reads();
+        let reads_previous = analysis.may_refer_to(&["prev", "ctx"]);
+        let reads_any_variable = analysis.may_refer_to(&["vars", "ctx", "CompoundVariable"]);
+        let reads = analysis.reads();
         let ScriptSettings {
             name,
             family,
@@ -276,7 +278,7 @@ impl ScriptText {
             parameters,
             filename,
             base_dir,
-            forgets,
+            resets_interpreter,
             caches,
             state,
             ..
@@ -285,28 +287,27 @@ impl ScriptText {
             name,
             family,
             language,
-            text,
+            source,
             parameters,
             filename,
             base_dir,
-            forgets,
+            resets_interpreter,
             caches,
             state,
-            looks_at_result,
-            looks_at_previous,
+            reads_result,
+            reads_previous,
             reads,
             reads_any_variable,
-            opens_request: seen.opens_request,
-            warnings: seen.warnings,
+            opens_request: analysis.opens_request,
+            warnings: analysis.warnings,
         })
     }
 
-    /// The text, parsed as far as it is known now, with `1` for what varies.
-    fn text(settings: &ScriptSettings) -> Result<(Text, Seen), Refusal> {
-        let checked = |text: &str| parse(&settings.language, text);
+    /// Parses and analyses the script as far as its text is known, with `1` for each variable and function.
+    fn analyse(settings: &ScriptSettings) -> Result<(Source, ScriptAnalysis), Refusal> {
         if !settings.filename.is_empty() {
             let Some(name) = settings.filename.as_literal() else {
-                return Ok((Text::File, Seen::unknown()));
+                return Ok((Source::File, ScriptAnalysis::unknown()));
             };
             let Some(text) = read_file(name, &settings.base_dir) else {
                 return Err(Refusal::missing_file(format!("names the script {name}, which cannot be read"))
@@ -314,70 +315,79 @@ impl ScriptText {
                         "relative names are searched in the working directory and in the plan's directory",
                     ));
             };
-            let parsed = parsed(&settings.language, &text)?;
-            let seen = Seen::of(&parsed);
-            return Ok((Text::Fixed(parsed), seen));
+            let parsed = parse_constant(&settings.language, &text)?;
+            let analysis = ScriptAnalysis::new(&parsed);
+            return Ok((Source::Constant(parsed), analysis));
         }
-        // With 1 for everything that varies the script fits within quotes and without.
-        let probe = with_values(&settings.script, "1");
-        if probe.is_empty() && settings.family == Family::Jsr223 {
+        // The value 1 is valid both inside and outside quotes.
+        let with_ones = with_values(&settings.script, "1");
+        if with_ones.is_empty() && settings.family == Family::Jsr223 {
             let message = format!("Both script file and script text are empty for element:{}", settings.name);
             let missing = Parsed::Missing(format!("javax.script.ScriptException: {message}"));
-            let seen = Seen::of(&missing);
-            return Ok((Text::Fixed(missing), seen));
+            let analysis = ScriptAnalysis::new(&missing);
+            return Ok((Source::Constant(missing), analysis));
         }
-        let is_fixed = settings.script.as_literal().is_some();
-        if is_fixed {
-            let parsed = parsed(&settings.language, &probe)?;
-            let seen = Seen::of(&parsed);
-            return Ok((Text::Fixed(parsed), seen));
+        let is_constant = settings.script.as_literal().is_some();
+        if is_constant {
+            let parsed = parse_constant(&settings.language, &with_ones)?;
+            let analysis = ScriptAnalysis::new(&parsed);
+            return Ok((Source::Constant(parsed), analysis));
         }
-        let varying = |seen| Ok((Text::Varying(settings.script.clone()), seen));
-        match checked(&probe) {
-            Ok(parsed) => varying(Seen::of(&parsed)),
+        let varying = |analysis| Ok((Source::Varying(settings.script.clone()), analysis));
+        match parse(&settings.language, &with_ones) {
+            Ok(parsed) => varying(ScriptAnalysis::new(&parsed)),
             Err(error) if error.is_unsupported() => Err(refusal(&error, &settings.language)),
-            Err(error) => Self::varying_text(settings, &probe, &error).and_then(varying),
+            Err(error) => Self::analyse_with_values(settings, &with_ones, &error).and_then(varying),
         }
     }
 
-    /// What is known of a script that varies and that cannot be parsed with `1` for what varies: it may stand for a name,
-    /// or for nothing.
-    fn varying_text(settings: &ScriptSettings, probe: &str, error: &ScriptError) -> Result<Seen, Refusal> {
+    /// Analyses a script that cannot be parsed with `1` for each variable. A variable may stand for a name, or be empty, so
+    /// other values are tried.
+    fn analyse_with_values(
+        settings: &ScriptSettings,
+        with_ones: &str,
+        error: &ScriptError,
+    ) -> Result<ScriptAnalysis, Refusal> {
         for value in ["x1", "", "true"] {
             let text = with_values(&settings.script, value);
             if let Ok(parsed) = parse(&settings.language, &text) {
-                return Ok(Seen { identifiers: None, opens_request: true, ..Seen::of(&parsed) });
+                return Ok(ScriptAnalysis {
+                    identifiers: None,
+                    opens_request: true,
+                    ..ScriptAnalysis::new(&parsed)
+                });
             }
         }
-        if !fails_in_jmeter(error, probe, &settings.language) {
+        if !fails_in_jmeter(error, with_ones, &settings.language) {
             return Err(refusal(error, &settings.language));
         }
-        let warning =
-            format!("{error}: JMeter fails on this syntax error unless the values that it holds mend it");
-        Ok(Seen { warnings: vec![warning], ..Seen::unknown() })
+        let warning = format!(
+            "{error}: JMeter fails with this syntax error unless the values of the variables make the script valid"
+        );
+        Ok(ScriptAnalysis { warnings: vec![warning], ..ScriptAnalysis::unknown() })
     }
 
-    /// Runs the script (`source`, where its text has been rendered already); gives its value and what the names in `back`
-    /// hold afterwards.
+    /// Runs the script. `rendered` is its text if the caller has already rendered it. Returns the script's value and the
+    /// values of the variables in `outputs`.
     fn run(
         &self,
         user: &mut UserState,
-        source: Option<&str>,
-        world: World,
-        own: &[(&'static str, Binding)],
-        back: &[&str],
-    ) -> Result<Ran, ScriptError> {
+        rendered: Option<&str>,
+        role: ScriptRole,
+        element_bindings: &[(&'static str, Binding)],
+        outputs: &[&str],
+    ) -> Result<ScriptOutcome, ScriptError> {
         let parameters = self.parameters.text(user).into_owned();
         let filename = self.filename.text(user).into_owned();
-        let script: Kept = match &self.text {
-            Text::Fixed(parsed) => Rc::new(Ok(parsed.clone())),
-            Text::Varying(template) => {
-                // Functions in it count and draw once per sample.
-                let text = source.map_or_else(|| template.text(user).into_owned(), str::to_owned);
-                if self.caches { self.first(user, text) } else { kept(&self.language, &text) }
+        let script: CachedScript = match &self.source {
+            Source::Constant(parsed) => Rc::new(Ok(parsed.clone())),
+            Source::Varying(template) => {
+                // Render the text only once per sample, because functions in it may count or draw random numbers.
+                let text = rendered.map_or_else(|| template.text(user).into_owned(), str::to_owned);
+                if self.caches { self.first_script(user, text) } else { cached_script(&self.language, &text) }
             }
-            Text::File => match read_file(&filename, &self.base_dir) {
-                Some(text) => kept(&self.language, &text),
+            Source::File => match read_file(&filename, &self.base_dir) {
+                Some(text) => cached_script(&self.language, &text),
                 None => Rc::new(Ok(Parsed::Missing(format!(
                     "javax.script.ScriptException: Script file '{filename}' is not a file for element: {}",
                     self.name
@@ -388,21 +398,21 @@ impl ScriptText {
             Ok(parsed) => parsed,
             Err(error) => return Err(error.clone()),
         };
-        let mut memory = self.remembered(user);
+        let mut memory = self.take_memory(user);
         let has_result = user.has_result;
-        let mut scope = match world {
-            World::Plain => UserScope::new(user, render_text),
-            World::Sampler(previous) => {
-                UserScope::of_sampler(user, render_text, previous.map(|result| *result))
+        let mut scope = match role {
+            ScriptRole::Other => UserScope::new(user, render_text),
+            ScriptRole::Sampler(previous) => {
+                UserScope::for_sampler(user, render_text, previous.map(|result| *result))
             }
-            World::Assertion => UserScope::of_assertion(user, render_text),
+            ScriptRole::Assertion => UserScope::for_assertion(user, render_text),
         };
         let bindings = || {
             let args = parameters.split(' ').filter(|part| !part.is_empty()).map(str::to_owned).collect();
             let args_name = if self.family == Family::BeanShell { "bsh.args" } else { "args" };
             let prev = if has_result { Binding::Previous } else { Binding::Value(Value::Null) };
             let text = |text: &str| Binding::Value(Value::text(text));
-            let mut bindings: Vec<(&str, Binding)> = own.to_vec();
+            let mut bindings: Vec<(&str, Binding)> = element_bindings.to_vec();
             bindings.extend([
                 ("Label", text(&self.name)),
                 ("FileName", text(&filename)),
@@ -416,20 +426,20 @@ impl ScriptText {
             bindings
         };
         let outcome = match parsed {
-            Parsed::JavaLike(script) => script.run(&mut scope, &bindings(), back, memory.as_mut()),
+            Parsed::JavaLike(script) => script.run(&mut scope, &bindings(), outputs, memory.as_mut()),
             Parsed::JavaScript(script) => {
                 let is_bsf = self.family == Family::Bsf;
                 let undefined = if is_bsf { Value::text(UNDEFINED_OF_BSF) } else { Value::Null };
                 script.run(&mut scope, &bindings(), undefined).map(|value| (value, Vec::new()))
             }
             Parsed::Jexl(script) => script.evaluate(&mut scope).map(|value| (value, Vec::new())),
-            Parsed::Broken(error) => Err(error.clone()),
-            Parsed::Missing(why) => Err(ScriptError::Missing { message: why.clone() }),
+            Parsed::Invalid(error) => Err(error.clone()),
+            Parsed::Missing(message) => Err(ScriptError::Missing { message: message.clone() }),
             Parsed::NoEngine(name) => Err(ScriptError::Missing {
                 message: if self.family == Family::Bsf {
-                    // Groovy has left its engine for BSF out.
-                    let what = if name == "groovy" { "unable to load" } else { "unsupported" };
-                    format!("org.apache.bsf.BSFException: {what} language: {name}")
+                    // Groovy no longer contains its engine for BSF.
+                    let reason = if name == "groovy" { "unable to load" } else { "unsupported" };
+                    format!("org.apache.bsf.BSFException: {reason} language: {name}")
                 } else {
                     format!(
                         "javax.script.ScriptException: Cannot find engine named: '{name}', ensure you set language field in JSR223 Test Element: {}",
@@ -439,7 +449,7 @@ impl ScriptText {
             }),
         };
         let verdict = scope.take_verdict();
-        scope.report_gaps(&self.name);
+        scope.report_unsupported(&self.name);
         drop(scope);
         if let Some(memory) = memory {
             *user.state(self.state, Memory::default) = memory;
@@ -448,7 +458,7 @@ impl ScriptText {
             exceeded(Limit::Script);
         }
         let outcome = outcome.map_err(|error| match error {
-            // JMeter calls BeanShell by reflection, which wraps errors into exceptions.
+            // JMeter calls BeanShell by reflection, which wraps errors in exceptions.
             ScriptError::Fatal { message, place }
                 if self.language == Language::JavaLike(JavaLike::BeanShell) =>
             {
@@ -456,41 +466,43 @@ impl ScriptText {
             }
             error => error,
         });
-        outcome.map(|(value, values)| Ran { value, values, verdict })
+        outcome.map(|(value, outputs)| ScriptOutcome { value, outputs, verdict })
     }
 
-    /// The script that the user ran first in this element: JMeter caches it even if the text changes.
-    fn first(&self, user: &mut UserState, text: String) -> Kept {
+    /// The first script that the user ran in this element. JMeter caches it even if the text changes.
+    fn first_script(&self, user: &mut UserState, text: String) -> CachedScript {
         let first = user.state(self.state, FirstScript::default);
-        let changed = match &first.0 {
-            Some((known, _)) => *known != text,
+        let has_changed = match &first.0 {
+            Some((first_text, _)) => *first_text != text,
             None => {
-                first.0 = Some((text.clone(), kept(&self.language, &text)));
+                first.0 = Some((text.clone(), cached_script(&self.language, &text)));
                 false
             }
         };
-        let script =
-            first.0.as_ref().map_or_else(|| kept(&self.language, &text), |(_, script)| Rc::clone(script));
-        if changed {
+        let script = first
+            .0
+            .as_ref()
+            .map_or_else(|| cached_script(&self.language, &text), |(_, script)| Rc::clone(script));
+        if has_changed {
             user.run.note_script_issue(&self.name, ScriptIssue::CachedText);
         }
         script
     }
 
-    /// What the user's BeanShell interpreter of this element remembers.
-    fn remembered(&self, user: &mut UserState) -> Option<Memory> {
-        let keeps = self.family == Family::BeanShell && !self.forgets;
-        keeps.then(|| std::mem::take(user.state(self.state, Memory::default)))
+    /// Takes the variables of the user's BeanShell interpreter of this element; `None` if it does not retain them.
+    fn take_memory(&self, user: &mut UserState) -> Option<Memory> {
+        let retains_variables = self.family == Family::BeanShell && !self.resets_interpreter;
+        retains_variables.then(|| std::mem::take(user.state(self.state, Memory::default)))
     }
 
-    /// Logs an error. What only this program cannot run is noted besides, so that the results name it.
+    /// Logs an error. An unsupported operation is also recorded, so that the results mention it.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
-        let (level, words) = match self.family {
+        let (level, message) = match self.family {
             Family::Jsr223 => (Level::Error, "Problem in JSR223 script"),
             Family::Bsf => (Level::Warn, "Problem in BSF script"),
             Family::BeanShell => (Level::Warn, "Problem in BeanShell script"),
         };
-        user.log(level, &format!("{words} {}, message: {error}", self.name));
+        user.log(level, &format!("{message} {}, message: {error}", self.name));
         match error {
             ScriptError::Unsupported { what, .. } => {
                 user.run.note_script_issue(&self.name, ScriptIssue::Unsupported(what.clone()));
@@ -500,8 +512,8 @@ impl ScriptText {
         }
     }
 
-    /// Java's message for an error in a result; the log has the place.
-    fn thrown(&self, error: &ScriptError) -> String {
+    /// Java's message for an error, which is stored in the result. The message in the log also has the position.
+    fn exception_text(&self, error: &ScriptError) -> String {
         let text = match error {
             ScriptError::Missing { message } => return message.clone(),
             ScriptError::Evaluation { message, .. } | ScriptError::Fatal { message, .. } => message.clone(),
@@ -520,17 +532,18 @@ impl ScriptText {
     }
 }
 
-/// What a script sees besides the user.
-enum World {
-    Plain,
-    /// The result of the sample before.
+/// The role of the element, which selects the scope of its script.
+enum ScriptRole {
+    Other,
+    /// A sampler, with the result of the previous sample.
     Sampler(Option<Box<busyhour_program::result::SampleResult>>),
     Assertion,
 }
 
-/// What a run of a script gave.
-struct Ran {
+/// The result of running a script.
+struct ScriptOutcome {
     value: Value,
-    values: Vec<Value>,
+    /// The values of the output variables.
+    outputs: Vec<Value>,
     verdict: busyhour_script::Verdict,
 }

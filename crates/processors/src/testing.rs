@@ -8,7 +8,7 @@ use busyhour_program::run::{GroupShared, Properties, RunShared};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::user::UserState;
 
-/// A user with these symbols, of group 0 and with this number; log lines go to `log`.
+/// A user of group 0 with the given symbols and number. Log lines are appended to `log`.
 pub(crate) fn user_logging(symbols: &Symbols, number: u32, log: Arc<Mutex<Vec<String>>>) -> UserState {
     let group = GroupShared::new("Thread Group".into(), 1, Vec::new());
     let run = RunShared::new(
@@ -23,12 +23,12 @@ pub(crate) fn user_logging(symbols: &Symbols, number: u32, log: Arc<Mutex<Vec<St
     UserState::new(Arc::new(run), None, 0, number)
 }
 
-/// A user with these symbols.
+/// A user with the given symbols.
 pub(crate) fn user(symbols: &Symbols) -> UserState {
     user_logging(symbols, 0, Arc::default())
 }
 
-/// A user whose last sample got this body.
+/// A user whose last sample received the given body.
 pub(crate) fn user_with_body(body: &str) -> UserState {
     let mut user = user(&Symbols::default());
     user.has_result = true;
@@ -36,7 +36,7 @@ pub(crate) fn user_with_body(body: &str) -> UserState {
     user
 }
 
-/// Variables, sorted.
+/// All variables, sorted by name.
 pub(crate) fn all_variables(user: &UserState) -> String {
     let mut all: Vec<(&str, &str)> =
         user.variables.iter().map(|(name, value)| (name, value.unwrap_or("object"))).collect();

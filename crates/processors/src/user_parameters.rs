@@ -1,19 +1,19 @@
-//! User parameters: values of variables that differ from user to user.
+//! User Parameters: variables whose values differ between users.
 
 use busyhour_program::element::{IterationStep, Processor, StopUser};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// Settings of user parameters. Compile puts them both before samplers and at the passes of their
-/// controller: [`Self::per_iteration`](UserParametersSettings::per_iteration) decides which of the two acts.
+/// Settings of user parameters. The compiler adds the element both before samplers and to the iterations of its controller;
+/// [`Self::per_iteration`](UserParametersSettings::per_iteration) selects which of the two sets the variables.
 #[derive(Clone, Debug, Default)]
 pub struct UserParametersSettings {
     /// `UserParameters.names`
     pub names: Vec<Template>,
-    /// `UserParameters.thread_values`: one list per user, taken in turn.
+    /// `UserParameters.thread_values`: one list per user; more users than lists start again at the first list.
     pub values: Vec<Vec<Template>>,
-    /// `UserParameters.per_iteration`: set at each pass, not before each sampler.
+    /// `UserParameters.per_iteration`: set the variables at each iteration instead of before each sampler.
     pub per_iteration: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct UserParameters {
 }
 
 impl UserParameters {
-    /// Takes user parameters out of the plan.
+    /// Creates the element from its settings.
     pub fn new(settings: UserParametersSettings, symbols: &mut Symbols) -> Self {
         for name in settings.names.iter().filter_map(Template::as_literal) {
             symbols.slot(name);
@@ -32,7 +32,7 @@ impl UserParameters {
         Self { settings }
     }
 
-    fn set(&self, user: &mut UserState) {
+    fn set_variables(&self, user: &mut UserState) {
         let lists = &self.settings.values;
         if lists.is_empty() {
             return;
@@ -49,7 +49,7 @@ impl UserParameters {
 impl Processor for UserParameters {
     fn process(&self, user: &mut UserState) {
         if !self.settings.per_iteration {
-            self.set(user);
+            self.set_variables(user);
         }
     }
 }
@@ -57,7 +57,7 @@ impl Processor for UserParameters {
 impl IterationStep for UserParameters {
     fn step(&self, user: &mut UserState) -> Result<(), StopUser> {
         if self.settings.per_iteration {
-            self.set(user);
+            self.set_variables(user);
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ mod tests {
     use crate::testing::{all_variables, user_logging};
 
     #[test]
-    fn lists_are_taken_in_turn() {
+    fn users_get_the_lists_in_turn() {
         let list = |texts: &[&str]| texts.iter().map(|text| Template::literal(text)).collect::<Vec<_>>();
         for per_iteration in [false, true] {
             let mut symbols = Symbols::default();

@@ -1,26 +1,26 @@
-//! The XML assertion (well-formed or not).
+//! The XML Assertion, which checks that a response is well-formed.
 
 use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
-use busyhour_xml::{self as xml, Reading};
+use busyhour_xml::{self as xml, ReadOptions};
 
-/// Fails a response that is not well-formed XML, or has a document type declaration.
+/// Fails a response that is not well-formed XML or that has a document type declaration.
 #[derive(Debug)]
 pub struct XmlAssertion {
     name: Template,
 }
 
 impl XmlAssertion {
-    /// Takes an assertion out of the plan; `name` is `TestElement.name`.
+    /// Creates the assertion. `name` is `TestElement.name`.
     pub fn new(name: Template) -> Self {
         Self { name }
     }
 }
 
-fn null() -> AssertionResult {
+fn empty_response() -> AssertionResult {
     AssertionResult { failure: true, message: "Response was null".to_owned(), ..AssertionResult::default() }
 }
 
@@ -32,9 +32,9 @@ impl Assertion for XmlAssertion {
     fn check(&self, _: &mut UserState, result: &SampleResult) -> AssertionResult {
         let text = result.body_text();
         if text.is_empty() {
-            return null();
+            return empty_response();
         }
-        match xml::read(&text, Reading { no_doctype: true, ..Reading::default() }) {
+        match xml::read(&text, ReadOptions { no_doctype: true, ..ReadOptions::default() }) {
             Ok(_) => AssertionResult::default(),
             Err(message) => AssertionResult {
                 failure: true,

@@ -1,4 +1,4 @@
-//! The XPath assertions: XPath 1.0 over DOM trees, and what of XPath 2 is XPath 1.0, too.
+//! The XPath Assertion (XPath 1.0 over DOM trees) and the XPath2 Assertion (expressions that are also valid in XPath 1.0).
 
 use std::borrow::Cow;
 
@@ -7,25 +7,25 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
-use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
+use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 
 use crate::html;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
-use crate::xpath_extractor::{XPathFlavour, namespace_lines, refuse_later_xpath};
+use crate::xpath_extractor::{XPathFlavour, namespace_lines, reject_xpath2};
 
 /// Settings of an XPath assertion.
 #[derive(Clone, Debug)]
 pub struct XPathAssertionSettings {
     /// `TestElement.name`
     pub name: Template,
-    /// Which of JMeter's two, with `XPath.tolerant`, `XPath.namespace` or `XPath.namespaces`.
+    /// Which of JMeter's two assertions, with `XPath.tolerant`, `XPath.namespace` or `XPath.namespaces`.
     pub flavour: XPathFlavour,
-    /// `XPath.xpath`; `/` when absent.
+    /// `XPath.xpath`; `/` if absent.
     pub query: Template,
     /// `XPath.negate`
     pub negate: bool,
-    /// `Assertion.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Assertion.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -36,48 +36,48 @@ pub struct XPathAssertion {
 }
 
 impl XPathAssertion {
-    /// Takes an assertion out of the plan.
+    /// Creates the assertion from its settings.
     ///
     /// # Errors
-    /// For expressions of XPath 2 that are not XPath 1.0.
+    /// The expression is valid in XPath 2, but not in XPath 1.0.
     pub fn new(settings: XPathAssertionSettings) -> Result<Self, Refusal> {
-        if matches!(settings.flavour, XPathFlavour::Two { .. }) {
-            refuse_later_xpath(&settings.query)?;
+        if matches!(settings.flavour, XPathFlavour::XPath2 { .. }) {
+            reject_xpath2(&settings.query)?;
         }
         Ok(Self { settings })
     }
 
-    fn first(&self, document: &XmlDocument<'_>, query: &str) -> AssertionResult {
+    fn check_xpath1(&self, document: &XmlDocument<'_>, query: &str) -> AssertionResult {
         let negate = self.settings.negate;
         match xml::evaluate(document, query, &document.declared) {
             Err(why) => error(format!("TransformerException: {why} for: {query}")),
-            Ok(Answer::Nodes(nodes)) if nodes.is_empty() => {
+            Ok(XPathResult::Nodes(nodes)) if nodes.is_empty() => {
                 outcome(!negate, format!("No Nodes Matched {query}"))
             }
-            Ok(Answer::Nodes(_)) if !negate => outcome(false, String::new()),
-            Ok(Answer::Nodes(_)) => outcome(
+            Ok(XPathResult::Nodes(_)) if !negate => outcome(false, String::new()),
+            Ok(XPathResult::Nodes(_)) => outcome(
                 negate,
                 "Specified XPath was found... Turn off negate if this is not desired".to_owned(),
             ),
-            Ok(Answer::Bool(flag)) => outcome(flag == negate, self.nodes_matched(query)),
+            Ok(XPathResult::Bool(flag)) => outcome(flag == negate, self.nodes_matched(query)),
             Ok(_) => outcome(true, format!("Cannot understand: {query}")),
         }
     }
 
-    fn second(&self, text: &str, query: &str, prefixes: &[(String, String)]) -> AssertionResult {
-        let reading = Reading { namespaces: true, ..Reading::default() };
-        let answer = xml::read(text, reading).and_then(|document| xml::evaluate(&document, query, prefixes));
-        let holds = match answer {
+    fn check_xpath2(&self, text: &str, query: &str, prefixes: &[(String, String)]) -> AssertionResult {
+        let options = ReadOptions { namespaces: true, ..ReadOptions::default() };
+        let result = xml::read(text, options).and_then(|document| xml::evaluate(&document, query, prefixes));
+        let matched = match result {
             Err(why) => {
                 return error(format!(
                     "Exception occurred computing assertion with XPath:{query}, error:{why}"
                 ));
             }
-            Ok(Answer::Nodes(nodes)) => !nodes.is_empty(),
-            Ok(Answer::Bool(flag)) => flag,
+            Ok(XPathResult::Nodes(nodes)) => !nodes.is_empty(),
+            Ok(XPathResult::Bool(flag)) => flag,
             Ok(_) => true,
         };
-        outcome(holds == self.settings.negate, self.nodes_matched(query))
+        outcome(matched == self.settings.negate, self.nodes_matched(query))
     }
 
     fn nodes_matched(&self, query: &str) -> String {
@@ -86,7 +86,7 @@ impl XPathAssertion {
     }
 }
 
-/// Most of JMeter's messages are there whether the assertion fails or not.
+/// The outcome of an assertion. JMeter sets most messages even if the assertion passes.
 fn outcome(failure: bool, message: String) -> AssertionResult {
     AssertionResult { failure, blank_message: message.is_empty(), message, ..AssertionResult::default() }
 }
@@ -114,29 +114,29 @@ impl Assertion for XPathAssertion {
             }
             _ => None,
         };
-        let null = || outcome(true, "Response was null".to_owned());
+        let empty_response = || outcome(true, "Response was null".to_owned());
         match &settings.flavour {
-            XPathFlavour::One { tolerant, namespaces } => {
+            XPathFlavour::XPath1 { tolerant, namespaces } => {
                 let bytes = variable.as_ref().map_or(result.body.as_slice(), |text| text.as_bytes());
                 if bytes.is_empty() {
-                    return null();
+                    return empty_response();
                 }
                 let text = xml::decode(bytes);
                 if *tolerant {
-                    return match html::tolerant(&text) {
-                        Ok(document) => self.first(&document, &query),
+                    return match html::parse_tolerantly(&text) {
+                        Ok(document) => self.check_xpath1(&document, &query),
                         Err(limit) => error(limit.to_string()),
                     };
                 }
-                let reading = Reading { namespaces: *namespaces, no_doctype: false, sorted: true };
-                match xml::read(&text, reading) {
-                    Ok(document) => self.first(&document, &query),
+                let options = ReadOptions { namespaces: *namespaces, no_doctype: false, sorted: true };
+                match xml::read(&text, options) {
+                    Ok(document) => self.check_xpath1(&document, &query),
                     Err(why) => error(format!("SAXException: {why}")),
                 }
             }
-            XPathFlavour::Two { namespaces } => {
+            XPathFlavour::XPath2 { namespaces } => {
                 let text = match &variable {
-                    Some(text) if text.is_empty() => return null(),
+                    Some(text) if text.is_empty() => return empty_response(),
                     Some(text) => Cow::Borrowed(text.as_str()),
                     None => result.body_text(),
                 };
@@ -144,7 +144,7 @@ impl Assertion for XPathAssertion {
                     return AssertionResult::default();
                 }
                 let prefixes = namespace_lines(&namespaces.text(user));
-                self.second(&text, &query, &prefixes)
+                self.check_xpath2(&text, &query, &prefixes)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The XPath extractors: XPath 1.0 over DOM trees, and what of XPath 2 is XPath 1.0, too.
+//! The XPath Extractor (XPath 1.0 over DOM trees) and the XPath2 Extractor (expressions that are also valid in XPath 1.0).
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
-use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
+use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 use rand::Rng as _;
 
 use crate::html;
@@ -17,19 +17,19 @@ use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 
-/// Which of JMeter's two extractors.
+/// Which of JMeter's two extractors or assertions.
 #[derive(Clone, Debug)]
 pub enum XPathFlavour {
     /// `XPathExtractor`: Xalan over a DOM tree.
-    One {
-        /// `XPathExtractor.tolerant`: the response is repaired first.
+    XPath1 {
+        /// `XPathExtractor.tolerant`: parse the response as HTML.
         tolerant: bool,
         /// `XPathExtractor.namespace`
         namespaces: bool,
     },
     /// `XPath2Extractor`: Saxon; `XPathExtractor2.namespaces`, one `prefix=uri` per line.
-    Two {
-        /// The prefixes of the expression.
+    XPath2 {
+        /// The namespaces of the prefixes in the expression.
         namespaces: Template,
     },
 }
@@ -39,7 +39,7 @@ pub enum XPathFlavour {
 pub struct XPathExtractorSettings {
     /// `TestElement.name`
     pub name: Template,
-    /// Which of the two.
+    /// Which of the two extractors.
     pub flavour: XPathFlavour,
     /// `xpathQuery`
     pub query: Template,
@@ -47,11 +47,11 @@ pub struct XPathExtractorSettings {
     pub refname: Template,
     /// `default`
     pub default: Template,
-    /// `matchNumber`: 0 a random match, −1 all, else that one.
+    /// `matchNumber`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,
-    /// `fragment`: nodes as XML instead of their text.
+    /// `fragment`: extract nodes as XML instead of their text.
     pub fragment: bool,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
     pub scope: Scope,
 }
 
@@ -61,7 +61,7 @@ pub struct XPathExtractor {
     settings: XPathExtractorSettings,
 }
 
-/// The prefixes that lines of `prefix=uri` declare.
+/// Parses lines of `prefix=uri`.
 pub(crate) fn namespace_lines(text: &str) -> Vec<(String, String)> {
     let pair = |line: &str| {
         line.split_once('=').map(|(prefix, uri)| (prefix.trim().to_owned(), uri.trim().to_owned()))
@@ -69,33 +69,33 @@ pub(crate) fn namespace_lines(text: &str) -> Vec<(String, String)> {
     text.split('\n').filter_map(pair).collect()
 }
 
-/// Why JMeter would complain of this expression at each sample, if it would.
-pub fn xpath_problem(expression: &Template) -> Option<String> {
-    xml::problem(expression.as_literal()?)
+/// The error in a constant expression, which JMeter would report at each sample.
+pub fn xpath_error(expression: &Template) -> Option<String> {
+    xml::expression_error(expression.as_literal()?)
 }
 
-/// What only XPath 2 and later have, as far as the expression's text shows it.
-pub(crate) fn refuse_later_xpath(query: &Template) -> Result<(), Refusal> {
-    match xpath_problem(query) {
-        Some(problem) if !query.as_literal().unwrap_or_default().is_empty() => {
-            Err(Refusal::unsupported(format!("has an expression that is not XPath 1.0: {problem}"))
+/// Refuses a constant expression that is not valid in XPath 1.0.
+pub(crate) fn reject_xpath2(query: &Template) -> Result<(), Refusal> {
+    match xpath_error(query) {
+        Some(error) if !query.as_literal().unwrap_or_default().is_empty() => {
+            Err(Refusal::unsupported(format!("has an expression that is not XPath 1.0: {error}"))
                 .with_hint("only the part of XPath 2 that is also XPath 1.0 is supported"))
         }
         _ => Ok(()),
     }
 }
 
-/// What went wrong, and whether the sample fails of it.
+/// Why the extraction failed. The error fails the sample.
 struct Failed(String);
 
 impl XPathExtractor {
-    /// Takes an extractor out of the plan.
+    /// Creates the extractor from its settings.
     ///
     /// # Errors
-    /// For expressions of XPath 2 that are not XPath 1.0.
+    /// The expression is valid in XPath 2, but not in XPath 1.0.
     pub fn new(settings: XPathExtractorSettings) -> Result<Self, Refusal> {
-        if matches!(settings.flavour, XPathFlavour::Two { .. }) {
-            refuse_later_xpath(&settings.query)?;
+        if matches!(settings.flavour, XPathFlavour::XPath2 { .. }) {
+            reject_xpath2(&settings.query)?;
         }
         Ok(Self { settings })
     }
@@ -104,9 +104,9 @@ impl XPathExtractor {
         if let Scope::Variable(name) = &self.settings.scope {
             let name = name.text(user).into_owned();
             let Some(text) = user.variables.get(&name) else {
-                let own = self.settings.name.text(user).into_owned();
+                let element = self.settings.name.text(user).into_owned();
                 let line = format!(
-                    "No variable '{name}' found to process by XPathExtractor '{own}', skipping processing"
+                    "No variable '{name}' found to process by XPathExtractor '{element}', skipping processing"
                 );
                 user.log(Level::Warn, &line);
                 return Vec::new();
@@ -115,9 +115,9 @@ impl XPathExtractor {
         }
         let mut texts = Vec::new();
         self.settings.scope.visit(&user.result, |result| {
-            // The second extractor looks at the main result as often as there are results in its scope.
-            let second = matches!(self.settings.flavour, XPathFlavour::Two { .. });
-            let result = if second { &user.result } else { result };
+            // As in JMeter, the XPath2 Extractor reads the main result once for each result in its scope.
+            let is_xpath2 = matches!(self.settings.flavour, XPathFlavour::XPath2 { .. });
+            let result = if is_xpath2 { &user.result } else { result };
             texts.push(result.body_text().into_owned());
             std::ops::ControlFlow::Continue(())
         });
@@ -134,29 +134,31 @@ impl XPathExtractor {
         let texts = self.texts(user);
         let fragment = self.settings.fragment;
         match &self.settings.flavour {
-            XPathFlavour::One { tolerant, namespaces } => {
+            XPathFlavour::XPath1 { tolerant, namespaces } => {
                 for text in texts {
                     if *tolerant {
-                        let document = html::tolerant(&text).map_err(|limit| Failed(limit.to_string()))?;
-                        select(user, &document, query, wanted, fragment, matches)?;
+                        let document =
+                            html::parse_tolerantly(&text).map_err(|limit| Failed(limit.to_string()))?;
+                        select_xpath1(user, &document, query, wanted, fragment, matches)?;
                     } else {
                         let text = xml::decode(text.as_bytes());
-                        let reading = Reading { namespaces: *namespaces, no_doctype: false, sorted: true };
-                        let document = xml::read(&text, reading).map_err(|error| Failed(error.into()))?;
-                        select(user, &document, query, wanted, fragment, matches)?;
+                        let options =
+                            ReadOptions { namespaces: *namespaces, no_doctype: false, sorted: true };
+                        let document = xml::read(&text, options).map_err(|error| Failed(error.into()))?;
+                        select_xpath1(user, &document, query, wanted, fragment, matches)?;
                     }
                 }
             }
-            XPathFlavour::Two { namespaces } => {
+            XPathFlavour::XPath2 { namespaces } => {
                 let prefixes = namespace_lines(&namespaces.text(user));
                 for text in texts {
                     if query.is_empty() {
                         user.log(Level::Warn, "Error : Empty query in XPath2 extractor");
                         continue;
                     }
-                    let reading = Reading { namespaces: true, ..Reading::default() };
-                    let document = xml::read(&text, reading).map_err(|error| Failed(error.into()))?;
-                    select_second(user, &document, query, &prefixes, wanted, fragment, matches)?;
+                    let options = ReadOptions { namespaces: true, ..ReadOptions::default() };
+                    let document = xml::read(&text, options).map_err(|error| Failed(error.into()))?;
+                    select_xpath2(user, &document, query, &prefixes, wanted, fragment, matches)?;
                 }
             }
         }
@@ -164,7 +166,7 @@ impl XPathExtractor {
     }
 }
 
-fn select(
+fn select_xpath1(
     user: &mut UserState,
     document: &XmlDocument<'_>,
     query: &str,
@@ -174,25 +176,25 @@ fn select(
 ) -> Result<(), Failed> {
     let nodes =
         match xml::evaluate(document, query, &document.declared).map_err(|error| Failed(error.into()))? {
-            Answer::Nodes(nodes) => nodes,
-            Answer::Bool(flag) => {
+            XPathResult::Nodes(nodes) => nodes,
+            XPathResult::Bool(flag) => {
                 matches.push(Some(flag.to_string()));
                 return Ok(());
             }
-            Answer::Number(text) | Answer::Text(text) => {
+            XPathResult::Number(text) | XPathResult::Text(text) => {
                 matches.push(Some(text));
                 return Ok(());
             }
         };
-    let chosen = match usize::try_from(wanted) {
+    let selected = match usize::try_from(wanted) {
         Err(_) => None,
         Ok(0) if !nodes.is_empty() => Some(user.random.random_range(0..nodes.len())),
-        // Number 0 of no nodes.
+        // If the number is 0, there are no nodes, and the wrapped index selects none.
         Ok(number) => Some(number.wrapping_sub(1)),
     };
     let mut budget = MatchBudget::default();
     for (index, &node) in nodes.iter().enumerate() {
-        if chosen.is_some_and(|chosen| chosen != index) {
+        if selected.is_some_and(|selected| selected != index) {
             continue;
         }
         let text = if fragment && xml::is_element(&document.tree, node) {
@@ -208,7 +210,7 @@ fn select(
     Ok(())
 }
 
-fn select_second(
+fn select_xpath2(
     user: &mut UserState,
     document: &XmlDocument<'_>,
     query: &str,
@@ -220,7 +222,7 @@ fn select_second(
     let mut budget = MatchBudget::default();
     let items: Vec<String> =
         match xml::evaluate(document, query, prefixes).map_err(|error| Failed(error.into()))? {
-            Answer::Nodes(nodes) => nodes
+            XPathResult::Nodes(nodes) => nodes
                 .into_iter()
                 .map(|node| {
                     let text = if fragment {
@@ -232,15 +234,15 @@ fn select_second(
                     Ok(text)
                 })
                 .collect::<Result<_, Failed>>()?,
-            Answer::Bool(flag) => vec![flag.to_string()],
-            Answer::Number(text) | Answer::Text(text) => vec![text],
+            XPathResult::Bool(flag) => vec![flag.to_string()],
+            XPathResult::Number(text) | XPathResult::Text(text) => vec![text],
         };
     match usize::try_from(wanted) {
         Err(_) => matches.extend(items.into_iter().map(Some)),
         Ok(0) if items.is_empty() => return Err(Failed("-1".to_owned())),
         Ok(0) => {
-            let chosen = user.random.random_range(0..items.len());
-            matches.extend(items.into_iter().nth(chosen).map(Some));
+            let selected = user.random.random_range(0..items.len());
+            matches.extend(items.into_iter().nth(selected).map(Some));
         }
         Ok(number) => match items.into_iter().nth(number - 1) {
             Some(item) => matches.push(Some(item)),
@@ -268,7 +270,8 @@ impl Processor for XPathExtractor {
             key.clone()
         };
         let count_name = name(format_args!("matchNr"));
-        let before: usize = user.variables.get(&count_name).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let count_before: usize =
+            user.variables.get(&count_name).and_then(|text| text.parse().ok()).unwrap_or(0);
         user.variables.set(&count_name, "0");
         user.variables.remove(&name(format_args!("1")));
         let mut matches = Vec::new();
@@ -283,7 +286,7 @@ impl Processor for XPathExtractor {
                         user.variables.set(&name(format_args!("{}", index + 1)), value);
                     }
                 }
-                for number in matches.len() + 1..=before.max(matches.len() + 1) {
+                for number in matches.len() + 1..=count_before.max(matches.len() + 1) {
                     user.variables.remove(&name(format_args!("{number}")));
                 }
             }
@@ -314,7 +317,7 @@ mod tests {
     fn settings(query: &str, number: &str) -> XPathExtractorSettings {
         XPathExtractorSettings {
             name: Template::literal("x"),
-            flavour: XPathFlavour::One { tolerant: false, namespaces: false },
+            flavour: XPathFlavour::XPath1 { tolerant: false, namespaces: false },
             query: Template::literal(query),
             refname: Template::literal("v"),
             default: Template::literal("none"),
@@ -349,14 +352,14 @@ mod tests {
     }
 
     #[test]
-    fn the_second_takes_all_text_below() {
-        let second = |query: &str, number: &str| XPathExtractorSettings {
-            flavour: XPathFlavour::Two { namespaces: Template::literal("") },
+    fn xpath2_extracts_the_text_of_descendants() {
+        let xpath2 = |query: &str, number: &str| XPathExtractorSettings {
+            flavour: XPathFlavour::XPath2 { namespaces: Template::literal("") },
             ..settings(query, number)
         };
-        insta::assert_snapshot!(after(second("//b", "-1")), @"v=x v_1=x v_2=y v_3=z v_matchNr=3");
-        insta::assert_snapshot!(after(second("//b", "2")), @"v=y v_1=y v_matchNr=1");
-        insta::assert_snapshot!(after(second("//c", "0")), @"v=none v_5=old v_matchNr=0 ! -1 / See log file for further details.");
-        assert!(XPathExtractor::new(second("lower-case(//b)", "1")).is_err());
+        insta::assert_snapshot!(after(xpath2("//b", "-1")), @"v=x v_1=x v_2=y v_3=z v_matchNr=3");
+        insta::assert_snapshot!(after(xpath2("//b", "2")), @"v=y v_1=y v_matchNr=1");
+        insta::assert_snapshot!(after(xpath2("//c", "0")), @"v=none v_5=old v_matchNr=0 ! -1 / See log file for further details.");
+        assert!(XPathExtractor::new(xpath2("lower-case(//b)", "1")).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Responses in which one part is repeated up to a million times: extracting from them takes time in proportion to their length,
-//! or ends at a limit.
+//! Responses in which one part is repeated up to a million times: extracting from them takes time proportional to their length, or
+//! stops at a limit.
 
 mod generated_parts;
 
@@ -17,7 +17,7 @@ const fn repeated(before: &'static str, part: &'static str, after: &'static str)
     Repeated { before, part, after }
 }
 
-/// An expression, a body, the number of matches for so many parts, and the limit that a million of them may exceed.
+/// An expression, a body, the number of matches by the number of parts, and the limit that the largest body may exceed.
 type Case = (Expression<'static>, Repeated<'static>, fn(usize) -> usize, Option<Limit>);
 
 const LIST: Repeated<'static> = repeated("[", "{\"a\":~},", "{\"a\":0}]");
@@ -26,8 +26,8 @@ const PAGE: Repeated<'static> = repeated("<html><body>", "<p class=a>~</p>", "</
 const DOCUMENT: Repeated<'static> = repeated("<r>", "<p a='b'>~</p>", "</r>");
 const ROWS: Repeated<'static> = repeated("", "<~>\n", "");
 
-/// Extracts all matches, a random one, the first, and all again over variables that are set already. Of 100,000 parts only all:
-/// a million take up to 10 s in a build without optimization.
+/// Extracts all matches, a random match, the first match, and all matches again, which replaces variables. From the largest bodies,
+/// only all matches are extracted: a million matches take up to 10 s in a build without optimization.
 fn check(cases: &[Case]) {
     for (expression, input, expected, limit) in cases {
         read_counts(std::slice::from_ref(input), &FEWER, |input, count, body| {
@@ -38,16 +38,16 @@ fn check(cases: &[Case]) {
                 expression.extractor(number).expect("an extractor").process(&mut world.user);
                 let limits = busyhour_limits::take();
                 if limits.is_empty() {
-                    let set = world.user.variables.iter().count();
+                    let variables = world.user.variables.iter().count();
                     assert!(world.log().is_empty(), "{case} {:?}", world.log());
                     match number {
                         -1 => assert_eq!(world.count(), Some(expected(count)), "{case}"),
                         _ => assert!(world.user.variables.get("x").is_some(), "{case}"),
                     }
-                    let most = 6 * expected(count) + 6;
-                    assert!(set <= most, "{case}: {set} variables");
+                    let variables_max = 6 * expected(count) + 6;
+                    assert!(variables <= variables_max, "{case}: {variables} variables");
                 } else {
-                    // A page may have too many nodes besides.
+                    // A page may exceed the limit of nodes instead.
                     let is_expected =
                         limits == [(limit.expect(&case), 1)] || limits == [(Limit::HtmlPage, 1)];
                     assert!(is_expected && count > COUNTS[1], "{case} {limits:?}");
@@ -171,9 +171,9 @@ fn parts_of_xml_documents_are_counted_or_limited() {
     ]);
 }
 
-/// Each sibling looks at all before it, so that a million of them would take hours without a limit.
+/// Each sibling is compared with all previous siblings, so a million of them would take hours without a limit.
 #[test]
-fn siblings_that_look_at_all_others_are_limited() {
+fn comparisons_of_all_siblings_are_limited() {
     let cases = [
         (XPath("//p[preceding-sibling::p[1]/@c]"), DOCUMENT, Limit::XPathSteps),
         (XPath("//p[not(. = preceding-sibling::p)]"), DOCUMENT, Limit::XPathSteps),
@@ -203,7 +203,7 @@ fn assertions_with_many_patterns_take_linear_time() {
     const SUBSTRING: i32 = 16;
     const OR: i32 = 32;
     for count in [10, 1_000, 100_000] {
-        for (test_type, of) in [
+        for (test_type, string) in [
             (CONTAINS, "[a-z]"),
             (CONTAINS | OR, "[0-9]"),
             (SUBSTRING, "o"),
@@ -215,14 +215,20 @@ fn assertions_with_many_patterns_take_linear_time() {
             if are_patterns && count > 1_000 {
                 continue;
             }
-            let numbered =
-                |number: usize| if are_patterns { format!("{of}{{1}}|{number}~") } else { of.to_owned() };
+            let numbered = |number: usize| {
+                if are_patterns { format!("{string}{{1}}|{number}~") } else { string.to_owned() }
+            };
             let strings = (0..count).map(numbered);
             let assertion = assertion(Field::Body, test_type, strings.collect());
             let mut world = World::new("some words".to_owned());
             let result = world.user.result.clone();
             let outcome = assertion.check(&mut world.user, &result);
-            assert_eq!(outcome.failure, test_type & OR != 0, "{count} of {of}: {}", outcome.message.len());
+            assert_eq!(
+                outcome.failure,
+                test_type & OR != 0,
+                "{count} of {string}: {}",
+                outcome.message.len()
+            );
             assert!(!outcome.error, "{}", outcome.message);
             assert!(outcome.message.len() <= 400 * count);
         }
@@ -245,7 +251,7 @@ fn texts_of_documents_take_linear_time() {
     ];
     for (input, expected) in inputs {
         read_counts(std::slice::from_ref(input), &FEWER, |input, count, body| {
-            // Only of ten parts the pattern counts what is found.
+            // With ten parts, the pattern requires the exact number of occurrences.
             let found = if count == COUNTS[0] { format!("{{{}}}", expected(count)) } else { "+".to_owned() };
             let assertion = assertion(Field::Document, 1, vec![format!("[^x]*(?:x[^x]*){found}")]);
             let mut world = World::new(body.to_owned());
@@ -265,7 +271,7 @@ fn texts_of_documents_take_linear_time() {
     }
 }
 
-/// A brief run of what the fuzz target `parts` checks, with a fixed seed.
+/// A short run of the checks of the fuzz target `parts`, with a fixed seed.
 #[test]
 fn generated_parts_are_read_or_limited() {
     check_generated(19_991_116, 200, |bytes| generated_parts::check(bytes, 2_000));

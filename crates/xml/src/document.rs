@@ -1,27 +1,27 @@
-//! A document, and how it is read.
+//! A parsed document, and the options of the parser.
 
 use uppsala::{Document, NodeId, NodeKind};
 
-/// A document that was read.
+/// A parsed document.
 pub struct XmlDocument<'t> {
     /// The document's nodes.
     pub tree: Document<'t>,
-    /// What the root element declares: prefix (empty for the default) and namespace.
+    /// Namespaces that the root element declares: prefix (empty for the default namespace) and URI.
     pub declared: Vec<(String, String)>,
 }
 
-/// How a document is read.
+/// Options of the parser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// With regard to namespaces.
+pub struct ReadOptions {
+    /// The parser supports namespaces.
     pub namespaces: bool,
     /// A document type declaration is an error.
     pub no_doctype: bool,
-    /// Attributes are sorted by name, as DOM trees have them.
+    /// Sort attributes by name, as in Java's DOM trees.
     pub sorted: bool,
 }
 
-/// All elements, in the order of the document.
+/// All elements in document order.
 pub(crate) fn elements(tree: &Document<'_>) -> Vec<NodeId> {
     let Some(root) = tree.document_element() else { return Vec::new() };
     let mut elements = vec![root];

@@ -1,11 +1,11 @@
-//! XML documents as Java's parser hands them to JMeter, XPath 1.0 over them as Xalan evaluates it, and XML Schema.
+//! XML documents parsed as by Java's parser in JMeter, XPath 1.0 evaluated as by Xalan, and XML Schema.
 
-mod complaint;
 mod defaults;
 mod document;
 mod error;
 mod query;
 mod schema;
+mod well_formedness;
 mod write;
 
 use std::borrow::Cow;
@@ -14,22 +14,22 @@ use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::away;
 use uppsala::{Document, NodeKind, Parser, QName};
 
-pub use complaint::complaint;
 use document::elements;
-pub use document::{Reading, XmlDocument, is_element};
+pub use document::{ReadOptions, XmlDocument, is_element};
 pub use error::XmlError;
-pub use query::{Answer, evaluate, problem};
+pub use query::{XPathResult, evaluate, expression_error};
 pub use schema::Schema;
+use well_formedness::xerces_message;
 pub use write::{write_item, write_node};
 
-/// Namespace of elements with a prefix in documents that are read without regard to namespaces: such names
-/// have a local part, but no test of a name finds them by it.
+/// Namespace of prefixed names in documents that are parsed without namespaces. `local-name()` works for these
+/// names, but no XPath name test matches them.
 const NO_NAMESPACE: &str = "\u{1}";
 
-/// How deep elements may nest.
+/// Greatest depth of nested elements.
 const DEPTH_MAX: u32 = 500;
 
-/// The bytes of a document as text, by its byte order mark or the encoding that its declaration names.
+/// Decodes a document by its byte order mark or the encoding in its XML declaration.
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     if let Some((encoding, length)) = encoding_rs::Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
@@ -39,10 +39,10 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
         .strip_prefix("<?xml")
         .and_then(|rest| rest.split_once("?>"))
         .and_then(|(declaration, _)| declaration.split_once("encoding"))
-        .and_then(|(_, behind)| {
-            let behind = behind.trim_start().strip_prefix('=')?.trim_start();
-            let quote = behind.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-            behind[1..].split_once(quote).map(|(label, _)| label)
+        .and_then(|(_, rest)| {
+            let value = rest.trim_start().strip_prefix('=')?.trim_start();
+            let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+            value[1..].split_once(quote).map(|(label, _)| label)
         });
     match label.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes())) {
         Some(encoding) => encoding.decode_without_bom_handling(bytes).0,
@@ -50,56 +50,58 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Reads a document.
+/// Parses a document.
 ///
 /// # Errors
-/// With the message of Java's parser when it is not well-formed.
-pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, XmlError> {
-    away(text.len(), || read_at_once(text, reading)).map_err(|problem| match problem {
-        Problem::Words(words) => words.into(),
-        Problem::TooDeep => {
+/// The document is not well-formed (the error is the message of Java's parser) or exceeds a limit.
+pub fn read(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlError> {
+    away(text.len(), || parse_document(text, options)).map_err(|failure| match failure {
+        ReadFailure::NotWellFormed(message) => message.into(),
+        ReadFailure::TooDeep => {
             exceeded(Limit::XmlDepth);
             format!("the document nests elements deeper than {DEPTH_MAX}").into()
         }
-        Problem::TooManyAttributes(words) => {
+        ReadFailure::TooManyAttributes(message) => {
             exceeded(Limit::XmlAttributes);
-            words.into()
+            message.into()
         }
     })
 }
 
-/// Why a document cannot be read.
-enum Problem {
+/// Why a document cannot be parsed.
+enum ReadFailure {
     TooDeep,
     TooManyAttributes(String),
-    Words(String),
+    NotWellFormed(String),
 }
 
-fn read_at_once(text: &str, reading: Reading) -> Result<XmlDocument<'_>, Problem> {
-    let parser = Parser::with_namespace_aware(reading.namespaces)
-        .with_forbid_dtd(reading.no_doctype)
+fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, ReadFailure> {
+    let parser = Parser::with_namespace_aware(options.namespaces)
+        .with_forbid_dtd(options.no_doctype)
         .with_max_depth(DEPTH_MAX);
     let mut tree = parser.parse(text).map_err(|error| {
         let message = error.to_string();
-        // The library marks its limits only by the message.
+        // The library has no error kind for its limits; only the message identifies them.
         if message.contains("maximum depth") {
-            return Problem::TooDeep;
+            return ReadFailure::TooDeep;
         }
         if message.contains("exceed the limit of") || message.contains("exceeds the limit of") {
-            return Problem::TooManyAttributes(without_place(&message));
+            return ReadFailure::TooManyAttributes(without_position(&message));
         }
-        Problem::Words(complaint(text, reading).unwrap_or_else(|| without_place(&message)))
+        ReadFailure::NotWellFormed(
+            xerces_message(text, options).unwrap_or_else(|| without_position(&message)),
+        )
     })?;
-    defaults::add(&mut tree, text).map_err(Problem::TooManyAttributes)?;
-    if !reading.namespaces {
-        forget_namespaces(&mut tree);
+    defaults::add(&mut tree, text).map_err(ReadFailure::TooManyAttributes)?;
+    if !options.namespaces {
+        split_prefixed_names(&mut tree);
     }
-    if reading.sorted {
+    if options.sorted {
         sort_attributes(&mut tree);
     }
-    // Without regard to namespaces there are no declarations.
+    // A parser without namespaces ignores declarations.
     let declared =
-        match tree.document_element().filter(|_| reading.namespaces).and_then(|root| tree.element(root)) {
+        match tree.document_element().filter(|_| options.namespaces).and_then(|root| tree.element(root)) {
             Some(root) => {
                 let text =
                     |(prefix, uri): &(Cow<'_, str>, Cow<'_, str>)| (prefix.to_string(), uri.to_string());
@@ -112,19 +114,19 @@ fn read_at_once(text: &str, reading: Reading) -> Result<XmlDocument<'_>, Problem
 }
 
 /// The library's message without line and column, as in JMeter's messages.
-fn without_place(message: &str) -> String {
+fn without_position(message: &str) -> String {
     match message.split_once(" at ").and_then(|(_, rest)| rest.split_once(": ")) {
-        Some((_, what)) => what.to_owned(),
+        Some((_, description)) => description.to_owned(),
         None => message.to_owned(),
     }
 }
 
 fn sort_attributes(tree: &mut Document<'_>) {
     for id in elements(tree) {
-        let many = |element: &uppsala::Element<'_>| {
+        let needs_sorting = |element: &uppsala::Element<'_>| {
             element.attributes.len() > 1 || element.namespace_declarations.len() > 1
         };
-        if tree.element(id).is_some_and(many)
+        if tree.element(id).is_some_and(needs_sorting)
             && let Some(element) = tree.element_mut(id)
         {
             element.namespace_declarations.sort();
@@ -135,16 +137,17 @@ fn sort_attributes(tree: &mut Document<'_>) {
     }
 }
 
-/// Sets names as for a parser without namespaces; XPath never treats declarations as attributes.
-fn forget_namespaces(tree: &mut Document<'_>) {
+/// Splits the prefixed names of a tree that was parsed without namespaces, and moves `xmlns` attributes to the
+/// declarations, because XPath never treats declarations as attributes.
+fn split_prefixed_names(tree: &mut Document<'_>) {
     for id in elements(tree) {
-        let touched = tree.element(id).is_some_and(|element| {
+        let needs_change = tree.element(id).is_some_and(|element| {
             element.name.local_name.contains(':')
                 || element.attributes.iter().any(|attribute| {
                     attribute.name.local_name.contains(':') || attribute.name.local_name.starts_with("xmlns")
                 })
         });
-        if !touched {
+        if !needs_change {
             continue;
         }
         let Some(element) = tree.element_mut(id) else { continue };
@@ -175,22 +178,22 @@ fn split_name(name: &mut QName<'_>) {
     }
 }
 
-/// The text that JMeter uses for an element: the value of its first child, which is `None` for an element.
-/// For other nodes their value.
+/// The text that JMeter uses for a node: for an element the value of its first child (`None` if that child is an
+/// element), for other nodes their own value.
 pub fn first_value<'d>(tree: &'d Document<'_>, node: NodeId) -> Option<&'d str> {
-    let own = |id: NodeId| match tree.node_kind(id)? {
+    let own_value = |id: NodeId| match tree.node_kind(id)? {
         NodeKind::Text(text) | NodeKind::CData(text) | NodeKind::Comment(text) => Some(text.as_ref()),
         NodeKind::ProcessingInstruction(instruction) => Some(instruction.data.as_deref().unwrap_or("")),
         NodeKind::Attribute(_, value) => Some(value.as_ref()),
         NodeKind::Element(_) | NodeKind::Document => None,
     };
     match tree.node_kind(node)? {
-        NodeKind::Element(_) => tree.first_child(node).and_then(own),
-        _ => own(node),
+        NodeKind::Element(_) => tree.first_child(node).and_then(own_value),
+        _ => own_value(node),
     }
 }
 
-/// All text below a node.
+/// All text within a node.
 pub fn string_value(tree: &Document<'_>, node: NodeId) -> String {
     match tree.node_kind(node) {
         Some(NodeKind::Element(_) | NodeKind::Document) => tree.text_content_deep(node),
@@ -207,20 +210,20 @@ pub use uppsala::NodeId;
 /// The parts of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameParts {
-    /// Prefix; empty without one.
+    /// Prefix; may be empty.
     pub prefix: String,
     /// Name without its prefix.
     pub local: String,
-    /// Namespace; empty without one.
+    /// Namespace URI; may be empty.
     pub namespace: String,
 }
 
-/// What an element's start tag holds.
+/// The contents of an element's start tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementParts {
     /// Name of the element.
     pub name: NameParts,
-    /// Attributes with their values, without declarations of namespaces.
+    /// Attributes with their values, without namespace declarations.
     pub attributes: Vec<(NameParts, String)>,
     /// Prefixes (empty for the default) and namespaces that the element declares.
     pub declared: Vec<(String, String)>,
@@ -235,14 +238,16 @@ fn name_parts(name: &QName<'_>) -> NameParts {
     }
 }
 
-/// What the start tag of an element holds; `None` for other nodes.
+/// The contents of the start tag of an element; `None` for other nodes.
 pub fn parts(tree: &Tree<'_>, node: NodeId) -> Option<ElementParts> {
     let element = tree.element(node)?;
     let attributes = element.attributes.iter();
     let declared = element.namespace_declarations.iter();
     Some(ElementParts {
         name: name_parts(&element.name),
-        attributes: attributes.map(|one| (name_parts(&one.name), one.value.to_string())).collect(),
+        attributes: attributes
+            .map(|attribute| (name_parts(&attribute.name), attribute.value.to_string()))
+            .collect(),
         declared: declared.map(|(prefix, uri)| (prefix.to_string(), uri.to_string())).collect(),
     })
 }

@@ -1,4 +1,4 @@
-//! XPath 1.0: evaluation over a document.
+//! Evaluates XPath 1.0 expressions over a document.
 
 use crate::error::XmlError;
 use std::cell::RefCell;
@@ -11,26 +11,26 @@ use uppsala::{CompiledXPath, Document, NodeId, XPathValue, budget};
 
 use super::document::XmlDocument;
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// Nodes in the document's order.
+pub enum XPathResult {
+    /// Nodes in document order.
     Nodes(Vec<NodeId>),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A number, as text.
     Number(String),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
-/// Steps that one evaluation may take: nodes that are looked at, or 64 bytes of text.
+/// Limit of steps per evaluation. A visited node is one step, and so are 64 bytes of text.
 const STEPS_MAX: u64 = 10_000_000;
 
-/// How deep an expression may nest.
+/// Greatest nesting depth of an expression.
 const DEPTH_MAX: u32 = 50;
 
-/// Compiled expressions that one thread keeps.
+/// Number of compiled expressions that each thread caches.
 const CACHED_MAX: usize = 400;
 
 type Compiled = Rc<Result<CompiledXPath, XmlError>>;
@@ -39,7 +39,7 @@ thread_local! {
     static COMPILED: RefCell<HashMap<String, Compiled>> = RefCell::default();
 }
 
-/// The compiled expression, from the cache if it is there.
+/// The compiled expression, from the cache if possible.
 fn compiled(text: &str) -> Compiled {
     COMPILED.with_borrow_mut(|cache| {
         if let Some(expression) = cache.get(text) {
@@ -51,7 +51,7 @@ fn compiled(text: &str) -> Compiled {
         let expression = if text.trim().is_empty() {
             Err(XmlError::from("the expression is empty"))
         } else {
-            CompiledXPath::compile(text, DEPTH_MAX).map_err(message)
+            CompiledXPath::compile(text, DEPTH_MAX).map_err(without_kind)
         };
         let expression = Rc::new(expression);
         cache.insert(text.to_owned(), Rc::clone(&expression));
@@ -59,23 +59,24 @@ fn compiled(text: &str) -> Compiled {
     })
 }
 
-/// The library's message without the prefix that names its kind.
-fn message(error: uppsala::XmlError) -> XmlError {
+/// The library's message without the prefix that names the kind of error.
+fn without_kind(error: uppsala::XmlError) -> XmlError {
     match error {
         uppsala::XmlError::XPath(error) => error.message.into(),
         error => error.to_string().into(),
     }
 }
 
-/// Evaluates an expression over a document; `prefixes` are known in it.
+/// Evaluates an expression over a document. `prefixes` are pairs of a prefix and its namespace.
 ///
 /// # Errors
-/// When the text is no expression, or a prefix, function or variable is not known.
+/// The text is not a valid expression, or uses an unknown prefix, function or variable, or the evaluation exceeds the limit
+/// of steps.
 pub fn evaluate(
     document: &XmlDocument<'_>,
     expression: &str,
     prefixes: &[(String, String)],
-) -> Result<Answer, XmlError> {
+) -> Result<XPathResult, XmlError> {
     evaluate_within(document, expression, prefixes, STEPS_MAX)
 }
 
@@ -85,7 +86,7 @@ pub(super) fn evaluate_within(
     expression: &str,
     prefixes: &[(String, String)],
     steps: u64,
-) -> Result<Answer, XmlError> {
+) -> Result<XPathResult, XmlError> {
     let compiled = compiled(expression);
     let compiled = compiled.as_ref().as_ref().map_err(Clone::clone)?;
     let mut namespaces: HashMap<String, String> =
@@ -101,22 +102,22 @@ pub(super) fn evaluate_within(
         exceeded(Limit::XPathSteps);
         return Err(format!("the XPath expression needs more than {steps} steps on this document").into());
     }
-    Ok(match value.map_err(message)? {
-        XPathValue::NodeSet(nodes) => Answer::Nodes(nodes),
-        XPathValue::Boolean(flag) => Answer::Bool(flag),
-        XPathValue::String(text) => Answer::Text(text),
-        number @ XPathValue::Number(_) => Answer::Number(number.to_string_value(tree)),
+    Ok(match value.map_err(without_kind)? {
+        XPathValue::NodeSet(nodes) => XPathResult::Nodes(nodes),
+        XPathValue::Boolean(flag) => XPathResult::Bool(flag),
+        XPathValue::String(text) => XPathResult::Text(text),
+        number @ XPathValue::Number(_) => XPathResult::Number(number.to_string_value(tree)),
     })
 }
 
-/// The mistake of an expression, if it has one. The expression is evaluated on an empty document in which all its
-/// prefixes are bound.
-pub fn problem(expression: &str) -> Option<String> {
+/// The error in an expression, if any. The expression is evaluated on an empty document in which all its prefixes are
+/// bound.
+pub fn expression_error(expression: &str) -> Option<String> {
     let prefixes: Vec<_> = match compiled(expression).as_ref() {
         Ok(compiled) => {
             compiled.prefixes().iter().cloned().map(|name| (name, "urn:unknown".to_owned())).collect()
         }
-        Err(mistake) => return Some(mistake.to_string()),
+        Err(error) => return Some(error.to_string()),
     };
     let empty = XmlDocument { tree: Document::new(), declared: Vec::new() };
     evaluate(&empty, expression, &prefixes).err().map(|error| error.to_string())

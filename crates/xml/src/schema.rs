@@ -1,7 +1,8 @@
-//! XML Schema: validation of documents, with the messages of Xerces.
+//! Validates documents against an XML Schema, with the messages of Xerces.
 //!
-//! The verdict is the library's. Of Xerces's words those are here that need no more than the mistake itself; where they
-//! would also name what else was possible, the library's message is used, behind the same line and column.
+//! The library decides whether a document is valid. For errors whose Xerces message depends only on the error itself, that
+//! message is produced. For others, such as those that list the expected elements, the library's message follows the line
+//! and column that Xerces reports.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,24 +12,24 @@ use busyhour_slices::away;
 use uppsala::parser::DEFAULT_MAX_DEPTH;
 use uppsala::{Document, NodeId, ValidationError, XsdValidator, budget};
 
-use crate::complaint::complaint;
-use crate::document::{Reading, is_element};
+use crate::document::{ReadOptions, is_element};
 use crate::error::XmlError;
+use crate::well_formedness::xerces_message;
 
-/// Steps of reading one schema, and of validating one document. An element takes ten, a comparison with a part of the
-/// schema or 64 bytes of text one.
+/// Limit of steps for compiling a schema, and for validating a document. An element takes ten steps; a comparison with a
+/// part of the schema takes one, and so do 64 bytes of text.
 const STEPS_MAX: u64 = 20_000_000;
 
-/// Mistakes of a document among which the first is looked for.
-const MISTAKES_MAX: usize = 100_000;
+/// Number of errors of a document among which the one with the smallest offset is selected.
+const ERRORS_MAX: usize = 100_000;
 
 /// Runs `work` with a budget of steps.
 ///
 /// # Errors
-/// The budget is used up.
+/// The budget is exhausted.
 fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, XmlError> {
     budget::set(STEPS_MAX);
-    let done = work();
+    let result = work();
     let is_used_up = budget::is_used_up();
     budget::set(u64::MAX);
     if is_used_up {
@@ -37,10 +38,10 @@ fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, XmlError> {
             format!("the XML Schema takes more than {STEPS_MAX} steps or is nested too deeply").into()
         );
     }
-    Ok(done)
+    Ok(result)
 }
 
-/// A schema that was read.
+/// A compiled schema.
 pub struct Schema {
     validator: XsdValidator,
 }
@@ -52,10 +53,10 @@ impl std::fmt::Debug for Schema {
 }
 
 impl Schema {
-    /// Reads a schema from a file of the folder `base`, which is searched for included and imported schemas.
+    /// Compiles the text of a schema file. Included and imported schemas are searched for in `base`, the folder of the file.
     ///
     /// # Errors
-    /// When it, or one that it includes, is no schema.
+    /// The text, or a schema that it includes, is not a valid schema.
     pub fn read(text: &str, base: &Path) -> Result<Self, XmlError> {
         let document = uppsala::parse(text).map_err(|error| error.to_string())?;
         let root = document.document_element().and_then(|root| document.element(root));
@@ -64,28 +65,28 @@ impl Schema {
                 && root.name.namespace_uri.as_deref() == Some("http://www.w3.org/2001/XMLSchema")
         });
         if !is_schema {
-            return Err("its root is no <schema> of XML Schema".into());
+            return Err("its root element is not the <schema> of XML Schema".into());
         }
         let validator = within_budget(|| XsdValidator::from_schema_with_base_path(&document, Some(base)))?
             .map_err(|error| error.to_string())?;
         Ok(Self { validator })
     }
 
-    /// Looks at a document.
+    /// Validates a document.
     ///
     /// # Errors
-    /// The message of JMeter's XML Schema Assertion for the first mistake.
+    /// The message of JMeter's XML Schema Assertion for the first error.
     pub fn check(&self, text: &str) -> Result<(), XmlError> {
-        // Another thread has its own counts.
-        let (outcome, counts) = away(text.len(), || (self.check_at_once(text), busyhour_limits::take()));
+        // `away` may run the closure on another thread, and each thread has its own counts of exceeded limits.
+        let (outcome, counts) = away(text.len(), || (self.validate(text), busyhour_limits::take()));
         busyhour_limits::add(&counts);
         outcome
     }
 
-    fn check_at_once(&self, text: &str) -> Result<(), XmlError> {
+    fn validate(&self, text: &str) -> Result<(), XmlError> {
         let document = match uppsala::parse(text) {
             Ok(document) => document,
-            // The library marks its limit only by the message.
+            // The library has no error kind for its limit; only the message identifies it.
             Err(error) if error.to_string().contains("maximum depth") => {
                 exceeded(Limit::XmlDepth);
                 return Err(
@@ -93,8 +94,9 @@ impl Schema {
                 );
             }
             Err(error) => {
-                let words = complaint(text, Reading { namespaces: true, ..Reading::default() });
-                return Err(format!("fatal: {}", words.unwrap_or_else(|| error.to_string())).into());
+                let message =
+                    xerces_message(text, ReadOptions { namespaces: true, ..ReadOptions::default() });
+                return Err(format!("fatal: {}", message.unwrap_or_else(|| error.to_string())).into());
             }
         };
         let errors = within_budget(|| self.validator.validate(&document))
@@ -102,92 +104,95 @@ impl Schema {
         if errors.is_empty() {
             return Ok(());
         }
-        let places = Places::new(&document, text);
-        let reported = errors.iter().take(MISTAKES_MAX).map(|error| Told::of(&places, error));
-        match reported.min_by_key(|reported| reported.at) {
+        let locator = ElementLocator::new(&document, text);
+        let reported =
+            errors.iter().take(ERRORS_MAX).map(|error| SchemaError::from_validation(&locator, error));
+        match reported.min_by_key(|error| error.offset) {
             None => Ok(()),
-            Some(Told { at, words }) => {
-                let (line, column) = place(text, at);
-                Err(format!("error: line={line} col={column} {words}").into())
+            Some(SchemaError { offset, message }) => {
+                let (line, column) = line_and_column(text, offset);
+                Err(format!("error: line={line} col={column} {message}").into())
             }
         }
     }
 }
 
-/// A mistake where Xerces notices it.
-struct Told {
-    /// Byte behind what it has read by then.
-    at: usize,
-    words: String,
+/// An error at the position where Xerces reports it.
+struct SchemaError {
+    /// Offset of the first byte that Xerces has not read when it reports the error.
+    offset: usize,
+    message: String,
 }
 
-impl Told {
-    fn of(places: &Places<'_, '_>, error: &ValidationError) -> Self {
-        let Places { document, text, .. } = places;
-        let node = places.element_of(error);
+impl SchemaError {
+    fn from_validation(locator: &ElementLocator<'_, '_>, error: &ValidationError) -> Self {
+        let ElementLocator { document, text, .. } = locator;
+        let node = locator.find_element(error);
         let range = node.and_then(|node| document.node_range(node)).unwrap_or(0..text.len());
         let tag_end = range.start + tag_length(&text[range.clone()]);
         let element = node.and_then(|node| document.element(node));
         let name = element.map(|element| element.name.prefixed_name().into_owned()).unwrap_or_default();
-        let message = error.message.as_str();
-        let quoted = message.split('\'').nth(1).unwrap_or_default();
-        let at_start = |words: String| Self { at: tag_end, words };
-        if message.starts_with("No element declaration found") {
-            return at_start(format!("cvc-elt.1.a: Cannot find the declaration of element '{name}'."));
+        let original = error.message.as_str();
+        let quoted = original.split('\'').nth(1).unwrap_or_default();
+        let at_tag_end = |message: String| Self { offset: tag_end, message };
+        if original.starts_with("No element declaration found") {
+            return at_tag_end(format!("cvc-elt.1.a: Cannot find the declaration of element '{name}'."));
         }
-        if message.starts_with("Required attribute") {
-            return at_start(format!(
+        if original.starts_with("Required attribute") {
+            return at_tag_end(format!(
                 "cvc-complex-type.4: Attribute '{quoted}' must appear on element '{name}'."
             ));
         }
-        if message.starts_with("Attribute ") && message.contains("is not allowed (") {
-            return at_start(format!(
+        if original.starts_with("Attribute ") && original.contains("is not allowed (") {
+            return at_tag_end(format!(
                 "cvc-complex-type.3.2.2: Attribute '{quoted}' is not allowed to appear in element '{name}'."
             ));
         }
-        // What is wrong with a value is noticed with the attribute that has it, or at the element's end.
+        // Xerces reports an invalid attribute value after the start tag, and invalid text after the end of the element.
         let in_attribute = element.is_some_and(|element| {
             !element.attributes.is_empty()
                 && element.attributes.iter().any(|attribute| *attribute.value == *quoted)
         });
-        let is_unexpected = message.starts_with("Unexpected element")
-            || message.contains("does not match any choice alternative")
-            || message.starts_with("Duplicate element");
-        let at = if is_unexpected || in_attribute { tag_end } else { range.end };
-        if let Some((_, kind)) = message.split_once("' is not a valid ") {
-            let kind = primitive(kind);
-            let words = format!("cvc-datatype-valid.1.2.1: '{quoted}' is not a valid value for '{kind}'.");
-            return Self { at, words };
+        let is_unexpected = original.starts_with("Unexpected element")
+            || original.contains("does not match any choice alternative")
+            || original.starts_with("Duplicate element");
+        let offset = if is_unexpected || in_attribute { tag_end } else { range.end };
+        if let Some((_, datatype)) = original.split_once("' is not a valid ") {
+            let datatype = lexical_type(datatype);
+            let message =
+                format!("cvc-datatype-valid.1.2.1: '{quoted}' is not a valid value for '{datatype}'.");
+            return Self { offset, message };
         }
-        if message.contains("simple type but contains child elements")
-            || message.contains("simple type '") && message.contains("contains child elements")
+        if original.contains("simple type but contains child elements")
+            || original.contains("simple type '") && original.contains("contains child elements")
         {
-            let words = format!(
+            let message = format!(
                 "cvc-type.3.1.2: Element '{name}' is a simple type, so it must have no element information item [children]."
             );
-            return Self { at, words };
+            return Self { offset, message };
         }
-        if message.starts_with("Non-whitespace text content") {
-            let words = format!(
+        if original.starts_with("Non-whitespace text content") {
+            let message = format!(
                 "cvc-complex-type.2.3: Element '{name}' cannot have character [children], because the type's content type \
                  is element-only."
             );
-            return Self { at, words };
+            return Self { offset, message };
         }
-        if message.starts_with("Element should have empty content") {
-            let words = format!(
+        if original.starts_with("Element should have empty content") {
+            let message = format!(
                 "cvc-complex-type.2.1: Element '{name}' must have no character or element information item [children], \
                  because the type's content type is empty."
             );
-            return Self { at, words };
+            return Self { offset, message };
         }
-        Self { at, words: message.to_owned() }
+        Self { offset, message: original.to_owned() }
     }
 }
 
-/// Xerces reads whole numbers of all kinds as `integer` before it looks at their range.
-fn primitive(kind: &str) -> &str {
-    const WHOLE: [&str; 12] = [
+/// The type that Xerces names when it cannot parse a value: it parses all integer types as `integer` before it checks their
+/// range.
+fn lexical_type(datatype: &str) -> &str {
+    const INTEGERS: [&str; 12] = [
         "int",
         "long",
         "short",
@@ -201,23 +206,23 @@ fn primitive(kind: &str) -> &str {
         "nonPositiveInteger",
         "negativeInteger",
     ];
-    if WHOLE.contains(&kind) { "integer" } else { kind }
+    if INTEGERS.contains(&datatype) { "integer" } else { datatype }
 }
 
-/// Finds the element at the line and column of a mistake.
-struct Places<'d, 't> {
+/// Finds the element at the line and column of an error.
+struct ElementLocator<'d, 't> {
     document: &'d Document<'t>,
     text: &'d str,
-    /// Where each line begins.
-    lines: Vec<usize>,
-    /// The first node that begins at a byte.
+    /// Byte offset of the start of each line.
+    line_starts: Vec<usize>,
+    /// First node that starts at a byte offset.
     nodes: HashMap<usize, NodeId>,
 }
 
-impl<'d, 't> Places<'d, 't> {
+impl<'d, 't> ElementLocator<'d, 't> {
     fn new(document: &'d Document<'t>, text: &'d str) -> Self {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        let lines = std::iter::once(0).chain(ends).collect();
+        let following = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let line_starts = std::iter::once(0).chain(following).collect();
         let mut nodes = HashMap::new();
         if let Some(root) = document.document_element() {
             for node in std::iter::once(root).chain(document.descendants(root)) {
@@ -226,18 +231,18 @@ impl<'d, 't> Places<'d, 't> {
                 }
             }
         }
-        Self { document, text, lines, nodes }
+        Self { document, text, line_starts, nodes }
     }
 
-    fn element_of(&self, error: &ValidationError) -> Option<NodeId> {
-        let line = self.lines.get(error.line?.checked_sub(1)?)?;
-        let found = *self.nodes.get(&(line + error.column?.checked_sub(1)?))?;
-        // Of text its element is meant.
+    /// The element of an error. If the error is in a text node, that is the node's parent.
+    fn find_element(&self, error: &ValidationError) -> Option<NodeId> {
+        let line_start = self.line_starts.get(error.line?.checked_sub(1)?)?;
+        let found = *self.nodes.get(&(line_start + error.column?.checked_sub(1)?))?;
         if is_element(self.document, found) { Some(found) } else { self.document.parent(found) }
     }
 }
 
-/// Length of the start tag with which a text begins.
+/// Length of the start tag at the beginning of a text.
 fn tag_length(text: &str) -> usize {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -252,9 +257,9 @@ fn tag_length(text: &str) -> usize {
     text.len()
 }
 
-/// Line and column of a byte, both from 1.
-fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..at];
+/// Line and column of a byte offset, both counted from 1. A column is a UTF-16 code unit, as in Java.
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset];
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     (before.matches('\n').count() + 1, before[line_start..].encode_utf16().count() + 1)
 }
@@ -263,12 +268,12 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    /// A document in each line, with the message of Xerces 2.12.2.
+    /// Each line is a document, a tab, and the message of Xerces 2.12.2.
     const RECORDED: &str = include_str!("recorded/schema.tsv");
     const SHOP: &str = include_str!("recorded/shop.xsd");
 
-    /// The kinds of mistakes with the message of Xerces.
-    const WORDS: [&str; 7] = [
+    /// The kinds of errors for which Busyhour produces the message of Xerces.
+    const KNOWN_KINDS: [&str; 7] = [
         "cvc-elt.1.a",
         "cvc-complex-type.4",
         "cvc-complex-type.3.2.2",
@@ -279,15 +284,15 @@ mod tests {
     ];
 
     #[test]
-    fn verdicts_and_known_messages_are_those_of_xerces() {
+    fn verdicts_and_known_messages_match_xerces() {
         let schema = Schema::read(SHOP, Path::new(".")).unwrap();
         let mut wrong = Vec::new();
         for line in RECORDED.lines() {
             let (document, theirs) = line.split_once('\t').unwrap();
             let ours = schema.check(document).map_or_else(|error| error.to_string(), |()| "ok".to_owned());
             let (kind, their_kind) = (ours.split(' ').next(), theirs.split(' ').next());
-            let known = WORDS.iter().any(|word| theirs.contains(&format!("{word}:")));
-            if kind != their_kind || (known && ours != theirs) {
+            let is_known = KNOWN_KINDS.iter().any(|known| theirs.contains(&format!("{known}:")));
+            if kind != their_kind || (is_known && ours != theirs) {
                 wrong.push(format!("{document}\n   theirs {theirs}\n   ours   {ours}"));
             }
         }
@@ -295,13 +300,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
-        let refused = |text: &str| Schema::read(text, Path::new(".")).unwrap_err();
-        assert_eq!(refused("<shop/>"), "its root is no <schema> of XML Schema");
-        assert!(!refused("<schema").is_empty());
+    fn documents_that_are_not_schemas_are_rejected() {
+        let error = |text: &str| Schema::read(text, Path::new(".")).unwrap_err();
+        assert_eq!(error("<shop/>"), "its root element is not the <schema> of XML Schema");
+        assert!(!error("<schema").is_empty());
     }
 
-    /// A schema around a content model of the element `a`, which may contain itself.
+    /// A schema with the element `a`, whose content model may refer to `a`.
     fn schema_of_a(model: &str) -> Result<Schema, XmlError> {
         let text = format!(
             r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
@@ -314,42 +319,42 @@ mod tests {
         "<a>".repeat(depth) + &"</a>".repeat(depth)
     }
 
-    /// What each of these is refused with counts once.
+    /// Asserts that the message names a limit and that the limit was counted once.
     #[track_caller]
-    fn exceeds(limit: Limit, refused: &str) {
-        assert!(refused.contains("steps") || refused.contains("deeper than"), "{refused}");
+    fn assert_exceeded(limit: Limit, message: &str) {
+        assert!(message.contains("steps") || message.contains("deeper than"), "{message}");
         assert_eq!(busyhour_limits::take(), [(limit, 1)]);
     }
 
     #[test]
     fn backtracking_at_each_level_is_stopped() {
-        // The optional sequence takes the child, lacks its second part, and leaves the child to what follows.
+        // The optional sequence matches the child, fails at `b`, and the validator tries the next particle with the same child.
         let model = r#"<xs:sequence><xs:sequence minOccurs="0"><xs:element ref="a"/><xs:element name="b"/></xs:sequence>
             <xs:element ref="a" minOccurs="0"/></xs:sequence>"#;
         let schema = schema_of_a(model).unwrap();
         assert_eq!(schema.check(&nested(8)), Ok(()));
-        exceeds(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
+        assert_exceeded(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
         // The next document has its own budget.
         assert_eq!(schema.check(&nested(8)), Ok(()));
         assert!(busyhour_limits::take().is_empty());
     }
 
     #[test]
-    fn deep_documents_and_deep_models_are_refused() {
+    fn deep_documents_and_deep_models_are_rejected() {
         let schema =
             schema_of_a(r#"<xs:sequence><xs:element ref="a" minOccurs="0"/></xs:sequence>"#).unwrap();
         assert_eq!(schema.check(&nested(100)), Ok(()));
-        exceeds(Limit::XmlDepth, &schema.check(&nested(100_000)).unwrap_err());
+        assert_exceeded(Limit::XmlDepth, &schema.check(&nested(100_000)).unwrap_err());
         let model = "<xs:sequence>".repeat(60)
             + r#"<xs:element ref="a" minOccurs="0"/>"#
             + &"</xs:sequence>".repeat(60);
         let schema = schema_of_a(&model).unwrap();
         assert_eq!(schema.check(&nested(5)), Ok(()));
-        exceeds(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
+        assert_exceeded(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
     }
 
     #[test]
-    fn groups_that_double_or_nest_are_refused() {
+    fn groups_that_double_or_nest_are_rejected() {
         let groups = |count: usize, references: usize| {
             let mut text = r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
                 <xs:group name="g0"><xs:sequence><xs:element name="x"/></xs:sequence></xs:group>"#
@@ -363,12 +368,12 @@ mod tests {
             text + "</xs:schema>"
         };
         assert!(Schema::read(&groups(10, 2), Path::new(".")).is_ok());
-        exceeds(Limit::SchemaSteps, &Schema::read(&groups(64, 2), Path::new(".")).unwrap_err());
-        exceeds(Limit::SchemaSteps, &Schema::read(&groups(5000, 1), Path::new(".")).unwrap_err());
+        assert_exceeded(Limit::SchemaSteps, &Schema::read(&groups(64, 2), Path::new(".")).unwrap_err());
+        assert_exceeded(Limit::SchemaSteps, &Schema::read(&groups(5000, 1), Path::new(".")).unwrap_err());
     }
 
     #[test]
-    fn numbers_of_occurrences_cost_nothing_and_entities_are_limited() {
+    fn large_occurrence_bounds_take_no_steps_and_entities_are_limited() {
         let model = r#"<xs:sequence minOccurs="0" maxOccurs="18446744073709551615">
             <xs:element name="b" maxOccurs="4000000000"/></xs:sequence>"#;
         assert_eq!(schema_of_a(model).unwrap().check("<a><b/><b/></a>"), Ok(()));
@@ -376,23 +381,23 @@ mod tests {
         for number in 1..30 {
             entities.push_str(&format!("<!ENTITY e{number} \"&e{0};&e{0};\">", number - 1));
         }
-        let refused = schema_of_a(model).unwrap().check(&format!("<!DOCTYPE a [{entities}]><a>&e29;</a>"));
-        assert!(refused.is_err_and(|why| why.starts_with("fatal: ")));
+        let result = schema_of_a(model).unwrap().check(&format!("<!DOCTYPE a [{entities}]><a>&e29;</a>"));
+        assert!(result.is_err_and(|error| error.starts_with("fatal: ")));
     }
 
     #[test]
-    fn many_mistakes_take_bounded_time() {
+    fn many_errors_take_bounded_time() {
         let schema = schema_of_a(r#"<xs:sequence><xs:element name="b"/></xs:sequence>"#).unwrap();
-        let document = |mistakes: usize| format!("<a><b/>{}</a>", "<c/>\n".repeat(mistakes));
+        let document = |errors: usize| format!("<a><b/>{}</a>", "<c/>\n".repeat(errors));
         let first = schema.check(&document(1000)).unwrap_err();
         assert!(first.starts_with("error: line=1 col=12 "), "{first}");
-        // Each is searched for from the start of the document.
-        exceeds(Limit::SchemaSteps, &schema.check(&document(100_000)).unwrap_err());
+        // The validator computes the position of each error from the start of the document.
+        assert_exceeded(Limit::SchemaSteps, &schema.check(&document(100_000)).unwrap_err());
     }
 
     #[test]
-    fn places_count_characters() {
-        assert_eq!(place("a\nbé>", 5), (2, 3));
+    fn columns_count_characters() {
+        assert_eq!(line_and_column("a\nbé>", 5), (2, 3));
         assert_eq!(tag_length("<a b='>' c=\">\">x"), 15);
     }
 }

@@ -1,56 +1,57 @@
 use super::query::evaluate_within;
 use super::*;
 
-fn found(xml: &str, namespaces: bool, expression: &str) -> String {
-    let document = read(xml, Reading { namespaces, no_doctype: false, sorted: true }).expect("well-formed");
+fn result_text(xml: &str, namespaces: bool, expression: &str) -> String {
+    let document =
+        read(xml, ReadOptions { namespaces, no_doctype: false, sorted: true }).expect("well-formed");
     match evaluate(&document, expression, &document.declared) {
-        Ok(Answer::Nodes(nodes)) => {
+        Ok(XPathResult::Nodes(nodes)) => {
             let texts: Vec<_> =
                 nodes.iter().map(|node| first_value(&document.tree, *node).unwrap_or("null")).collect();
             texts.join("|")
         }
-        Ok(Answer::Bool(flag)) => format!("bool {flag}"),
-        Ok(Answer::Number(text)) => format!("number {text}"),
-        Ok(Answer::Text(text)) => format!("text {text}"),
-        Err(why) => format!("error {why}"),
+        Ok(XPathResult::Bool(flag)) => format!("bool {flag}"),
+        Ok(XPathResult::Number(text)) => format!("number {text}"),
+        Ok(XPathResult::Text(text)) => format!("text {text}"),
+        Err(error) => format!("error {error}"),
     }
 }
 
 #[test]
-fn the_first_child_is_the_value() {
+fn the_value_of_an_element_is_its_first_child() {
     let xml = "<a><b id='1'>x<i>y</i>z</b><b id='2'><i/>t</b><c/><d><![CDATA[<&>]]></d></a>";
-    assert_eq!(found(xml, false, "//b"), "x|null");
-    assert_eq!(found(xml, false, "//b/@id"), "1|2");
-    assert_eq!(found(xml, false, "//b[last()]/text()"), "t");
-    assert_eq!(found(xml, false, "//c"), "null");
-    assert_eq!(found(xml, false, "/a/d"), "<&>");
-    assert_eq!(found(xml, false, "count(//b)"), "number 2");
-    assert_eq!(found(xml, false, "1 div 2"), "number 0.5");
-    assert_eq!(found(xml, false, "count(//b) > 1"), "bool true");
-    assert_eq!(found(xml, false, "concat(//b[1], '-', //b[2]/@id)"), "text xyz-2");
-    assert_eq!(found(xml, false, "//nothing"), "");
-    assert_eq!(found(xml, false, "(//b)[2]/@id"), "2");
-    assert_eq!(found(xml, false, "string((//b/@id)[last()])"), "text 2");
-    assert_eq!(found("<div><div>x</div></div>", false, "/div/div"), "x");
-    assert_eq!(found("<or><and/></or>", false, "count(//or | //and) div 2"), "number 1");
+    assert_eq!(result_text(xml, false, "//b"), "x|null");
+    assert_eq!(result_text(xml, false, "//b/@id"), "1|2");
+    assert_eq!(result_text(xml, false, "//b[last()]/text()"), "t");
+    assert_eq!(result_text(xml, false, "//c"), "null");
+    assert_eq!(result_text(xml, false, "/a/d"), "<&>");
+    assert_eq!(result_text(xml, false, "count(//b)"), "number 2");
+    assert_eq!(result_text(xml, false, "1 div 2"), "number 0.5");
+    assert_eq!(result_text(xml, false, "count(//b) > 1"), "bool true");
+    assert_eq!(result_text(xml, false, "concat(//b[1], '-', //b[2]/@id)"), "text xyz-2");
+    assert_eq!(result_text(xml, false, "//nothing"), "");
+    assert_eq!(result_text(xml, false, "(//b)[2]/@id"), "2");
+    assert_eq!(result_text(xml, false, "string((//b/@id)[last()])"), "text 2");
+    assert_eq!(result_text("<div><div>x</div></div>", false, "/div/div"), "x");
+    assert_eq!(result_text("<or><and/></or>", false, "count(//or | //and) div 2"), "number 1");
 }
 
 #[test]
-fn namespaces_known_or_not() {
+fn names_are_matched_with_and_without_namespaces() {
     let xml = "<s:a xmlns:s='urn:s' xmlns='urn:d'><s:b>1</s:b><c s:x='2' y='3'>4</c></s:a>";
-    assert_eq!(found(xml, true, "//s:b"), "1");
-    assert_eq!(found(xml, true, "//c"), "");
-    assert_eq!(found(xml, true, "//*[local-name()='c']/@s:x"), "2");
-    assert!(found(xml, false, "//s:b").starts_with("error Prefix must resolve"));
-    assert_eq!(found(xml, false, "//c"), "4");
-    assert_eq!(found(xml, false, "//*[local-name()='b']"), "1");
-    assert_eq!(found(xml, false, "//*[name()='s:b']"), "1");
-    assert_eq!(found(xml, false, "//b"), "");
-    assert_eq!(found(xml, false, "//@*"), "2|3");
-    assert!(found(xml, false, "//t:b").starts_with("error "));
+    assert_eq!(result_text(xml, true, "//s:b"), "1");
+    assert_eq!(result_text(xml, true, "//c"), "");
+    assert_eq!(result_text(xml, true, "//*[local-name()='c']/@s:x"), "2");
+    assert!(result_text(xml, false, "//s:b").starts_with("error Prefix must resolve"));
+    assert_eq!(result_text(xml, false, "//c"), "4");
+    assert_eq!(result_text(xml, false, "//*[local-name()='b']"), "1");
+    assert_eq!(result_text(xml, false, "//*[name()='s:b']"), "1");
+    assert_eq!(result_text(xml, false, "//b"), "");
+    assert_eq!(result_text(xml, false, "//@*"), "2|3");
+    assert!(result_text(xml, false, "//t:b").starts_with("error "));
 }
 
-/// Values of Xalan 2.7.3 on the same document.
+/// The values were recorded from Xalan 2.7.3 on the same document.
 #[test]
 fn values_agree_with_xalan() {
     let xml = "<a><b>12</b><b> 7 </b><b c='x'>-0.5<![CDATA[6]]>t</b><div><mod>3</mod></div></a>";
@@ -72,25 +73,25 @@ fn values_agree_with_xalan() {
         ("//b != //div", "bool true"),
         ("sum(//b[position() < 3])", "number 19"),
     ] {
-        assert_eq!(found(xml, false, expression), expected, "{expression}");
+        assert_eq!(result_text(xml, false, expression), expected, "{expression}");
     }
-    assert!(found(xml, false, ".[b]").starts_with("error "));
+    assert!(result_text(xml, false, ".[b]").starts_with("error "));
 }
 
 #[test]
-fn nodes_are_written() {
+fn nodes_are_serialized() {
     let xml = "<a xmlns:s='u'><b z='1' a='&lt;&quot;&#10;'>t &amp; <i/><!--c--><?p d?></b></a>";
-    let document = read(xml, Reading { sorted: true, ..Reading::default() }).expect("well-formed");
+    let document = read(xml, ReadOptions { sorted: true, ..ReadOptions::default() }).expect("well-formed");
     let mut out = String::new();
     write_node(&document.tree, document.tree.root(), &mut out);
     assert_eq!(out, "<a xmlns:s=\"u\"><b a=\"&lt;&quot;&#10;\" z=\"1\">t &amp; <i/><!--c--><?p d?></b></a>");
 }
 
 #[test]
-fn mistakes_have_the_messages_of_xerces() {
+fn errors_have_the_messages_of_xerces() {
     let message_of = |text: &str| {
-        let reading = Reading { no_doctype: true, ..Reading::default() };
-        read(text, reading).map(|_| ()).expect_err("not well-formed")
+        let options = ReadOptions { no_doctype: true, ..ReadOptions::default() };
+        read(text, options).map(|_| ()).expect_err("not well-formed")
     };
     assert_eq!(message_of(""), "Premature end of file.");
     assert_eq!(message_of("plain"), "Content is not allowed in prolog.");
@@ -122,17 +123,17 @@ fn mistakes_have_the_messages_of_xerces() {
 
 #[test]
 fn expressions_are_checked_without_a_document() {
-    assert_eq!(problem("//a[@b='c']/text()"), None);
-    assert_eq!(problem("//s:a"), None);
-    assert_eq!(problem("count(//a) > 1"), None);
-    assert!(problem("/books/[@title()='1984']/author").is_some());
-    assert!(problem("//a[").is_some());
-    assert!(problem("").is_some());
-    assert!(problem("lower-case(//a)").is_some());
+    assert_eq!(expression_error("//a[@b='c']/text()"), None);
+    assert_eq!(expression_error("//s:a"), None);
+    assert_eq!(expression_error("count(//a) > 1"), None);
+    assert!(expression_error("/books/[@title()='1984']/author").is_some());
+    assert!(expression_error("//a[").is_some());
+    assert!(expression_error("").is_some());
+    assert!(expression_error("lower-case(//a)").is_some());
 }
 
 #[test]
-fn encodings_are_those_that_documents_name() {
+fn declared_encodings_are_used() {
     assert_eq!(
         decode(b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>").rsplit_once("<a>").unwrap().1,
         "é</a>"
@@ -141,11 +142,11 @@ fn encodings_are_those_that_documents_name() {
 }
 
 #[test]
-fn deep_documents_are_read_or_refused() {
+fn deep_documents_are_read_or_rejected() {
     for depth in [10, 400, 1_000, 100_000] {
         for (open, close) in [("<a>", "</a>"), ("<a b='c'>x", "</a>"), ("<a>", "")] {
             let text = format!("{}{}", open.repeat(depth), close.repeat(depth));
-            let read = read(&text, Reading { sorted: true, ..Reading::default() });
+            let read = read(&text, ReadOptions { sorted: true, ..ReadOptions::default() });
             assert_eq!(read.is_ok(), depth <= 400 && !close.is_empty(), "{depth} {open}");
             if let Ok(document) = read {
                 let mut out = String::new();
@@ -161,8 +162,8 @@ fn deep_documents_are_read_or_refused() {
 }
 
 #[test]
-fn long_and_nested_expressions_are_refused() {
-    let document = read("<a><a/></a>", Reading::default()).expect("well-formed");
+fn long_and_nested_expressions_are_rejected() {
+    let document = read("<a><a/></a>", ReadOptions::default()).expect("well-formed");
     for count in [10, 1_100, 100_000] {
         for (start, part, end, closing) in [
             ("", "(", "1", ")"),
@@ -182,7 +183,7 @@ fn long_and_nested_expressions_are_refused() {
             let expression = format!("{start}{}{end}{}", part.repeat(count), closing.repeat(count));
             let found = evaluate(&document, &expression, &[]);
             assert_eq!(found.is_ok(), count == 10 || start == "'", "{count} {start}{part}: {found:?}");
-            assert_eq!(problem(&expression).is_some(), found.is_err());
+            assert_eq!(expression_error(&expression).is_some(), found.is_err());
         }
     }
 }
@@ -190,9 +191,10 @@ fn long_and_nested_expressions_are_refused() {
 #[test]
 fn evaluation_of_hostile_documents_is_stopped() {
     let steps = |text: &str, expression: &str| {
-        let document = read(text, Reading { sorted: true, ..Reading::default() }).expect("well-formed");
+        let document =
+            read(text, ReadOptions { sorted: true, ..ReadOptions::default() }).expect("well-formed");
         let found = evaluate_within(&document, expression, &document.declared, 100_000);
-        found.map(|_| ()).map_err(|why| why.contains("steps"))
+        found.map(|_| ()).map_err(|error| error.contains("steps"))
     };
     let deep = format!("<r>{}x{}</r>", "<a>".repeat(120), "</a>".repeat(120)).repeat(5);
     let deep = format!("<d>{deep}</d>");
@@ -205,7 +207,7 @@ fn evaluation_of_hostile_documents_is_stopped() {
     assert_eq!(steps(&flat, "//a[. = //a]"), Err(true));
     assert_eq!(steps(&flat, "//a[count(//a) > 3]"), Err(true));
     assert_eq!(steps(&flat, "//a[(//a)[1]]"), Err(true));
-    // The budget of the next evaluation is full.
+    // The next evaluation starts with a full budget.
     assert_eq!(steps(&flat, "count(//a)"), Ok(()));
     let attributes: String = (0..5_000).map(|n| format!(" a{n}=''")).collect();
     assert_eq!(steps(&format!("<d{attributes}/>"), "//@a7"), Ok(()));
@@ -219,8 +221,8 @@ proptest::proptest! {
     fn any_evaluation_ends(expression in any_expression(), depth in 1..200_usize, width in 1..20_usize) {
         let inner = "<b c='x'>y<a/></b>".repeat(width);
         let text = format!("{}{inner}{}", "<a><b>z</b>".repeat(depth), "</a>".repeat(depth));
-        let document = read(&text, Reading { sorted: true, ..Reading::default() }).expect("well-formed");
-        let _ = problem(&expression);
+        let document = read(&text, ReadOptions { sorted: true, ..ReadOptions::default() }).expect("well-formed");
+        let _ = expression_error(&expression);
         let _ = evaluate_within(&document, &expression, &document.declared, 10_000);
     }
 }
@@ -263,9 +265,9 @@ fn any_expression() -> impl proptest::strategy::Strategy<Value = String> {
             pair(|left, right| format!("{left} and {right}")),
             pair(|left, right| format!("concat({left}, {right})")),
             pair(|left, right| format!("contains({left}, {right})")),
-            inner.clone().prop_map(|one| format!("count({one})")),
-            inner.clone().prop_map(|one| format!("-({one})")),
-            inner.clone().prop_map(|one| format!("//*[not({one})]")),
+            inner.clone().prop_map(|argument| format!("count({argument})")),
+            inner.clone().prop_map(|operand| format!("-({operand})")),
+            inner.clone().prop_map(|argument| format!("//*[not({argument})]")),
         ]
     })
 }

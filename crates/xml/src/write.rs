@@ -1,32 +1,32 @@
-//! Nodes as XML, as Xalan's serializer writes them.
+//! Serializes nodes in the formats of Xalan and of JMeter's XPath 2 library.
 
 use uppsala::{Document, Element, NodeId, NodeKind};
 
 use super::XmlDocument;
 
-/// A node as written by the library of XPath 2: elements indented except next to text, attributes with their names, texts
-/// escaped.
+/// Serializes a node as the XPath 2 library does: elements are indented except next to text, attributes are written with
+/// their names, and text is escaped.
 pub fn write_item(document: &XmlDocument<'_>, node: NodeId) -> String {
-    let mut writer = Indented { tree: &document.tree, out: String::new(), before: Before::Nothing };
+    let mut writer = IndentedWriter { tree: &document.tree, out: String::new(), last: LastWritten::Nothing };
     writer.write(node, 0);
     writer.out
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum LastWritten {
     Nothing,
     StartTag,
     EndTag,
     Text,
 }
 
-struct Indented<'d> {
+struct IndentedWriter<'d> {
     tree: &'d Document<'d>,
     out: String,
-    before: Before,
+    last: LastWritten,
 }
 
-impl Indented<'_> {
+impl IndentedWriter<'_> {
     fn new_line(&mut self, level: usize) {
         self.out.push('\n');
         self.out.extend(std::iter::repeat_n("   ", level));
@@ -43,51 +43,51 @@ impl Indented<'_> {
                 }
             }
             Some(NodeKind::Element(element)) => {
-                if matches!(self.before, Before::StartTag | Before::EndTag) {
+                if matches!(self.last, LastWritten::StartTag | LastWritten::EndTag) {
                     self.new_line(level);
                 }
-                open_tag(element, &mut self.out);
+                write_start_tag(element, &mut self.out);
                 if tree.first_child(node).is_none() {
                     self.out.push_str("/>");
-                    self.before = Before::EndTag;
+                    self.last = LastWritten::EndTag;
                     return;
                 }
                 self.out.push('>');
-                self.before = Before::StartTag;
+                self.last = LastWritten::StartTag;
                 let children = tree.children(node);
-                // White space between elements gives way to the indentation.
-                let lone = children.len() == 1;
+                // The indentation replaces white space between elements.
+                let is_only_child = children.len() == 1;
                 for child in children {
-                    if lone || !is_space(child) {
+                    if is_only_child || !is_space(child) {
                         self.write(child, level + 1);
                     }
                 }
-                if self.before == Before::EndTag {
+                if self.last == LastWritten::EndTag {
                     self.new_line(level);
                 }
                 self.out.extend(["</", &element.name.prefixed_name(), ">"]);
-                self.before = Before::EndTag;
+                self.last = LastWritten::EndTag;
             }
             _ => {
                 write_node(tree, node, &mut self.out);
-                self.before = Before::Text;
+                self.last = LastWritten::Text;
             }
         }
     }
 }
 
-/// Appends a node with all that is below it.
+/// Appends a node and its descendants, in the format of Xalan's serializer.
 pub fn write_node(tree: &Document<'_>, node: NodeId, out: &mut String) {
     match tree.node_kind(node) {
-        Some(NodeKind::Document) => children(tree, node, out),
+        Some(NodeKind::Document) => write_children(tree, node, out),
         Some(NodeKind::Element(element)) => {
-            open_tag(element, out);
+            write_start_tag(element, out);
             if tree.first_child(node).is_none() {
                 out.push_str("/>");
                 return;
             }
             out.push('>');
-            children(tree, node, out);
+            write_children(tree, node, out);
             out.extend(["</", &element.name.prefixed_name(), ">"]);
         }
         Some(NodeKind::Text(text) | NodeKind::CData(text)) => escape(text, false, out),
@@ -108,7 +108,7 @@ pub fn write_node(tree: &Document<'_>, node: NodeId, out: &mut String) {
     }
 }
 
-fn open_tag(element: &Element<'_>, out: &mut String) {
+fn write_start_tag(element: &Element<'_>, out: &mut String) {
     out.extend(["<", &element.name.prefixed_name()]);
     for (prefix, uri) in &element.namespace_declarations {
         let attribute = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
@@ -119,7 +119,7 @@ fn open_tag(element: &Element<'_>, out: &mut String) {
     }
 }
 
-fn children(tree: &Document<'_>, node: NodeId, out: &mut String) {
+fn write_children(tree: &Document<'_>, node: NodeId, out: &mut String) {
     for child in tree.children(node) {
         write_node(tree, child, out);
     }

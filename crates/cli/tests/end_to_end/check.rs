@@ -112,12 +112,12 @@ fn all_unsupported_elements_are_listed_with_their_position() {
     error[unsupported-function]: the function __nonsense is not known
       --> plan.jmx:21:1
       in: Plan > Group > first
-      hint: it may come from a plugin; JMeter without that plugin sends the text ${__nonsense(…)} as it is
+      hint: it may come from a plugin; JMeter without that plugin sends the text ${__nonsense(…)} unchanged
 
     error[unsupported-function]: the function __Radnom is not known
       --> plan.jmx:21:1
       in: Plan > Group > first
-      hint: did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} as it is
+      hint: did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} unchanged
 
     error[unsupported-element]: the element HTMLAssertion is not supported
       --> plan.jmx:27:1

@@ -16,10 +16,10 @@ const FRAGMENTS: &[&str] = &[
     "${__escapeXml(<", "${__unescape(", "${__time(YYYY b)}", "${__RandomString(3,ab)}", "${__strReplaceRegex(${text},a,$0$0)}",
 ];
 
-/// Most bytes of a text.
+/// Maximum size of a text in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
-/// Parses and evaluates what the bytes choose, with at most so many parts.
+/// Parses and evaluates a text of at most `count_max` parts selected by `bytes`.
 pub fn check(bytes: &[u8], count_max: usize) {
     let text = Generated::new(bytes, FRAGMENTS, count_max, BYTES_MAX).0.text();
     let compiled = parse(&text, &mut Symbols::default());

@@ -1,5 +1,5 @@
-// Evaluates each line of cases.txt or scripts.txt in JMeter itself and prints the line and its result. To record
-// afresh, from this directory, with J the directory of JMeter 5.6.3 (likewise scripts.txt to scripts-recorded.txt):
+// Evaluates each line of cases.txt or scripts.txt in JMeter and prints the line and its result. To record again, run in this
+// directory, with J the directory of JMeter 5.6.3 (for scripts.txt, write to scripts-recorded.txt):
 //
 //   TZ=UTC JMETER_HOME=$J java -cp "$J/lib/*:$J/lib/ext/*:$J/bin/ApacheJMeter.jar" groovy.ui.GroovyMain \
 //     record.groovy < cases.txt | grep -a '^[=!<]' > recorded.txt

@@ -12,10 +12,10 @@ use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// Wall clock at the run's start: 2026-11-21 22:13:57.799 UTC.
+/// Wall clock at the start of the run: 2026-11-21 22:13:57.799 UTC.
 pub const START_MS: u64 = 1_795_299_237_799;
 
-/// A run that has one user.
+/// A run with one user.
 pub struct World {
     pub user: UserState,
     lines: Arc<Mutex<Vec<String>>>,
@@ -47,7 +47,7 @@ impl World {
         Self { user: UserState::new(Arc::new(run), None, 0, 2), lines }
     }
 
-    /// Compiles the texts and makes a world for them.
+    /// Compiles the texts and creates a world for them.
     pub fn compiled(texts: &[&str]) -> (Self, Vec<Template>) {
         Self::seeded(texts, 1)
     }
@@ -58,7 +58,7 @@ impl World {
         (Self::with(symbols, seed), templates)
     }
 
-    /// The text during the run.
+    /// Evaluates a text that is built during the run.
     pub fn evaluate(&mut self, text: &str) -> String {
         busyhour_functions::evaluate_text(text, &mut self.user)
     }

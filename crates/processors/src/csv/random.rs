@@ -1,4 +1,4 @@
-//! The Random CSV Data Set of the BlazeMeter plugins: rows of a file, in the file's order or each once at random.
+//! The Random CSV Data Set of the BlazeMeter plugins: rows of a file in order, or in random order without repetition.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,23 +16,23 @@ use busyhour_program::ElementError;
 /// Settings of a Random CSV Data Set.
 #[derive(Clone, Debug, Default)]
 pub struct RandomCsvSettings {
-    /// `filename`; relative to the working directory or else to the plan's.
+    /// `filename`: relative to the working directory, or to the plan's folder if the file is not there.
     pub filename: Template,
     /// `fileEncoding`
     pub encoding: Template,
-    /// `delimiter`; `\t` is a tab, empty a comma; of a longer one the first character.
+    /// `delimiter`: the first character is used; `\t` is a tab, and the default is a comma.
     pub delimiter: Template,
-    /// `variableNames`, separated by commas; empty: the file's first line has them.
+    /// `variableNames`, separated by commas; if empty, the first line of the file has the names.
     pub variable_names: Template,
     /// `randomOrder`
     pub random_order: bool,
     /// `ignoreFirstLine`
     pub ignore_first_line: bool,
-    /// `rewindOnTheEndOfList`: begin again when all rows have been given; otherwise users stop.
+    /// `rewindOnTheEndOfList`: start again after the last row; otherwise users stop.
     pub rewind: bool,
 }
 
-/// The Random CSV Data Set. All users share its rows, even if the plan sets independent lists.
+/// The Random CSV Data Set. All users share its rows, even if the plan selects independent lists.
 #[derive(Debug)]
 pub struct RandomCsvStep {
     settings: RandomCsvSettings,
@@ -40,25 +40,26 @@ pub struct RandomCsvStep {
     rows: Mutex<Option<Result<Rows, ElementError>>>,
 }
 
-/// The rows of a file, and which have been given.
+/// The rows of a file, and the order in which they are used.
 #[derive(Debug)]
 struct Rows {
     names: Vec<String>,
-    /// Fields of all rows one after another, and where each field ends.
+    /// Fields of all rows, concatenated.
     text: String,
+    /// End of each field in `text`.
     ends: Vec<usize>,
-    /// By row: its first field, and how many.
+    /// First field and number of fields of each row.
     rows: Vec<(usize, usize)>,
-    /// Numbers of the rows: those before `given` have been given.
+    /// Row numbers. The first `used` rows have been used in this round.
     order: Vec<u32>,
-    given: usize,
+    used: usize,
 }
 
 impl RandomCsvStep {
-    /// Takes a data set out of the plan. `files`: those of the run.
+    /// Creates the data set from its settings. `files` are the files of the run.
     ///
     /// # Errors
-    /// Without a file name, and for encodings that are not known.
+    /// There is no file name, or the encoding is unknown.
     pub fn new(
         settings: RandomCsvSettings,
         files: Arc<CsvFiles>,
@@ -68,25 +69,25 @@ impl RandomCsvStep {
             return Err(Refusal::invalid("has no file name"));
         }
         if let Some(encoding) = settings.encoding.as_literal()
-            && Charset::named(encoding).is_none()
+            && Charset::from_java_name(encoding).is_none()
         {
             return Err(Refusal::unsupported(format!("has the file encoding `{encoding}`")));
         }
         if let Some(names) = settings.variable_names.as_literal() {
-            for name in names_of(names) {
+            for name in split_names(names) {
                 symbols.slot(&name);
             }
         }
         Ok(Self { settings, files, rows: Mutex::default() })
     }
 
-    /// The file, when its name does not vary and it is not there to be read: the plan can be refused at once.
+    /// The path of the file, if its name is constant and it cannot be opened. The plan is then refused before the run.
     pub fn missing_file(&self) -> Option<std::path::PathBuf> {
         let path = self.files.resolve(self.settings.filename.as_literal()?);
         super::cannot_be_read(&path).then_some(path)
     }
 
-    /// As [`Self::missing_file`] for a file whose name is known to be `name` at the start of the run.
+    /// [`Self::missing_file`] for a file name that is evaluated at the start of the run.
     pub fn missing_file_named(&self, name: &str) -> Option<std::path::PathBuf> {
         let path = self.files.resolve(name);
         super::cannot_be_read(&path).then_some(path)
@@ -101,7 +102,8 @@ impl RandomCsvStep {
         let settings = &self.settings;
         let path = self.files.resolve(&settings.filename.text(user));
         let encoding = settings.encoding.text(user);
-        let charset = Charset::named(&encoding).ok_or_else(|| format!("Unknown file encoding {encoding}"))?;
+        let charset =
+            Charset::from_java_name(&encoding).ok_or_else(|| format!("Unknown file encoding {encoding}"))?;
         let delimiter = match settings.delimiter.text(user).as_ref() {
             "\\t" => '\t',
             text => text.chars().next().unwrap_or(','),
@@ -110,12 +112,12 @@ impl RandomCsvStep {
         let unreadable = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
         let mut reader = TextReader::open(&path, charset).map_err(unreadable)?;
         let mut all = Rows {
-            names: names_of(&names),
+            names: split_names(&names),
             text: String::new(),
             ends: Vec::new(),
             rows: Vec::new(),
             order: Vec::new(),
-            given: 0,
+            used: 0,
         };
         if names.is_empty() {
             let mut line = String::new();
@@ -137,8 +139,8 @@ impl RandomCsvStep {
     }
 }
 
-/// Names between commas, blanks and all; several commas count as one.
-fn names_of(text: &str) -> Vec<String> {
+/// Splits a list of names at commas without trimming them. Consecutive commas count as one.
+fn split_names(text: &str) -> Vec<String> {
     text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
@@ -150,27 +152,27 @@ impl Rows {
             self.ends.push(self.text.len());
         }
         if self.ends.len() == first {
-            // A blank line has one field, which is empty.
+            // An empty line is a row with one empty field.
             self.ends.push(self.text.len());
         }
         self.rows.push((first, self.ends.len() - first));
     }
 
-    /// The number of the next row; `None` when all have been given.
+    /// The number of the next row; `None` if all rows have been used.
     fn next(&mut self, settings: &RandomCsvSettings, user: &mut UserState) -> Option<usize> {
-        if self.given >= self.order.len() && settings.rewind {
-            self.given = 0;
+        if self.used >= self.order.len() && settings.rewind {
+            self.used = 0;
         }
-        let left = self.order.len() - self.given;
-        if left == 0 {
+        let unused = self.order.len() - self.used;
+        if unused == 0 {
             return None;
         }
         if settings.random_order {
-            let drawn = self.given + user.random.random_range(0..left);
-            self.order.swap(self.given, drawn);
+            let drawn = self.used + user.random.random_range(0..unused);
+            self.order.swap(self.used, drawn);
         }
-        let row = if settings.random_order { self.order[self.given] as usize } else { self.given };
-        self.given += 1;
+        let row = if settings.random_order { self.order[self.used] as usize } else { self.used };
+        self.used += 1;
         Some(row)
     }
 
@@ -187,7 +189,8 @@ impl IterationStep for RandomCsvStep {
     fn step(&self, user: &mut UserState) -> Result<(), StopUser> {
         let lock = || self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         if lock().is_none() {
-            // Not under the lock: a text may hold a script. Of several first users one is taken.
+            // Load without holding the lock, because the file name may contain a script. If several users load the rows at
+            // the same time, the result of one of them is used.
             let loaded = self.load(user);
             lock().get_or_insert(loaded);
         }
@@ -235,7 +238,7 @@ mod tests {
         (step, symbols, folder)
     }
 
-    fn taken(step: &RandomCsvStep, symbols: &Symbols, times: usize) -> Vec<String> {
+    fn run_steps(step: &RandomCsvStep, symbols: &Symbols, times: usize) -> Vec<String> {
         let mut user = user(symbols);
         (0..times)
             .map(|_| match step.step(&mut user) {
@@ -246,10 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_in_order_and_end() {
+    fn rows_are_used_in_order_until_the_end() {
         let (rows, symbols, _folder) = step("1,2\n3,\"4,5\"\n\n6\n", |_| {});
         assert_eq!(
-            taken(&rows, &symbols, 5),
+            run_steps(&rows, &symbols, 5),
             [
                 "a=1 b=2",
                 "a=3 b=4,5",
@@ -261,39 +264,39 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_is_a_header_or_left_out() {
+    fn the_first_line_is_a_header_or_ignored() {
         let (rows, symbols, _folder) = step("x,y\n1,2", |settings| {
             settings.variable_names = Template::literal("");
             settings.rewind = true;
         });
-        assert_eq!(taken(&rows, &symbols, 2), ["x=1 y=2", "x=1 y=2"]);
+        assert_eq!(run_steps(&rows, &symbols, 2), ["x=1 y=2", "x=1 y=2"]);
         let (rows, symbols, _folder) = step("x;y\n1;2", |settings| {
             settings.ignore_first_line = true;
             settings.delimiter = Template::literal(";");
         });
-        assert_eq!(taken(&rows, &symbols, 1), ["a=1 b=2"]);
+        assert_eq!(run_steps(&rows, &symbols, 1), ["a=1 b=2"]);
     }
 
     #[test]
-    fn at_random_each_row_comes_once_a_round() {
+    fn in_random_order_each_row_is_used_once_per_round() {
         let text: String = (0..50).map(|n| format!("{n},x\n")).collect();
         let (rows, symbols, _folder) = step(&text, |settings| {
             (settings.random_order, settings.rewind) = (true, true);
         });
-        let all = taken(&rows, &symbols, 100);
-        let round = |part: &[String]| {
+        let all = run_steps(&rows, &symbols, 100);
+        let distinct = |part: &[String]| {
             let mut part = part.to_vec();
             part.sort();
             part.dedup();
             part.len()
         };
-        assert_eq!((round(&all[..50]), round(&all[50..])), (50, 50));
+        assert_eq!((distinct(&all[..50]), distinct(&all[50..])), (50, 50));
         assert_ne!(all[..50], all[50..]);
     }
 
     #[test]
     fn a_file_without_rows_stops_users() {
         let (rows, symbols, _folder) = step("", |settings| settings.rewind = true);
-        assert_eq!(taken(&rows, &symbols, 1), ["All records in the CSV file have been passed."]);
+        assert_eq!(run_steps(&rows, &symbols, 1), ["All records in the CSV file have been passed."]);
     }
 }

@@ -1,4 +1,4 @@
-//! Lines and rows of a text file, read in pieces.
+//! Reads lines and rows of a text file in chunks.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -6,22 +6,22 @@ use std::path::Path;
 
 use encoding_rs::Encoding;
 
-/// Bytes read at once: few, as each user may have its own file.
-const PIECE_BYTES: usize = 16 * 1024;
+/// Size of a chunk in bytes. It is small because each user may have a separate file.
+const CHUNK_BYTES: usize = 16 * 1024;
 
-/// An encoding a file may have.
+/// An encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Charset {
     Latin1,
     Ascii,
-    /// Java's `UTF-16`: the byte order mark decides, without one the most significant byte comes first.
+    /// Java's `UTF-16`: the byte order mark selects the byte order; without a mark it is big-endian.
     Utf16,
     Other(&'static Encoding),
 }
 
 impl Charset {
-    /// The encoding of Java's name; nothing means UTF-8.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    /// The encoding with a name in Java. An empty name is UTF-8.
+    pub(crate) fn from_java_name(name: &str) -> Option<Self> {
         let name = name.trim();
         let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
         if is(&["", "UTF-8", "UTF8"]) {
@@ -41,25 +41,27 @@ impl Charset {
 }
 
 enum Decoder {
-    /// Bytes are characters; those from this one on are unknown.
+    /// Each byte is a character. Bytes from this value on are invalid.
     Bytes(u16),
     Other(encoding_rs::Decoder),
 }
 
-/// A text file being read; holds a piece of it at a time, or a line when that is longer.
+/// A reader of a text file. It buffers a chunk of the file, or a line if that is longer.
 pub(crate) struct TextReader {
     file: File,
     decoder: Decoder,
-    piece: Box<[u8]>,
+    chunk: Box<[u8]>,
+    /// Decoded text; the part before `at` has been used.
     text: String,
     at: usize,
-    ended: bool,
+    has_ended: bool,
 }
 
-/// Fields of a row, one after another in a text.
+/// The fields of a row, concatenated in one text.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     text: String,
+    /// End of each field in `text`.
     ends: Vec<usize>,
 }
 
@@ -91,12 +93,13 @@ impl Row {
         self.ends.push(self.text.len());
     }
 
-    fn field_so_far(&self) -> &str {
+    /// The text of the field that is being read.
+    fn current_field(&self) -> &str {
         &self.text[self.ends.last().copied().unwrap_or(0)..]
     }
 
-    /// Cuts a line at a delimiter the way JMeter does without quotes: an empty line has no field at all.
-    pub(crate) fn cut(&mut self, line: &str, delimiter: &str) {
+    /// Splits a line at a delimiter like JMeter does for data without quotes: an empty line has no fields.
+    pub(crate) fn split_line(&mut self, line: &str, delimiter: &str) {
         self.clear();
         if line.is_empty() {
             return;
@@ -114,7 +117,7 @@ impl std::fmt::Debug for TextReader {
 }
 
 impl TextReader {
-    /// Opens a file; a byte order mark is not part of the text.
+    /// Opens a file. A byte order mark is not part of the text.
     pub(crate) fn open(path: &Path, charset: Charset) -> io::Result<Self> {
         let mut file = File::open(path)?;
         if !file.metadata()?.is_file() {
@@ -142,26 +145,26 @@ impl TextReader {
             Charset::Ascii => Decoder::Bytes(0x80),
             Charset::Other(encoding) => Decoder::Other(encoding.new_decoder_without_bom_handling()),
         };
-        let piece = vec![0; PIECE_BYTES].into_boxed_slice();
-        Ok(Self { file, decoder, piece, text: String::new(), at: 0, ended: false })
+        let chunk = vec![0; CHUNK_BYTES].into_boxed_slice();
+        Ok(Self { file, decoder, chunk, text: String::new(), at: 0, has_ended: false })
     }
 
-    /// Reads the next piece behind what has not been used yet.
+    /// Drops the used text and appends the next chunk.
     fn fill(&mut self) -> io::Result<()> {
         self.text.drain(..self.at);
         self.at = 0;
         let read = loop {
-            match self.file.read(&mut self.piece) {
+            match self.file.read(&mut self.chunk) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 other => break other?,
             }
         };
-        self.ended = read == 0;
-        let bytes = &self.piece[..read];
+        self.has_ended = read == 0;
+        let bytes = &self.chunk[..read];
         match &mut self.decoder {
-            Decoder::Bytes(unknown_from) => {
+            Decoder::Bytes(invalid_from) => {
                 let character = |&byte: &u8| {
-                    if u16::from(byte) < *unknown_from {
+                    if u16::from(byte) < *invalid_from {
                         char::from(byte)
                     } else {
                         char::REPLACEMENT_CHARACTER
@@ -170,15 +173,15 @@ impl TextReader {
                 self.text.extend(bytes.iter().map(character));
             }
             Decoder::Other(decoder) => {
-                let more = decoder.max_utf8_buffer_length(read).unwrap_or(PIECE_BYTES * 3 + 16);
-                self.text.reserve(more);
-                let _ = decoder.decode_to_string(bytes, &mut self.text, self.ended);
+                let additional = decoder.max_utf8_buffer_length(read).unwrap_or(CHUNK_BYTES * 3 + 16);
+                self.text.reserve(additional);
+                let _ = decoder.decode_to_string(bytes, &mut self.text, self.has_ended);
             }
         }
         Ok(())
     }
 
-    /// Reads a line without its end (`\n`, `\r`, `\r\n`) into `line`; `false` at the end of the file.
+    /// Reads a line without its terminator (`\n`, `\r` or `\r\n`) into `line`. Returns `false` at the end of the file.
     pub(crate) fn read_line(&mut self, line: &mut String) -> io::Result<bool> {
         line.clear();
         let mut searched = 0;
@@ -194,44 +197,44 @@ impl TextReader {
                 }
                 return Ok(true);
             }
-            if self.ended {
+            if self.has_ended {
                 line.push_str(rest);
-                let any = !rest.is_empty();
+                let has_text = !rest.is_empty();
                 self.at = self.text.len();
-                return Ok(any);
+                return Ok(has_text);
             }
             searched = rest.len();
             self.fill()?;
         }
     }
 
-    /// The next character, which stays.
+    /// Returns the next character without consuming it.
     pub(crate) fn peek(&mut self) -> io::Result<Option<char>> {
         loop {
             if let Some(next) = self.text[self.at..].chars().next() {
                 return Ok(Some(next));
             }
-            if self.ended {
+            if self.has_ended {
                 return Ok(None);
             }
             self.fill()?;
         }
     }
 
-    /// Reads a row whose fields may be quoted; empty at the end of the file.
+    /// Reads a row whose fields may be quoted. The row is empty at the end of the file.
     ///
     /// # Errors
-    /// With JMeter's words for quotes in the wrong place.
+    /// A quote is in an invalid position (with JMeter's message), or the file cannot be read.
     pub(crate) fn read_row(&mut self, delimiter: char, row: &mut Row) -> io::Result<()> {
         row.read(self, delimiter)
     }
 }
 
-/// Where characters come from.
+/// A source of characters: a file or a text.
 trait Characters {
-    /// The next character, which stays.
+    /// Returns the next character without consuming it.
     fn peek(&mut self) -> io::Result<Option<char>>;
-    /// The next character.
+    /// Returns and consumes the next character.
     fn next(&mut self) -> io::Result<Option<char>>;
 }
 
@@ -266,7 +269,7 @@ impl Row {
         self.read(&mut text, delimiter)
     }
 
-    /// Reads a row the way JMeter does: a quote within a field without quotes is an error, two within quotes are one.
+    /// Reads a row like JMeter: a quote in an unquoted field is an error, and two quotes in a quoted field are one quote.
     fn read(&mut self, source: &mut impl Characters, delimiter: char) -> io::Result<()> {
         let row = self;
         #[derive(PartialEq)]
@@ -278,35 +281,35 @@ impl Row {
         }
         row.clear();
         let mut state = State::Initial;
-        let mut pushed = false;
-        let bad = |why: &str, row: &Row, quote: &str| {
-            Err(io::Error::new(io::ErrorKind::InvalidData, format!("{why}:[{}{quote}]", row.field_so_far())))
+        let mut field_ended = false;
+        let invalid = |why: &str, row: &Row, quote: &str| {
+            Err(io::Error::new(io::ErrorKind::InvalidData, format!("{why}:[{}{quote}]", row.current_field())))
         };
         while let Some(next) = source.next()? {
-            pushed = false;
+            field_ended = false;
             let ends = next == delimiter || next == '\n' || next == '\r';
             match (&state, next) {
                 (State::Initial, '"') => state = State::Quoted,
                 (State::Initial | State::Plain | State::EmbeddedQuote, _) if ends => {
-                    pushed = true;
+                    field_ended = true;
                     state = State::Initial;
                 }
                 (State::Initial, _) => {
                     row.text.push(next);
                     state = State::Plain;
                 }
-                (State::Plain, '"') => return bad("Cannot have quote-char in plain field", row, "\""),
+                (State::Plain, '"') => return invalid("Cannot have quote-char in plain field", row, "\""),
                 (State::Quoted, '"') => state = State::EmbeddedQuote,
                 (State::EmbeddedQuote, '"') => {
                     row.text.push('"');
                     state = State::Quoted;
                 }
                 (State::EmbeddedQuote, _) => {
-                    return bad("Cannot have single quote-char in quoted field", row, "\"");
+                    return invalid("Cannot have single quote-char in quoted field", row, "\"");
                 }
                 (State::Plain | State::Quoted, _) => row.text.push(next),
             }
-            if pushed {
+            if field_ended {
                 row.end_field();
                 if next == '\r' && source.peek()? == Some('\n') {
                     source.next()?;
@@ -317,11 +320,11 @@ impl Row {
             }
         }
         if state == State::Quoted {
-            let so_far = row.field_so_far();
-            let why = format!("Missing trailing quote-char in quoted field:[\"{so_far}]");
+            let field = row.current_field();
+            let why = format!("Missing trailing quote-char in quoted field:[\"{field}]");
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
-        if !row.field_so_far().is_empty() || pushed || state == State::EmbeddedQuote {
+        if !row.current_field().is_empty() || field_ended || state == State::EmbeddedQuote {
             row.end_field();
         }
         Ok(())
@@ -337,7 +340,7 @@ mod tests {
     fn reader(bytes: &[u8], charset: &str) -> TextReader {
         let mut file = tempfile::NamedTempFile::new().expect("temporary file");
         file.write_all(bytes).expect("written");
-        TextReader::open(file.path(), Charset::named(charset).expect("known")).expect("opened")
+        TextReader::open(file.path(), Charset::from_java_name(charset).expect("known")).expect("opened")
     }
 
     fn lines(bytes: &[u8], charset: &str) -> Vec<String> {
@@ -371,22 +374,22 @@ mod tests {
         assert_eq!(lines(b"a\nb\r\nc\rd\n\ne", ""), ["a", "b", "c", "d", "", "e"]);
         assert_eq!(lines(b"a\n", ""), ["a"]);
         assert!(lines(b"", "").is_empty());
-        let long = "x".repeat(PIECE_BYTES - 1);
+        let long = "x".repeat(CHUNK_BYTES - 1);
         assert_eq!(lines(format!("{long}\r\ny").as_bytes(), ""), [long.as_str(), "y"]);
     }
 
     #[test]
-    fn encodings() {
+    fn encodings_are_decoded() {
         assert_eq!(lines(b"\xef\xbb\xbf\xc3\xa9\n", ""), ["é"]);
         assert_eq!(lines(b"\xe9\x80\n", "ISO-8859-1"), ["é\u{80}"]);
         assert_eq!(lines(b"\xe9\x80\n", "windows-1252"), ["é€"]);
         assert_eq!(lines(b"\xff\xfea\0\n\0", "UTF-16"), ["a"]);
         assert_eq!(lines(b"\0a\0\n", "UTF-16"), ["a"]);
-        assert!(Charset::named("x-nonsense").is_none());
+        assert!(Charset::from_java_name("x-nonsense").is_none());
     }
 
     #[test]
-    fn rows_with_quotes() {
+    fn rows_with_quotes_are_parsed() {
         assert_eq!(rows("a,\"b \"\"x\"\", c\",d\n\"\",\n1,2"), ["a|b \"x\", c|d", "|", "1|2"]);
         assert_eq!(rows("\"two\nlines\",x\r\ny,z\r\n"), ["two\nlines|x", "y|z"]);
         assert_eq!(rows("a\"b,c"), ["Cannot have quote-char in plain field:[a\"]"]);
@@ -396,21 +399,21 @@ mod tests {
     }
 
     #[test]
-    fn cutting_without_quotes() {
-        let cut = |line: &str, delimiter: &str| {
+    fn lines_without_quotes_are_split() {
+        let split = |line: &str, delimiter: &str| {
             let mut row = Row::default();
-            row.cut(line, delimiter);
+            row.split_line(line, delimiter);
             row.fields().map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(cut("a,b,,c", ","), ["a", "b", "", "c"]);
-        assert_eq!(cut(",a,", ","), ["", "a", ""]);
-        assert_eq!(cut("a}}b", "}}"), ["a", "b"]);
-        assert!(cut("", ",").is_empty());
+        assert_eq!(split("a,b,,c", ","), ["a", "b", "", "c"]);
+        assert_eq!(split(",a,", ","), ["", "a", ""]);
+        assert_eq!(split("a}}b", "}}"), ["a", "b"]);
+        assert!(split("", ",").is_empty());
     }
 
     proptest::proptest! {
         #[test]
-        fn lines_are_those_of_the_text(parts in proptest::collection::vec("[a-zé]{0,5}", 1..20)) {
+        fn lines_are_read_back(parts in proptest::collection::vec("[a-zé]{0,5}", 1..20)) {
             let text = parts.join("\n") + "\n";
             proptest::prop_assert_eq!(lines(text.as_bytes(), ""), parts);
         }

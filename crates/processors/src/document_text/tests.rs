@@ -5,7 +5,7 @@ fn text(body: &str) -> String {
 }
 
 #[test]
-fn pages_are_the_text_of_their_body() {
+fn the_text_of_a_page_is_that_of_its_body() {
     for (page, expected) in [
         (
             "<html><head><title>A title</title><style>p {}</style><script>var x;</script></head><body><h1>Head</h1><p>one  two\n\
@@ -44,7 +44,7 @@ fn pages_are_the_text_of_their_body() {
 }
 
 #[test]
-fn xml_has_a_blank_before_each_element() {
+fn the_text_of_xml_has_a_space_before_each_element() {
     for (document, expected) in [
         ("<?xml version=\"1.0\"?><r><a x=\"1\">one</a><b>two</b>\n <c>three</c></r>", "  one two\n  three\n"),
         (
@@ -63,7 +63,7 @@ fn xml_has_a_blank_before_each_element() {
 }
 
 #[test]
-fn other_text_ends_with_a_line_end() {
+fn plain_text_ends_with_a_line_end() {
     for plain in [
         "just text",
         "a  b\nc <d> &amp; é",

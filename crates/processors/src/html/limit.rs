@@ -1,6 +1,7 @@
-//! The limit on selections and on the texts of selected elements.
+//! The limit of steps for a selection and for the texts of selected elements.
 
-/// Maximum steps of one selection, and again of the texts of the selected elements: visited nodes or 16 bytes of text.
+/// Limit of steps for a selection, and the same limit again for the texts of the selected elements. A visited node is one
+/// step, and so are 16 bytes of text.
 pub(super) const STEPS_MAX: u64 = 30_000_000;
 
 /// Steps for each node whose text is collected.

@@ -15,18 +15,18 @@ use syntax::{Chain, Combinator, Nth, Test};
 pub(crate) use syntax::{Selector, SelectorError};
 
 impl Selector {
-    /// Reads a selector.
+    /// Parses a selector.
     ///
     /// # Errors
-    /// When it is not a selector, or its regular expressions are not supported.
+    /// The text is not a selector, or contains a regular expression that is not supported.
     pub(crate) fn parse(text: &str) -> Result<Self, SelectorError> {
         parse::Parser::new(text).selector()
     }
 
-    /// What it selects, in the document's order.
+    /// Returns the selected elements in document order.
     ///
     /// # Errors
-    /// When that takes too many steps.
+    /// The selection exceeds the limit of steps.
     pub(crate) fn select(&self, tree: &Tree) -> Result<Vec<Id>, SelectLimit> {
         self.select_within(tree, STEPS_MAX)
     }
@@ -40,7 +40,7 @@ impl Selector {
             .filter(elements)
             .filter(|id| self.fits(&search, ROOT, *id))
             .collect();
-        if search.is_over() {
+        if search.is_aborted() {
             exceeded(Limit::SelectorSteps);
             return Err(SelectLimit);
         }
@@ -52,16 +52,17 @@ impl Selector {
     }
 }
 
-/// The result of matching a part of a chain, with all parts before it, against an element. Where no other element can do
-/// better, none is tried: `div div div p` takes one walk up the tree and not one for each choice of ancestors.
+/// The result of matching a part of a chain, and all parts before it, against an element. It states which other elements
+/// cannot match either, so that they are not tried: `div div div p` walks up the tree once, not once for each combination of
+/// ancestors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Yes,
-    /// Not this element.
+    /// This element does not match.
     NotHere,
-    /// Neither this element nor one before it below the same parent.
+    /// Neither this element nor its preceding siblings match.
     NoSibling,
-    /// Neither this element nor one above it.
+    /// Neither this element nor its ancestors match.
     Nowhere,
 }
 
@@ -82,7 +83,7 @@ impl Chain {
         };
         match combinator {
             Combinator::Start => Fit::Yes,
-            // Nothing above the root is looked at.
+            // The root has no ancestors in this search.
             _ if element == root => Fit::NotHere,
             Combinator::Child => match tree.nodes[element].parent.map(before) {
                 Some(fit @ (Fit::Yes | Fit::Nowhere)) => fit,
@@ -118,7 +119,7 @@ impl Chain {
     }
 }
 
-/// The parent, where counting among siblings makes sense: not the document.
+/// The parent within which siblings are counted; `None` for the root element.
 fn counting_parent(tree: &Tree, element: Id) -> Option<Id> {
     tree.nodes[element].parent.filter(|parent| *parent != ROOT)
 }
@@ -137,12 +138,12 @@ impl Test {
             value
         };
         let found = |pattern: &Finder, text: &str| {
-            search.spend_text(text) && pattern.is_match(text).unwrap_or_else(|_| search.give_up())
+            search.spend_text(text) && pattern.is_match(text).unwrap_or_else(|_| search.abort())
         };
         match self {
             Self::All => true,
             Self::Tag(wanted) => name() == wanted,
-            Self::TagOfAnySpace(wanted) => name().rsplit(':').next() == Some(wanted),
+            Self::TagInAnyNamespace(wanted) => name().rsplit(':').next() == Some(wanted),
             Self::Id(wanted) => attribute("id").unwrap_or("") == wanted,
             Self::Class(wanted) => attribute("class").is_some_and(|own| {
                 own.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case(wanted))
@@ -152,16 +153,18 @@ impl Test {
                 tree.attributes(element).iter().any(|(key, _)| lower(key).starts_with(prefix.as_str()))
             }
             Self::Equals(key, value) => attribute(key).is_some_and(|own| lower(own.trim()) == *value),
-            Self::Differs(key, value) => lower(attribute(key).unwrap_or("")) != *value,
-            Self::Begins(key, value) => {
+            Self::NotEquals(key, value) => lower(attribute(key).unwrap_or("")) != *value,
+            Self::StartsWith(key, value) => {
                 attribute(key).is_some_and(|own| lower(own).starts_with(value.as_str()))
             }
-            Self::Ends(key, value) => attribute(key).is_some_and(|own| lower(own).ends_with(value.as_str())),
+            Self::EndsWith(key, value) => {
+                attribute(key).is_some_and(|own| lower(own).ends_with(value.as_str()))
+            }
             Self::Contains(key, value) => {
                 attribute(key).is_some_and(|own| lower(own).contains(value.as_str()))
             }
             Self::Matches(key, pattern) => attribute(key).is_some_and(|own| found(pattern, own)),
-            Self::Place(places) => element != root && places.contains(&search.place(element)),
+            Self::Index(indexes) => element != root && indexes.contains(&search.index(element)),
             Self::Nth(nth) => nth.fits(search, element),
             Self::Only { of_type } => {
                 counting_parent(tree, element).is_some() && search.count(element, *of_type) == 1
@@ -171,13 +174,13 @@ impl Test {
                 None => tree.child_elements(root).next() == Some(element),
             },
             Self::Empty => tree.nodes[element].children.iter().all(|child| match &tree.nodes[*child].kind {
-                super::tree::Kind::Comment(_) => search.spend(1),
-                super::tree::Kind::Text(text) => search.spend(1) && text.trim().is_empty(),
+                super::tree::NodeKind::Comment(_) => search.spend(1),
+                super::tree::NodeKind::Text(text) => search.spend(1) && text.trim().is_empty(),
                 _ => false,
             }),
-            Self::Has(selector) => search
-                .below(element)
-                .is_some_and(|below| below.into_iter().any(|id| selector.fits(search, element, id))),
+            Self::Has(selector) => search.descendants(element).is_some_and(|descendants| {
+                descendants.into_iter().any(|id| selector.fits(search, element, id))
+            }),
             Self::Not(selector) => !selector.fits(search, root, element),
             Self::Is(selector) => selector.fits(search, root, element),
             Self::Text { text, own: true } => {
@@ -186,19 +189,19 @@ impl Test {
                 search.spend_text(&own) && lower(&own).contains(text.as_str())
             }
             Self::Text { text, own: false } => {
-                search.spend_below(element) && {
+                search.spend_descendants(element) && {
                     let all = element_text(tree, element);
                     search.spend_text(&all) && lower(&all).contains(text.as_str())
                 }
             }
             Self::WholeText(text) => {
-                search.spend_below(element) && {
+                search.spend_descendants(element) && {
                     let all = whole_text(tree, element);
                     search.spend_text(&all) && all.contains(text.as_str())
                 }
             }
             Self::Pattern { pattern, own, whole } => {
-                search.spend_below(element) && {
+                search.spend_descendants(element) && {
                     let text = match (own, whole) {
                         (_, true) => whole_text(tree, element),
                         (true, false) => own_text(tree, element),
@@ -216,9 +219,9 @@ impl Nth {
         if counting_parent(search.tree, element).is_none() {
             return false;
         }
-        let at = if self.of_type { search.place_of_type(element) } else { search.place(element) };
-        let at = if self.from_end { search.count(element, self.of_type) - at } else { at + 1 };
-        let distance = i64::try_from(at).unwrap_or(i64::MAX).saturating_sub(self.offset);
+        let index = if self.of_type { search.index_of_type(element) } else { search.index(element) };
+        let number = if self.from_end { search.count(element, self.of_type) - index } else { index + 1 };
+        let distance = i64::try_from(number).unwrap_or(i64::MAX).saturating_sub(self.offset);
         match self.step {
             0 => distance == 0,
             step => distance % step == 0 && distance / step >= 0,

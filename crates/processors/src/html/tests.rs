@@ -1,6 +1,6 @@
 use super::text::element_text;
 use super::*;
-use busyhour_xml::{self as xml, Answer};
+use busyhour_xml::{self as xml, XPathResult};
 
 const PAGE: &str = "<!DOCTYPE html><html><head><title> A  title </title></head><body><div id=\"Main\" class=\"Box wide\">One <b>two</b>\n three<p>four</p>five<br>six</div><ul><li data-x=\"1\">a<li data-x=\"2\" class=last>b</ul><form name=\"F\"><input NAME=\"user\" value=\"Jo\"><input name=\"my_input2\"></form><table><tr><td>1<td>2<tr><td>3</table><script>var x = '<p>';</script></body></html>";
 
@@ -45,7 +45,7 @@ fn selectors_of_all_kinds() {
 }
 
 #[test]
-fn attributes_are_found_by_parts() {
+fn attributes_are_matched_by_operators() {
     let tree = parse(PAGE).expect("a small page");
     let values = |selector: &str, key: &str| {
         let selector = Selector::parse(selector).expect("a selector");
@@ -66,10 +66,10 @@ fn attributes_are_found_by_parts() {
 }
 
 #[test]
-fn pages_are_documents_for_xpath() {
-    let document = tolerant(PAGE).expect("a small page");
+fn pages_are_converted_to_documents_for_xpath() {
+    let document = parse_tolerantly(PAGE).expect("a small page");
     let found = |expression: &str| match xml::evaluate(&document, expression, &[]) {
-        Ok(Answer::Nodes(nodes)) => nodes
+        Ok(XPathResult::Nodes(nodes)) => nodes
             .iter()
             .map(|node| xml::first_value(&document.tree, *node).unwrap_or("null"))
             .collect::<Vec<_>>()
@@ -84,7 +84,7 @@ fn pages_are_documents_for_xpath() {
 }
 
 #[test]
-fn hostile_pages_are_not_read() {
+fn hostile_pages_are_rejected() {
     let outcome = |page: &str| tree::parse_within(page, 20_000, 1_000_000).map(|tree| tree.nodes.len());
     assert!(outcome(&"<div>".repeat(900)).is_ok());
     for count in [2_000, 200_000] {
@@ -92,11 +92,11 @@ fn hostile_pages_are_not_read() {
             assert_eq!(parse(&part.repeat(count)).map(drop), Err(PageLimit::Depth), "{part}");
         }
     }
-    // Each paragraph reopens all open formats.
+    // The parser reopens all open formatting elements in each paragraph.
     let formats: String = (0..900).map(|n| format!("<b id={n}>")).collect();
     let page = format!("<p>{formats}</p>{}", "<p>x</p>".repeat(2_000));
     assert!(matches!(outcome(&page), Err(PageLimit::Nodes | PageLimit::Steps)));
-    // Each start tag looks for an open paragraph.
+    // The parser searches for an open paragraph at each start tag.
     let page = format!("{}{}", "<div>".repeat(900), "<div></div>".repeat(2_000));
     assert_eq!(outcome(&page), Err(PageLimit::Steps));
     let attributes: String = (0..5_000).map(|n| format!("a{n} ")).collect();
@@ -104,7 +104,7 @@ fn hostile_pages_are_not_read() {
     assert_eq!(outcome(&format!("<script>if(a<b=\"</script><div {attributes}>")), Err(PageLimit::Steps));
     let value = "x y ".repeat(5_000);
     assert!(outcome(&format!("<div data-x=\"{value}\">{value}</div>{}", "<td>x".repeat(5_000))).is_ok());
-    // What a table cannot hold is put before it.
+    // The parser moves elements that a table cannot contain before the table.
     assert!(outcome(&format!("<table>{}</table>", "<i>x</i>".repeat(5_000))).is_ok());
 }
 
@@ -116,7 +116,7 @@ fn selections_have_a_budget() {
         selector.select_within(&tree, steps).map(|found| found.len())
     };
     let deep = "<div>".repeat(990);
-    // One walk up the tree, and not one for each choice of ancestors.
+    // The search walks up the tree once, not once for each combination of ancestors.
     let steps = 50_000;
     assert_eq!(select(&deep, "div div div p", steps), Ok(0));
     assert_eq!(select(&format!("{deep}<p>"), "p div div div p", steps), Ok(0));
@@ -132,10 +132,10 @@ fn selections_have_a_budget() {
     for selector in ["div:contains(x)", "div:matches(x)", "div:containsWholeText(x)"] {
         assert_eq!(select(&text, selector, 100_000), Err(SelectLimit), "{selector}");
     }
-    // The budget of regular expressions ends it, too.
+    // The limit of steps of a regular expression also aborts the selection.
     let text = format!("<p>{}", "a".repeat(20_000));
     assert_eq!(select(&text, "p:matches((a*)*\\1b)", 100_000), Err(SelectLimit));
-    // Places among many siblings are looked up.
+    // Positions among many siblings are computed once.
     let rows = "<li>x".repeat(10_000);
     for (selector, found) in [
         ("li:nth-child(2)", 1),
@@ -163,17 +163,17 @@ fn texts_of_nested_elements_have_a_budget() {
 }
 
 #[test]
-fn long_and_nested_selectors_are_refused() {
+fn long_and_nested_selectors_are_rejected() {
     let tree = parse(PAGE).expect("a small page");
     for count in [10, 1_000, 100_000] {
-        for (text, most) in [
+        for (text, count_max) in [
             (format!("{}p{}", ":not(".repeat(count), ")".repeat(count)), 50),
             (format!("{}p{}", ":has(".repeat(count), ")".repeat(count)), 50),
             (vec!["p"; count].join(" "), 500),
             (vec!["p"; count].join(">"), 500),
         ] {
             let selector = Selector::parse(&text);
-            assert_eq!(selector.is_ok(), count <= most, "{count} {}", &text[..9]);
+            assert_eq!(selector.is_ok(), count <= count_max, "{count} {}", &text[..9]);
             if let Ok(selector) = selector {
                 assert!(selector.select(&tree).is_ok());
             }
@@ -219,7 +219,7 @@ fn any_selector() -> impl proptest::strategy::Strategy<Value = String> {
     })
 }
 
-/// Pages whose elements are nested and repeated; not all of them are closed.
+/// Pages with nested and repeated elements, some of which are not closed.
 fn any_page() -> impl proptest::strategy::Strategy<Value = String> {
     use proptest::prelude::*;
     let leaf =
@@ -254,7 +254,7 @@ proptest::proptest! {
                 let _ = budget.element_text(&tree, id);
             }
         }
-        if let Ok(document) = tolerant(&page) {
+        if let Ok(document) = parse_tolerantly(&page) {
             let _ = xml::evaluate(&document, "//div[.//p]//b/following-sibling::*", &[]);
         }
     }

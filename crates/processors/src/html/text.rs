@@ -1,12 +1,12 @@
-//! The text of an element as jsoup gives it.
+//! The text of an element, as in jsoup.
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::tick;
 
 use super::limit::{STEPS_FOR_TEXT, STEPS_MAX, SelectLimit};
-use super::tree::{Id, Kind, Tree};
+use super::tree::{Id, NodeKind, Tree};
 
-/// Elements that begin and end lines.
+/// Whether an element is a block, whose text is separated from the surrounding text.
 #[rustfmt::skip]
 fn is_block(name: &str) -> bool {
     matches!(
@@ -25,8 +25,8 @@ fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\x0c' | '\r' | '\u{a0}')
 }
 
-/// Whether white space is kept: up to five levels up, as jsoup looks.
-fn keeps_space(tree: &Tree, mut at: Option<Id>) -> bool {
+/// Whether white space is preserved because of the element or one of five levels of ancestors, as in jsoup.
+fn preserves_space(tree: &Tree, mut at: Option<Id>) -> bool {
     for _ in 0..6 {
         let Some(id) = at else { return false };
         if matches!(tree.name(id), Some("pre" | "plaintext" | "title" | "textarea")) {
@@ -37,7 +37,7 @@ fn keeps_space(tree: &Tree, mut at: Option<Id>) -> bool {
     false
 }
 
-/// Steps that are left for the texts of selected elements, which may contain one another.
+/// The remaining steps for the texts of selected elements. It is needed because selected elements may contain one another.
 pub(crate) struct TextBudget(pub(super) u64);
 
 impl Default for TextBudget {
@@ -47,22 +47,22 @@ impl Default for TextBudget {
 }
 
 impl TextBudget {
-    /// All text below an element.
+    /// All text within an element.
     ///
     /// # Errors
-    /// When the steps are used up.
+    /// The budget is exhausted.
     pub(crate) fn element_text(&mut self, tree: &Tree, element: Id) -> Result<String, SelectLimit> {
         let mut stack = vec![element];
         while let Some(id) = stack.pop() {
             let text = match &tree.nodes[id].kind {
-                Kind::Text(text) => text.len() as u64 / 16,
+                NodeKind::Text(text) => text.len() as u64 / 16,
                 _ => 0,
             };
-            let Some(left) = self.0.checked_sub(text + STEPS_FOR_TEXT) else {
+            let Some(remaining) = self.0.checked_sub(text + STEPS_FOR_TEXT) else {
                 exceeded(Limit::SelectorSteps);
                 return Err(SelectLimit);
             };
-            self.0 = left;
+            self.0 = remaining;
             tick((text + STEPS_FOR_TEXT) as usize);
             stack.extend(&tree.nodes[id].children);
         }
@@ -70,31 +70,31 @@ impl TextBudget {
     }
 }
 
-/// All text below an element, white space joined, blocks apart, and trimmed.
+/// All text within an element, trimmed, with white space collapsed and blocks separated by a space.
 pub(super) fn element_text(tree: &Tree, element: Id) -> String {
     let mut out = String::new();
     visit(tree, element, false, &mut out);
     busyhour_java::trim(&out).to_owned()
 }
 
-/// The text directly in an element.
+/// The text of an element without that of its child elements.
 pub(super) fn own_text(tree: &Tree, element: Id) -> String {
     let mut out = String::new();
     for &child in &tree.nodes[element].children {
         match &tree.nodes[child].kind {
-            Kind::Text(text) => append(tree, child, text, &mut out),
-            Kind::Element { name, .. } if name == "br" && !out.ends_with(' ') => out.push(' '),
+            NodeKind::Text(text) => append(tree, child, text, &mut out),
+            NodeKind::Element { name, .. } if name == "br" && !out.ends_with(' ') => out.push(' '),
             _ => {}
         }
     }
     busyhour_java::trim(&out).to_owned()
 }
 
-/// All text below an element as it is.
+/// All text within an element with unchanged white space.
 pub(super) fn whole_text(tree: &Tree, element: Id) -> String {
     let mut out = String::new();
     for id in tree.with_descendants(element) {
-        if let Kind::Text(text) = &tree.nodes[id].kind
+        if let NodeKind::Text(text) = &tree.nodes[id].kind
             && !is_data(tree, id)
         {
             out.push_str(text);
@@ -103,20 +103,20 @@ pub(super) fn whole_text(tree: &Tree, element: Id) -> String {
     out
 }
 
-/// Scripts and styles hold data, not text.
+/// Whether a text node contains a script or style, which is not part of the text.
 fn is_data(tree: &Tree, text: Id) -> bool {
     tree.nodes[text].parent.is_some_and(|parent| matches!(tree.name(parent), Some("script" | "style")))
 }
 
-/// Appends the text of a node; `text_follows`: its next sibling is a text or an element inside a line.
+/// Appends the text of a node. `text_follows` is true if its next sibling is a text or an inline element.
 fn visit(tree: &Tree, id: Id, text_follows: bool, out: &mut String) {
     match &tree.nodes[id].kind {
-        Kind::Text(text) if !is_data(tree, id) => append(tree, id, text, out),
-        Kind::Text(_) | Kind::Comment(_) => {}
-        Kind::Document => {
+        NodeKind::Text(text) if !is_data(tree, id) => append(tree, id, text, out),
+        NodeKind::Text(_) | NodeKind::Comment(_) => {}
+        NodeKind::Document => {
             visit_children(tree, id, out);
         }
-        Kind::Element { name, .. } => {
+        NodeKind::Element { name, .. } => {
             if !out.is_empty() && (is_block(name) || name == "br") && !ends_with_space(out) {
                 out.push(' ');
             }
@@ -136,8 +136,8 @@ fn visit_children(tree: &Tree, id: Id, out: &mut String) {
     let children = &tree.nodes[id].children;
     for (at, &child) in children.iter().enumerate() {
         let text_follows = children.get(at + 1).is_some_and(|next| match &tree.nodes[*next].kind {
-            Kind::Text(_) => true,
-            Kind::Element { name, .. } => !is_block(name) && !name.contains('-'),
+            NodeKind::Text(_) => true,
+            NodeKind::Element { name, .. } => !is_block(name) && !name.contains('-'),
             _ => false,
         });
         visit(tree, child, text_follows, out);
@@ -145,7 +145,7 @@ fn visit_children(tree: &Tree, id: Id, out: &mut String) {
 }
 
 fn append(tree: &Tree, id: Id, text: &str, out: &mut String) {
-    if keeps_space(tree, tree.nodes[id].parent) {
+    if preserves_space(tree, tree.nodes[id].parent) {
         out.push_str(text);
         return;
     }

@@ -1,46 +1,46 @@
-//! HTML as an XML document, for XPath in tolerant mode. JMeter has JTidy repair the page; here it is read as browsers
-//! do and then brought near to JTidy's tree: no `tbody` that is not in the page, white space joined.
+//! Converts HTML to an XML document, for XPath in tolerant mode. In JMeter, JTidy repairs the page. Here it is parsed as in
+//! browsers and then adapted to JTidy's tree: implied `tbody` elements are removed, and white space is collapsed.
 
 use std::borrow::Cow;
 
 use uppsala::{Attribute, Document, NodeId, QName};
 
-use super::tree::{Id, Kind, PageLimit, ROOT, Tree, parse};
-use busyhour_xml::{Reading, XmlDocument, read};
+use super::tree::{Id, NodeKind, PageLimit, ROOT, Tree, parse};
+use busyhour_xml::{ReadOptions, XmlDocument, read};
 
 /// Parses a page as an XML document, tolerating HTML.
 ///
 /// # Errors
-/// When the page is too large or too deep.
-pub(crate) fn tolerant(text: &str) -> Result<XmlDocument<'static>, PageLimit> {
-    // A document with an XML declaration is read as XML if it is well-formed.
+/// The page exceeds a limit.
+pub(crate) fn parse_tolerantly(text: &str) -> Result<XmlDocument<'static>, PageLimit> {
+    // A well-formed document with an XML declaration is parsed as XML.
     if text.starts_with("<?xml ")
-        && let Ok(document) = read(text, Reading::default())
+        && let Ok(document) = read(text, ReadOptions::default())
     {
         return Ok(XmlDocument { tree: document.tree.into_static(), declared: Vec::new() });
     }
     let tree = parse(text)?;
     let lower = text.to_ascii_lowercase();
-    let made = Made { has_bodies: lower.contains("<tbody"), tree: &tree };
+    let converter = Converter { has_tbody: lower.contains("<tbody"), tree: &tree };
     let mut document = Document::new();
     let root = document.root();
-    made.copy(ROOT, root, false, &mut document);
+    converter.copy_children(ROOT, root, false, &mut document);
     document.prepare_xpath();
     Ok(XmlDocument { tree: document, declared: Vec::new() })
 }
 
-struct Made<'t> {
+struct Converter<'t> {
     tree: &'t Tree,
     /// The page contains `tbody` elements.
-    has_bodies: bool,
+    has_tbody: bool,
 }
 
-/// Elements whose text is kept as it is.
-fn keeps_space(name: &str) -> bool {
+/// Whether white space in an element is preserved.
+fn preserves_space(name: &str) -> bool {
     matches!(name, "pre" | "textarea" | "script" | "style" | "listing" | "xmp")
 }
 
-/// Elements inside a line of text.
+/// Whether an element is part of a line of text.
 fn is_inline(name: &str) -> bool {
     const INLINE: [&str; 33] = [
         "a", "abbr", "acronym", "b", "bdo", "big", "br", "button", "cite", "code", "del", "dfn", "em",
@@ -50,28 +50,31 @@ fn is_inline(name: &str) -> bool {
     INLINE.contains(&name)
 }
 
-impl Made<'_> {
-    fn copy(&self, from: Id, to: NodeId, verbatim: bool, document: &mut Document<'static>) {
+impl Converter<'_> {
+    fn copy_children(&self, from: Id, to: NodeId, verbatim: bool, document: &mut Document<'static>) {
         let children = &self.tree.nodes[from].children;
         for (at, &child) in children.iter().enumerate() {
             match &self.tree.nodes[child].kind {
-                Kind::Document => {}
-                Kind::Comment(text) => {
+                NodeKind::Document => {}
+                NodeKind::Comment(text) => {
                     let comment = document.create_comment(text.clone());
                     document.append_child(to, comment);
                 }
-                Kind::Text(text) => {
-                    let text =
-                        if verbatim { Cow::Borrowed(text.as_str()) } else { self.line(children, at, text) };
+                NodeKind::Text(text) => {
+                    let text = if verbatim {
+                        Cow::Borrowed(text.as_str())
+                    } else {
+                        self.collapse_space(children, at, text)
+                    };
                     if !text.is_empty() {
                         let text = document.create_text(text.into_owned());
                         document.append_child(to, text);
                     }
                 }
-                Kind::Element { name, .. } if name == "tbody" && !self.has_bodies => {
-                    self.copy(child, to, verbatim, document);
+                NodeKind::Element { name, .. } if name == "tbody" && !self.has_tbody => {
+                    self.copy_children(child, to, verbatim, document);
                 }
-                Kind::Element { name, attributes } => {
+                NodeKind::Element { name, attributes } => {
                     let element = document.create_element(QName::local(name.clone()));
                     if let Some(element) = document.element_mut(element) {
                         element.attributes = attributes
@@ -83,14 +86,14 @@ impl Made<'_> {
                             .collect();
                     }
                     document.append_child(to, element);
-                    self.copy(child, element, verbatim || keeps_space(name), document);
+                    self.copy_children(child, element, verbatim || preserves_space(name), document);
                 }
             }
         }
     }
 
-    /// A text with its white space joined; none at the edges of blocks.
-    fn line<'x>(&self, siblings: &[Id], at: usize, text: &'x str) -> Cow<'x, str> {
+    /// Collapses the white space of a text. White space next to a block is removed.
+    fn collapse_space<'x>(&self, siblings: &[Id], at: usize, text: &'x str) -> Cow<'x, str> {
         let inline = |id: Option<&Id>| id.is_some_and(|id| self.tree.name(*id).is_some_and(is_inline));
         let mut out = String::with_capacity(text.len());
         let space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n' | '\x0c');

@@ -1,4 +1,4 @@
-//! HTML documents as a tree, built by the algorithm that browsers (and jsoup) follow.
+//! Parses HTML documents to trees with the algorithm of browsers and jsoup.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -11,16 +11,16 @@ use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::tick;
 
-/// How deep elements may nest; browsers stop at 512.
+/// Greatest depth of nested elements; the limit of browsers is 512.
 pub(crate) const DEPTH_MAX: u32 = 1_000;
-/// Nodes that a page may have: about 400 MB.
+/// Limit of nodes in a page, which take about 400 MB.
 const NODES_MAX: usize = 2_000_000;
-/// Steps to build the tree: a step is a place among open elements, siblings or attributes that may have to be looked at.
+/// Limit of steps for building a tree. A step is an open element, a sibling or an attribute that the parser may visit.
 const STEPS_MAX: u64 = 100_000_000;
-/// Pieces in which the parser gets a page, in bytes; the limits are checked between them.
-const PIECE_BYTES: usize = 1_024;
+/// The parser gets a page in chunks of this size in bytes; the limits are checked after each chunk.
+const CHUNK_BYTES: usize = 1_024;
 
-/// Why a page was not read.
+/// Why a page cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PageLimit {
     #[error("the page nests elements deeper than {DEPTH_MAX}")]
@@ -31,20 +31,20 @@ pub(crate) enum PageLimit {
     Steps,
 }
 
-/// Place of a node in its tree.
+/// Index of a node in its tree.
 pub(crate) type Id = usize;
 
-/// The document itself.
+/// The document node.
 pub(crate) const ROOT: Id = 0;
 
-/// What a node is.
+/// The kind and content of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     /// The document.
     Document,
     /// An element.
     Element {
-        /// Name, in lower case for HTML's own.
+        /// Name; in lower case for HTML elements.
         name: String,
         /// Names and values.
         attributes: Vec<(String, String)>,
@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 /// A node and its neighbours.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
     pub(crate) parent: Option<Id>,
     pub(crate) children: Vec<Id>,
 }
@@ -73,12 +73,12 @@ impl Tree {
     /// The name of an element.
     pub(crate) fn name(&self, id: Id) -> Option<&str> {
         match &self.nodes[id].kind {
-            Kind::Element { name, .. } => Some(name),
+            NodeKind::Element { name, .. } => Some(name),
             _ => None,
         }
     }
 
-    /// The attribute of an element; its name in lower case.
+    /// The value of an attribute of an element. The name must be in lower case.
     pub(crate) fn attribute(&self, id: Id, wanted: &str) -> Option<&str> {
         self.attributes(id).iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     }
@@ -86,12 +86,12 @@ impl Tree {
     /// The attributes of an element.
     pub(crate) fn attributes(&self, id: Id) -> &[(String, String)] {
         match &self.nodes[id].kind {
-            Kind::Element { attributes, .. } => attributes,
+            NodeKind::Element { attributes, .. } => attributes,
             _ => &[],
         }
     }
 
-    /// The elements directly below.
+    /// The child elements.
     pub(crate) fn child_elements(&self, id: Id) -> impl DoubleEndedIterator<Item = Id> + '_ {
         self.nodes[id].children.iter().copied().filter(|child| self.name(*child).is_some())
     }
@@ -101,7 +101,7 @@ impl Tree {
         self.nodes[id].parent.filter(|parent| self.name(*parent).is_some())
     }
 
-    /// How deep the nodes nest.
+    /// The greatest depth of a node.
     fn depth(&self) -> u32 {
         let mut deepest = 0;
         let mut stack = vec![(ROOT, 0)];
@@ -112,7 +112,7 @@ impl Tree {
         deepest
     }
 
-    /// The node and all below it, in the document's order.
+    /// The node and its descendants, in document order.
     pub(crate) fn with_descendants(&self, id: Id) -> Vec<Id> {
         let mut all = Vec::new();
         let mut stack = vec![id];
@@ -124,10 +124,10 @@ impl Tree {
     }
 }
 
-/// Reads a document; anything is one.
+/// Parses a document. Every text is a valid HTML document.
 ///
 /// # Errors
-/// When the page is larger, deeper or more expensive to read than any page should be.
+/// The page exceeds the limit of nodes, depth or steps.
 pub(crate) fn parse(text: &str) -> Result<Tree, PageLimit> {
     let parsed = parse_within(text, NODES_MAX, STEPS_MAX);
     if parsed.is_err() {
@@ -136,9 +136,9 @@ pub(crate) fn parse(text: &str) -> Result<Tree, PageLimit> {
     parsed
 }
 
-/// The same with so many nodes and steps.
+/// [`parse`] with the given limits of nodes and steps.
 pub(super) fn parse_within(text: &str, nodes: usize, steps: u64) -> Result<Tree, PageLimit> {
-    // The tokenizer compares each attribute of a tag with those before.
+    // The tokenizer compares each attribute of a tag with all previous ones, so count these steps before parsing.
     if attribute_steps(text) > steps {
         return Err(PageLimit::Steps);
     }
@@ -149,14 +149,14 @@ pub(super) fn parse_within(text: &str, nodes: usize, steps: u64) -> Result<Tree,
     let mut parser = parse_document(sink, options);
     let mut rest = text;
     while !rest.is_empty() {
-        let mut end = PIECE_BYTES.min(rest.len());
+        let mut end = CHUNK_BYTES.min(rest.len());
         while !rest.is_char_boundary(end) {
             end += 1;
         }
-        let (piece, behind) = rest.split_at(end);
-        rest = behind;
-        tick(piece.len());
-        parser.process(StrTendril::from_slice(piece));
+        let (chunk, after) = rest.split_at(end);
+        rest = after;
+        tick(chunk.len());
+        parser.process(StrTendril::from_slice(chunk));
         work.check(nodes, steps)?;
     }
     let tree = parser.finish();
@@ -164,7 +164,7 @@ pub(super) fn parse_within(text: &str, nodes: usize, steps: u64) -> Result<Tree,
     if tree.depth() > DEPTH_MAX { Err(PageLimit::Depth) } else { Ok(tree) }
 }
 
-/// Comparisons of names that reading the tags takes, at most: what looks like a tag inside a script counts too.
+/// Upper bound of the comparisons of attribute names. Text in scripts that looks like a tag counts too.
 fn attribute_steps(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let mut steps = 0;
@@ -181,7 +181,7 @@ fn attribute_steps(text: &str) -> u64 {
                 b'>' | b'<' => break,
                 b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b'/' => in_name = false,
                 b'"' | b'\'' if bytes[at - 1] == b'=' => {
-                    // What looks like a value with a tag inside may be a script before a tag.
+                    // A quote that is followed by `<` before it is closed may be part of a script, so it is not skipped.
                     let length = memchr::memchr2(byte, b'<', &bytes[at + 1..]).unwrap_or(0);
                     if bytes.get(at + 1 + length) == Some(&byte) {
                         at += length + 1;
@@ -202,7 +202,7 @@ fn attribute_steps(text: &str) -> u64 {
     steps
 }
 
-/// What reading a page has taken so far.
+/// Counts of the work that parsing a page has taken so far.
 #[derive(Default)]
 struct Work {
     nodes: Cell<usize>,
@@ -228,7 +228,7 @@ impl Work {
     }
 }
 
-/// A node as the parser holds it; its name stays readable while the tree changes.
+/// The parser's reference to a node. It contains the name, which the parser reads while the tree changes.
 struct Handle {
     id: Id,
     name: QualName,
@@ -236,45 +236,44 @@ struct Handle {
 
 struct Sink {
     nodes: RefCell<Vec<Node>>,
-    /// How deep each node was when it was put into the tree.
+    /// Depth of each node when it was inserted into the tree.
     depths: RefCell<Vec<u32>>,
     document: Rc<Handle>,
     work: Rc<Work>,
 }
 
-fn no_name() -> QualName {
+fn empty_name() -> QualName {
     QualName::new(None, html5ever::ns!(), html5ever::local_name!(""))
 }
 
 impl Default for Sink {
     fn default() -> Self {
-        let document = Node { kind: Kind::Document, parent: None, children: Vec::new() };
+        let document = Node { kind: NodeKind::Document, parent: None, children: Vec::new() };
         Self {
             nodes: RefCell::new(vec![document]),
             depths: RefCell::new(vec![0]),
-            document: Rc::new(Handle { id: ROOT, name: no_name() }),
+            document: Rc::new(Handle { id: ROOT, name: empty_name() }),
             work: Rc::default(),
         }
     }
 }
 
 impl Sink {
-    fn add(&self, kind: Kind, name: QualName) -> Rc<Handle> {
+    fn add(&self, kind: NodeKind, name: QualName) -> Rc<Handle> {
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(Node { kind, parent: None, children: Vec::new() });
         Rc::new(Handle { id: nodes.len() - 1, name })
     }
 
-    /// Counts the work for a node that was put below `parent`, before `behind` others. The parser may look at all elements
-    /// that are open.
-    fn placed(&self, id: Id, parent: Id, nodes: usize, behind: usize) {
+    /// Counts the work of inserting a node into `parent` before `following` siblings. The parser may visit all open elements.
+    fn record_insertion(&self, id: Id, parent: Id, nodes: usize, following: usize) {
         let mut depths = self.depths.borrow_mut();
         depths.resize(nodes, 0);
         let depth = depths[parent] + 1;
         depths[id] = depth;
         self.work.nodes.set(nodes);
         self.work.depth_max.set(self.work.depth_max.get().max(depth));
-        self.work.spend(depth as usize + behind);
+        self.work.spend(depth as usize + following);
     }
 
     fn detach(&self, id: Id) {
@@ -285,7 +284,7 @@ impl Sink {
         }
     }
 
-    /// Puts a child at a place among the parent's, or text to the text before that place.
+    /// Inserts a child at an index. Text is appended to a preceding text node.
     fn insert(&self, parent: Id, at: usize, child: NodeOrText<Rc<Handle>>) {
         let id = match child {
             NodeOrText::AppendNode(node) => {
@@ -296,30 +295,34 @@ impl Sink {
                 let mut nodes = self.nodes.borrow_mut();
                 let before = at.checked_sub(1).map(|at| nodes[parent].children[at]);
                 if let Some(before) = before
-                    && let Kind::Text(own) = &mut nodes[before].kind
+                    && let NodeKind::Text(own) = &mut nodes[before].kind
                 {
                     own.push_str(&text);
                     return;
                 }
-                nodes.push(Node { kind: Kind::Text(text.to_string()), parent: None, children: Vec::new() });
+                nodes.push(Node {
+                    kind: NodeKind::Text(text.to_string()),
+                    parent: None,
+                    children: Vec::new(),
+                });
                 nodes.len() - 1
             }
         };
         let mut nodes = self.nodes.borrow_mut();
         nodes[id].parent = Some(parent);
         let at = at.min(nodes[parent].children.len());
-        let behind = nodes[parent].children.len() - at;
-        self.placed(id, parent, nodes.len(), behind);
+        let following = nodes[parent].children.len() - at;
+        self.record_insertion(id, parent, nodes.len(), following);
         nodes[parent].children.insert(at, id);
     }
 }
 
-fn pairs(attributes: Vec<Attribute>) -> Vec<(String, String)> {
+fn attribute_pairs(attributes: Vec<Attribute>) -> Vec<(String, String)> {
     let name = |name: &QualName| match &name.prefix {
         Some(prefix) => format!("{prefix}:{}", name.local),
         None => name.local.to_string(),
     };
-    attributes.into_iter().map(|own| (name(&own.name), own.value.to_string())).collect()
+    attributes.into_iter().map(|attribute| (name(&attribute.name), attribute.value.to_string())).collect()
 }
 
 impl TreeSink for Sink {
@@ -342,15 +345,18 @@ impl TreeSink for Sink {
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Rc<Handle> {
-        self.add(Kind::Element { name: name.local.to_string(), attributes: pairs(attributes) }, name)
+        self.add(
+            NodeKind::Element { name: name.local.to_string(), attributes: attribute_pairs(attributes) },
+            name,
+        )
     }
 
     fn create_comment(&self, text: StrTendril) -> Rc<Handle> {
-        self.add(Kind::Comment(text.to_string()), no_name())
+        self.add(NodeKind::Comment(text.to_string()), empty_name())
     }
 
     fn create_pi(&self, target: StrTendril, data: StrTendril) -> Rc<Handle> {
-        self.add(Kind::Comment(format!("?{target} {data}")), no_name())
+        self.add(NodeKind::Comment(format!("?{target} {data}")), empty_name())
     }
 
     fn append(&self, parent: &Rc<Handle>, child: NodeOrText<Rc<Handle>>) {
@@ -380,8 +386,8 @@ impl TreeSink for Sink {
         Rc::clone(target)
     }
 
-    fn same_node(&self, one: &Rc<Handle>, other: &Rc<Handle>) -> bool {
-        one.id == other.id
+    fn same_node(&self, left: &Rc<Handle>, right: &Rc<Handle>) -> bool {
+        left.id == right.id
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
@@ -390,7 +396,7 @@ impl TreeSink for Sink {
         if let NodeOrText::AppendNode(node) = &child {
             self.detach(node.id);
         }
-        let place = {
+        let position = {
             let nodes = self.nodes.borrow();
             nodes[sibling.id].parent.map(|parent| {
                 let at = nodes[parent].children.iter().rposition(|child| *child == sibling.id);
@@ -398,14 +404,14 @@ impl TreeSink for Sink {
                 (parent, at.unwrap_or(nodes[parent].children.len()))
             })
         };
-        if let Some((parent, at)) = place {
+        if let Some((parent, at)) = position {
             self.insert(parent, at, child);
         }
     }
 
     fn add_attrs_if_missing(&self, target: &Rc<Handle>, attributes: Vec<Attribute>) {
-        if let Kind::Element { attributes: own, .. } = &mut self.nodes.borrow_mut()[target.id].kind {
-            for (name, value) in pairs(attributes) {
+        if let NodeKind::Element { attributes: own, .. } = &mut self.nodes.borrow_mut()[target.id].kind {
+            for (name, value) in attribute_pairs(attributes) {
                 self.work.spend(own.len());
                 if own.iter().all(|(known, _)| *known != name) {
                     own.push((name, value));

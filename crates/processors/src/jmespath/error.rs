@@ -3,7 +3,7 @@
 use busyhour_program::ElementError;
 
 busyhour_diagnostic::message_error! {
-    /// Why a path was not compiled, or a document not read or searched; with the message of jmespath-java.
+    /// Why a path cannot be compiled, or a document cannot be parsed or searched. The message is that of jmespath-java.
     pub(crate) struct JmesPathError;
 }
 

@@ -1,4 +1,4 @@
-//! Evaluation of a path.
+//! Evaluates a path over a value.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,40 +8,40 @@ use jmespath::ast::{Ast, Comparator};
 use super::error::JmesPathError;
 use super::values::{equal, is_truthy, spend, steps_to_compare};
 use super::{functions, json};
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 
-/// The owned value; a copy takes as many steps as there are values in it.
-pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, JmesPathError> {
+/// Converts to an owned value. A copy takes one step for each value in it.
+pub(super) fn into_owned_value(value: Cow<'_, Value>, budget: &StepBudget) -> Result<Value, JmesPathError> {
     if let Cow::Borrowed(value) = &value {
-        spend(steps, value.size())?;
+        spend(budget, value.size())?;
     }
     Ok(value.into_owned())
 }
 
-/// The owned value of a node of the path over a value.
-pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &Steps) -> Result<Value, JmesPathError> {
-    own(evaluate(ast, data, steps)?, steps)
+/// [`evaluate`] with an owned result.
+pub(super) fn evaluate_owned(ast: &Ast, data: &Value, budget: &StepBudget) -> Result<Value, JmesPathError> {
+    into_owned_value(evaluate(ast, data, budget)?, budget)
 }
 
-/// The value of a node of the path over a value.
+/// Evaluates a node of the path over a value.
 pub(super) fn evaluate<'v>(
     ast: &Ast,
     data: &'v Value,
-    steps: &Steps,
+    budget: &StepBudget,
 ) -> Result<Cow<'v, Value>, JmesPathError> {
-    spend(steps, 1)?;
+    spend(budget, 1)?;
     let null = || Cow::Owned(Value::Null);
     Ok(Cow::Owned(match ast {
         Ast::Identity { .. } => return Ok(Cow::Borrowed(data)),
         Ast::Field { name, .. } => {
             if let Value::Object(members) = data {
-                spend(steps, members.len() / 8)?;
+                spend(budget, members.len() / 8)?;
             }
             return Ok(data.member(name).map_or_else(null, Cow::Borrowed));
         }
-        Ast::Subexpr { lhs, rhs, .. } => match evaluate(lhs, data, steps)? {
-            Cow::Borrowed(left) => return evaluate(rhs, left, steps),
-            Cow::Owned(left) => evaluate_own(rhs, &left, steps)?,
+        Ast::Subexpr { lhs, rhs, .. } => match evaluate(lhs, data, budget)? {
+            Cow::Borrowed(left) => return evaluate(rhs, left, budget),
+            Cow::Owned(left) => evaluate_owned(rhs, &left, budget)?,
         },
         Ast::Index { idx, .. } => match data {
             Value::Array(items) => {
@@ -55,37 +55,37 @@ pub(super) fn evaluate<'v>(
         },
         Ast::Literal { value, .. } => {
             let text = serde_json::to_string(value.as_ref()).map_err(|error| error.to_string())?;
-            spend(steps, text.len() / 16)?;
+            spend(budget, text.len() / 16)?;
             json::read(&text)?
         }
         Ast::Or { lhs, rhs, .. } => {
-            let left = evaluate(lhs, data, steps)?;
-            return if is_truthy(&left) { Ok(left) } else { evaluate(rhs, data, steps) };
+            let left = evaluate(lhs, data, budget)?;
+            return if is_truthy(&left) { Ok(left) } else { evaluate(rhs, data, budget) };
         }
         Ast::And { lhs, rhs, .. } => {
-            let left = evaluate(lhs, data, steps)?;
-            return if is_truthy(&left) { evaluate(rhs, data, steps) } else { Ok(left) };
+            let left = evaluate(lhs, data, budget)?;
+            return if is_truthy(&left) { evaluate(rhs, data, budget) } else { Ok(left) };
         }
-        Ast::Not { node, .. } => Value::Bool(!is_truthy(&*evaluate(node, data, steps)?)),
+        Ast::Not { node, .. } => Value::Bool(!is_truthy(&*evaluate(node, data, budget)?)),
         Ast::Condition { predicate, then, .. } => {
-            if is_truthy(&*evaluate(predicate, data, steps)?) {
-                return evaluate(then, data, steps);
+            if is_truthy(&*evaluate(predicate, data, budget)?) {
+                return evaluate(then, data, budget);
             }
             Value::Null
         }
         Ast::Comparison { comparator, lhs, rhs, .. } => {
-            let (left, right) = (evaluate(lhs, data, steps)?, evaluate(rhs, data, steps)?);
-            compare(comparator, &left, &right, steps)?
+            let (left, right) = (evaluate(lhs, data, budget)?, evaluate(rhs, data, budget)?);
+            compare(comparator, &left, &right, budget)?
         }
-        Ast::ObjectValues { node, .. } => match evaluate_own(node, data, steps)? {
+        Ast::ObjectValues { node, .. } => match evaluate_owned(node, data, budget)? {
             Value::Object(members) => Value::Array(members.into_iter().map(|(_, value)| value).collect()),
             _ => Value::Null,
         },
-        Ast::Projection { lhs, rhs, .. } => match evaluate(lhs, data, steps)?.as_ref() {
+        Ast::Projection { lhs, rhs, .. } => match evaluate(lhs, data, budget)?.as_ref() {
             Value::Array(items) => {
                 let mut found = Vec::new();
                 for item in items {
-                    let value = evaluate_own(rhs, item, steps)?;
+                    let value = evaluate_owned(rhs, item, budget)?;
                     if !matches!(value, Value::Null) {
                         found.push(value);
                     }
@@ -94,7 +94,7 @@ pub(super) fn evaluate<'v>(
             }
             _ => Value::Null,
         },
-        Ast::Flatten { node, .. } => match evaluate_own(node, data, steps)? {
+        Ast::Flatten { node, .. } => match evaluate_owned(node, data, budget)? {
             Value::Array(items) => {
                 let mut flat = Vec::new();
                 for item in items {
@@ -109,25 +109,25 @@ pub(super) fn evaluate<'v>(
         },
         Ast::MultiList { .. } | Ast::MultiHash { .. } if matches!(data, Value::Null) => Value::Null,
         Ast::MultiList { elements, .. } => Value::Array(
-            elements.iter().map(|element| evaluate_own(element, data, steps)).collect::<Result<_, _>>()?,
+            elements.iter().map(|element| evaluate_owned(element, data, budget)).collect::<Result<_, _>>()?,
         ),
         Ast::MultiHash { elements, .. } => {
             let mut members = Vec::new();
             for pair in elements {
-                members.push((pair.key.clone(), evaluate_own(&pair.value, data, steps)?));
+                members.push((pair.key.clone(), evaluate_owned(&pair.value, data, budget)?));
             }
             Value::Object(members)
         }
         Ast::Slice { start, stop, step, .. } => match data {
             Value::Array(items) => {
-                spend(steps, data.size())?;
+                spend(budget, data.size())?;
                 Value::Array(slice(items, *start, *stop, *step)?)
             }
             _ => Value::Null,
         },
-        // Evaluated by the functions that take an expression.
+        // The functions that take an expression evaluate it.
         Ast::Expref { .. } => Value::Null,
-        Ast::Function { name, args, .. } => functions::call(name, args, data, steps, evaluate_own)?,
+        Ast::Function { name, args, .. } => functions::call(name, args, data, budget, evaluate_owned)?,
     }))
 }
 
@@ -135,16 +135,17 @@ fn compare(
     comparator: &Comparator,
     left: &Value,
     right: &Value,
-    steps: &Steps,
+    budget: &StepBudget,
 ) -> Result<Value, JmesPathError> {
     if matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
-        spend(steps, steps_to_compare(left).min(steps_to_compare(right)))?;
+        spend(budget, steps_to_compare(left).min(steps_to_compare(right)))?;
     }
     let order = match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => left.partial_cmp(&right),
         _ => None,
     };
-    let ordered = |fits: fn(Ordering) -> bool| order.map_or(Value::Null, |order| Value::Bool(fits(order)));
+    let ordered =
+        |accept: fn(Ordering) -> bool| order.map_or(Value::Null, |order| Value::Bool(accept(order)));
     Ok(match comparator {
         Comparator::Equal => Value::Bool(equal(left, right)),
         Comparator::NotEqual => Value::Bool(!equal(left, right)),

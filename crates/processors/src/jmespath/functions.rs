@@ -7,7 +7,7 @@ use jmespath::ast::Ast;
 use super::error::JmesPathError;
 use super::json;
 use super::values::{equal, spend, steps_to_compare};
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 
 const NAMES: [&str; 26] = [
     "abs",
@@ -38,15 +38,15 @@ const NAMES: [&str; 26] = [
     "values",
 ];
 
-/// Whether there is such a function.
+/// Whether a function with this name exists.
 pub(super) fn is_known(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-type Called = Result<Value, JmesPathError>;
+type FunctionResult = Result<Value, JmesPathError>;
 
 /// Evaluates a node of the path over a value.
-pub(super) type Evaluate = fn(&Ast, &Value, &Steps) -> Called;
+pub(super) type Evaluate = fn(&Ast, &Value, &StepBudget) -> FunctionResult;
 
 fn type_of(value: &Value) -> &'static str {
     match value {
@@ -63,17 +63,23 @@ struct Call<'c> {
     name: &'c str,
     arguments: &'c [Ast],
     data: &'c Value,
-    steps: &'c Steps,
+    budget: &'c StepBudget,
     evaluate: Evaluate,
 }
 
-/// Calls a function with arguments that `evaluate` evaluates over `data`.
-pub(super) fn call(name: &str, arguments: &[Ast], data: &Value, steps: &Steps, evaluate: Evaluate) -> Called {
-    Call { name, arguments, data, steps, evaluate }.run()
+/// Calls a function. `evaluate` evaluates the arguments over `data`.
+pub(super) fn call(
+    name: &str,
+    arguments: &[Ast],
+    data: &Value,
+    budget: &StepBudget,
+    evaluate: Evaluate,
+) -> FunctionResult {
+    Call { name, arguments, data, budget, evaluate }.run()
 }
 
 impl Call<'_> {
-    fn wrong<T>(&self, expected: &str, value: &Value) -> Result<T, JmesPathError> {
+    fn type_error<T>(&self, expected: &str, value: &Value) -> Result<T, JmesPathError> {
         Err(format!(
             "Invalid argument type calling \"{}\": expected {expected} but was {}",
             self.name,
@@ -82,7 +88,7 @@ impl Call<'_> {
         .into())
     }
 
-    fn count(&self, wanted: usize) -> Result<(), JmesPathError> {
+    fn check_arity(&self, wanted: usize) -> Result<(), JmesPathError> {
         if self.arguments.len() == wanted {
             return Ok(());
         }
@@ -95,9 +101,9 @@ impl Call<'_> {
         .into())
     }
 
-    fn argument(&self, at: usize) -> Called {
+    fn argument(&self, at: usize) -> FunctionResult {
         match self.arguments.get(at) {
-            Some(ast) => (self.evaluate)(ast, self.data, self.steps),
+            Some(ast) => (self.evaluate)(ast, self.data, self.budget),
             None => Err(format!("Invalid arity calling \"{}\"", self.name).into()),
         }
     }
@@ -105,14 +111,14 @@ impl Call<'_> {
     fn array(&self, at: usize) -> Result<Vec<Value>, JmesPathError> {
         match self.argument(at)? {
             Value::Array(items) => Ok(items),
-            other => self.wrong("array", &other),
+            other => self.type_error("array", &other),
         }
     }
 
     fn object(&self, at: usize) -> Result<Vec<(String, Value)>, JmesPathError> {
         match self.argument(at)? {
             Value::Object(members) => Ok(members),
-            other => self.wrong("object", &other),
+            other => self.type_error("object", &other),
         }
     }
 
@@ -121,7 +127,7 @@ impl Call<'_> {
         for item in self.array(0)? {
             match item.as_f64() {
                 Some(number) => numbers.push((number, item)),
-                None => return self.wrong("array of number", &item),
+                None => return self.type_error("array of number", &item),
             }
         }
         Ok(numbers)
@@ -131,18 +137,18 @@ impl Call<'_> {
         let value = self.argument(0)?;
         match value.as_f64() {
             Some(number) => Ok(number),
-            None => self.wrong("number", &value),
+            None => self.type_error("number", &value),
         }
     }
 
     fn text(&self, at: usize) -> Result<String, JmesPathError> {
         match self.argument(at)? {
             Value::Text(text) => Ok(text),
-            other => self.wrong("string", &other),
+            other => self.type_error("string", &other),
         }
     }
 
-    /// The expression that follows `&`.
+    /// The expression after `&`.
     fn expression(&self, at: usize) -> Result<&Ast, JmesPathError> {
         match self.arguments.get(at) {
             Some(Ast::Expref { ast, .. }) => Ok(ast),
@@ -150,18 +156,18 @@ impl Call<'_> {
         }
     }
 
-    fn run(&self) -> Called {
+    fn run(&self) -> FunctionResult {
         match self.name {
             "not_null" | "merge" => {}
             "contains" | "ends_with" | "join" | "map" | "max_by" | "min_by" | "sort_by" | "starts_with" => {
-                self.count(2)?;
+                self.check_arity(2)?;
             }
-            _ => self.count(1)?,
+            _ => self.check_arity(1)?,
         }
         Ok(match self.name {
-            "abs" => whole_or_double(self.number()?.abs()),
-            "ceil" => whole_or_double(self.number()?.ceil()),
-            "floor" => whole_or_double(self.number()?.floor()),
+            "abs" => integer_or_double(self.number()?.abs()),
+            "ceil" => integer_or_double(self.number()?.ceil()),
+            "floor" => integer_or_double(self.number()?.floor()),
             "avg" => self.average()?,
             "sum" => Value::Double(self.numbers()?.iter().map(|(number, _)| number).sum()),
             "contains" => Value::Bool(self.contains()?),
@@ -178,7 +184,7 @@ impl Call<'_> {
             "min_by" => self.extreme_by(Ordering::Less)?,
             "sort" => {
                 let mut items = self.array(0)?;
-                self.comparable(&items)?;
+                self.check_comparable(&items)?;
                 items.sort_by(order);
                 Value::Array(items)
             }
@@ -192,7 +198,7 @@ impl Call<'_> {
             },
             "to_string" => Value::Text(self.to_text()?),
             "to_number" => match self.argument(0)? {
-                Value::Text(text) => text.parse::<f64>().map_or(Value::Null, whole_or_double),
+                Value::Text(text) => text.parse::<f64>().map_or(Value::Null, integer_or_double),
                 other if other.as_f64().is_some() => other,
                 _ => Value::Null,
             },
@@ -201,7 +207,7 @@ impl Call<'_> {
         })
     }
 
-    fn average(&self) -> Called {
+    fn average(&self) -> FunctionResult {
         let numbers = self.numbers()?;
         if numbers.is_empty() {
             return Ok(Value::Null);
@@ -215,11 +221,11 @@ impl Call<'_> {
         let wanted = self.argument(1)?;
         match self.argument(0)? {
             Value::Array(items) => {
-                spend(self.steps, items.iter().map(steps_to_compare).sum())?;
+                spend(self.budget, items.iter().map(steps_to_compare).sum())?;
                 Ok(items.iter().any(|item| equal(item, &wanted)))
             }
             Value::Text(text) => Ok(matches!(wanted, Value::Text(wanted) if text.contains(&wanted))),
-            other => self.wrong("array or string", &other),
+            other => self.type_error("array or string", &other),
         }
     }
 
@@ -229,30 +235,30 @@ impl Call<'_> {
         for item in self.array(1)? {
             match item {
                 Value::Text(text) => parts.push(text),
-                other => return self.wrong("array of string", &other),
+                other => return self.type_error("array of string", &other),
             }
         }
         Ok(parts.join(&glue))
     }
 
-    fn length(&self) -> Called {
+    fn length(&self) -> FunctionResult {
         let length = match self.argument(0)? {
             Value::Array(items) => items.len(),
             Value::Object(members) => members.len(),
             Value::Text(text) => busyhour_java::length(&text),
-            other => return self.wrong("string, array or object", &other),
+            other => return self.type_error("string, array or object", &other),
         };
         Ok(Value::Integer(i64::try_from(length).unwrap_or(i64::MAX)))
     }
 
     fn map(&self) -> Result<Vec<Value>, JmesPathError> {
         let expression = self.expression(0)?;
-        self.array(1)?.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect()
+        self.array(1)?.iter().map(|item| (self.evaluate)(expression, item, self.budget)).collect()
     }
 
     fn sort_by(&self) -> Result<Vec<Value>, JmesPathError> {
         let keys = self.keys(&self.array(0)?)?;
-        self.comparable(&keys)?;
+        self.check_comparable(&keys)?;
         let mut pairs: Vec<_> = keys.into_iter().zip(self.array(0)?).collect();
         pairs.sort_by(|left, right| order(&left.0, &right.0));
         Ok(pairs.into_iter().map(|(_, item)| item).collect())
@@ -262,7 +268,7 @@ impl Call<'_> {
         let mut members: Vec<(String, Value)> = Vec::new();
         for at in 0..self.arguments.len() {
             for (key, value) in self.object(at)? {
-                spend(self.steps, members.len() / 8)?;
+                spend(self.budget, members.len() / 8)?;
                 match members.iter_mut().find(|(known, _)| *known == key) {
                     Some(member) => member.1 = value,
                     None => members.push((key, value)),
@@ -272,7 +278,7 @@ impl Call<'_> {
         Ok(members)
     }
 
-    fn first_not_null(&self) -> Called {
+    fn first_not_null(&self) -> FunctionResult {
         for at in 0..self.arguments.len() {
             let value = self.argument(at)?;
             if !matches!(value, Value::Null) {
@@ -282,14 +288,14 @@ impl Call<'_> {
         Ok(Value::Null)
     }
 
-    fn reverse(&self) -> Called {
+    fn reverse(&self) -> FunctionResult {
         match self.argument(0)? {
             Value::Array(mut items) => {
                 items.reverse();
                 Ok(Value::Array(items))
             }
             Value::Text(text) => Ok(Value::Text(text.chars().rev().collect())),
-            other => self.wrong("array or string", &other),
+            other => self.type_error("array or string", &other),
         }
     }
 
@@ -299,7 +305,7 @@ impl Call<'_> {
             other => {
                 let mut out = String::new();
                 json::write_json(&other, &mut out);
-                spend(self.steps, out.len() / 16)?;
+                spend(self.budget, out.len() / 16)?;
                 Ok(out)
             }
         }
@@ -307,36 +313,37 @@ impl Call<'_> {
 
     fn keys(&self, items: &[Value]) -> Result<Vec<Value>, JmesPathError> {
         let expression = self.expression(1)?;
-        items.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect()
+        items.iter().map(|item| (self.evaluate)(expression, item, self.budget)).collect()
     }
 
-    /// All numbers, or all texts.
-    fn comparable(&self, items: &[Value]) -> Result<(), JmesPathError> {
+    /// Checks that all values are numbers, or all are strings.
+    fn check_comparable(&self, items: &[Value]) -> Result<(), JmesPathError> {
         let kind = |value: &Value| type_of(value);
         match items
             .iter()
             .find(|item| kind(item) != kind(&items[0]) || !matches!(kind(item), "number" | "string"))
         {
-            Some(odd) => self.wrong("array of number or string", odd),
+            Some(odd) => self.type_error("array of number or string", odd),
             None => Ok(()),
         }
     }
 
-    fn extreme(&self, wanted: Ordering) -> Called {
+    fn extreme(&self, wanted: Ordering) -> FunctionResult {
         let items = self.array(0)?;
-        self.comparable(&items)?;
-        Ok(best(items.iter().zip(&items), wanted))
+        self.check_comparable(&items)?;
+        Ok(find_extreme(items.iter().zip(&items), wanted))
     }
 
-    fn extreme_by(&self, wanted: Ordering) -> Called {
+    fn extreme_by(&self, wanted: Ordering) -> FunctionResult {
         let items = self.array(0)?;
         let keys = self.keys(&items)?;
-        self.comparable(&keys)?;
-        Ok(best(keys.iter().zip(&items), wanted))
+        self.check_comparable(&keys)?;
+        Ok(find_extreme(keys.iter().zip(&items), wanted))
     }
 }
 
-fn best<'v>(pairs: impl Iterator<Item = (&'v Value, &'v Value)>, wanted: Ordering) -> Value {
+/// The item with the greatest or the smallest key; the first one if several keys are equal.
+fn find_extreme<'v>(pairs: impl Iterator<Item = (&'v Value, &'v Value)>, wanted: Ordering) -> Value {
     let mut best: Option<(&Value, &Value)> = None;
     for pair in pairs {
         if best.is_none_or(|best| order(pair.0, best.0) == wanted) {
@@ -357,8 +364,8 @@ fn order(left: &Value, right: &Value) -> Ordering {
     }
 }
 
-/// A whole number as one.
-fn whole_or_double(number: f64) -> Value {
+/// Returns an integer if the number is whole, otherwise a double.
+fn integer_or_double(number: f64) -> Value {
     #[allow(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
     if number.fract() == 0.0 && number.abs() < 9e15 {
         Value::Integer(number as i64)

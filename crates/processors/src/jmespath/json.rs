@@ -1,4 +1,4 @@
-//! JSON as Jackson reads and writes it.
+//! Parses and writes JSON like Jackson.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use serde::de::IgnoredAny;
 use super::error::JmesPathError;
 use crate::jsonpath::{self, Value};
 
-/// Reads a document; what follows the first value is not looked at.
+/// Parses a document. Text after the first value is ignored.
 ///
 /// # Errors
-/// For what is not JSON, in Jackson's words where they are known.
+/// The text is not JSON. The message is Jackson's where it is known.
 pub(crate) fn read(text: &str) -> Result<Value, JmesPathError> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next() {
@@ -20,16 +20,16 @@ pub(crate) fn read(text: &str) -> Result<Value, JmesPathError> {
                     .into(),
             );
         }
-        Some(Err(error)) => return Err(complaint(text, &error).into()),
+        Some(Err(error)) => return Err(jackson_message(text, &error).into()),
         Some(Ok(_)) => {}
     }
-    jsonpath::read(text.trim_start()).map(doubles).map_err(|error| error.to_string().into())
+    jsonpath::read(text.trim_start()).map(decimals_to_doubles).map_err(|error| error.to_string().into())
 }
 
-/// Jackson's words for a wrong character where a value should be; else what is known of the place.
-fn complaint(text: &str, error: &serde_json::Error) -> String {
+/// Jackson's message for an invalid character at the start of a value; otherwise the message of the JSON library.
+fn jackson_message(text: &str, error: &serde_json::Error) -> String {
     let start = text.trim_start();
-    let place = |line: usize, column: usize| {
+    let location = |line: usize, column: usize| {
         let source: String = text.chars().take(500).collect();
         let more = text.chars().count().saturating_sub(500);
         let more = if more > 0 { format!("[truncated {more} chars]") } else { String::new() };
@@ -45,32 +45,32 @@ fn complaint(text: &str, error: &serde_json::Error) -> String {
             format!(
                 "Unrecognized token '{word}': was expecting (JSON String, Number, Array, Object or token 'null', 'true' \
                  or 'false'){}",
-                place(line, column + word.chars().count())
+                location(line, column + word.chars().count())
             )
         }
         Some(first) if !matches!(first, '{' | '[' | '"' | '-' | '0'..='9') => format!(
             "Unexpected character ('{first}' (code {})): expected a valid value (JSON String, Number, Array, Object or \
              token 'null', 'true' or 'false'){}",
             first as u32,
-            place(line, column)
+            location(line, column)
         ),
         _ => error.to_string(),
     }
 }
 
-/// Jackson makes a `double` of every number with a fraction.
-fn doubles(value: Value) -> Value {
+/// Converts decimal numbers to doubles, because Jackson parses every number with a fraction as a `double`.
+fn decimals_to_doubles(value: Value) -> Value {
     match value {
         Value::Decimal(text) => Value::Double(text.parse().unwrap_or(f64::NAN)),
-        Value::Array(items) => Value::Array(items.into_iter().map(doubles).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(decimals_to_doubles).collect()),
         Value::Object(members) => {
-            Value::Object(members.into_iter().map(|(key, value)| (key, doubles(value))).collect())
+            Value::Object(members.into_iter().map(|(key, value)| (key, decimals_to_doubles(value))).collect())
         }
         other => other,
     }
 }
 
-/// A value as text: texts bare, all else as JSON.
+/// The text of a value: a string without quotes, or JSON for other values.
 pub(crate) fn write(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),

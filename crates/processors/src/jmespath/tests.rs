@@ -2,53 +2,53 @@ use super::*;
 
 const JSON: &str = r#"{"b":{"z":1,"a":[1,2.50,3]},"s":"x","n":null,"l":[{"k":"p","v":2},{"k":"q","v":1},{"k":"r"}],"e":1e3}"#;
 
-fn found(path: &str) -> String {
+fn result_text(path: &str) -> String {
     let document = read(JSON).expect("JSON");
     match JmesPath::compile(path).and_then(|path| path.search(&document)) {
         Ok(value) => write(&value),
-        Err(why) => format!("error {why}"),
+        Err(error) => format!("error {error}"),
     }
 }
 
 #[test]
-fn paths_are_followed() {
-    assert_eq!(found("b"), r#"{"z":1,"a":[1,2.5,3]}"#);
-    assert_eq!(found("b.a[1]"), "2.5");
-    assert_eq!(found("b.a[-1]"), "3");
-    assert_eq!(found("b.a[::-1]"), "[3,2.5,1]");
-    assert_eq!(found("b.a[:2]"), "[1,2.5]");
-    assert_eq!(found("l[*].k"), r#"["p","q","r"]"#);
-    assert_eq!(found("l[?v > `1`].k | [0]"), "p");
-    assert_eq!(found("l[?k == 'q'].v"), "[1]");
-    assert_eq!(found("x"), "null");
-    assert_eq!(found("n"), "null");
-    assert_eq!(found("s"), "x");
-    assert_eq!(found("e"), "1000.0");
-    assert_eq!(found("{y: s, x: b.z}"), r#"{"y":"x","x":1}"#);
-    assert_eq!(found("[s, b.z]"), r#"["x",1]"#);
-    assert_eq!(found("b.*"), "[1,[1,2.5,3]]");
-    assert_eq!(found("b.*[]"), "[1,1,2.5,3]");
-    assert_eq!(found("[b.*][][]"), "[1,1,2.5,3]");
-    assert_eq!(found("n || s"), "x");
-    assert_eq!(found("!n"), "true");
+fn paths_are_evaluated() {
+    assert_eq!(result_text("b"), r#"{"z":1,"a":[1,2.5,3]}"#);
+    assert_eq!(result_text("b.a[1]"), "2.5");
+    assert_eq!(result_text("b.a[-1]"), "3");
+    assert_eq!(result_text("b.a[::-1]"), "[3,2.5,1]");
+    assert_eq!(result_text("b.a[:2]"), "[1,2.5]");
+    assert_eq!(result_text("l[*].k"), r#"["p","q","r"]"#);
+    assert_eq!(result_text("l[?v > `1`].k | [0]"), "p");
+    assert_eq!(result_text("l[?k == 'q'].v"), "[1]");
+    assert_eq!(result_text("x"), "null");
+    assert_eq!(result_text("n"), "null");
+    assert_eq!(result_text("s"), "x");
+    assert_eq!(result_text("e"), "1000.0");
+    assert_eq!(result_text("{y: s, x: b.z}"), r#"{"y":"x","x":1}"#);
+    assert_eq!(result_text("[s, b.z]"), r#"["x",1]"#);
+    assert_eq!(result_text("b.*"), "[1,[1,2.5,3]]");
+    assert_eq!(result_text("b.*[]"), "[1,1,2.5,3]");
+    assert_eq!(result_text("[b.*][][]"), "[1,1,2.5,3]");
+    assert_eq!(result_text("n || s"), "x");
+    assert_eq!(result_text("!n"), "true");
 }
 
 #[test]
 fn functions_are_called() {
-    assert_eq!(found("length(l)"), "3");
-    assert_eq!(found("sort_by(l[?v], &v)[*].k"), r#"["q","p"]"#);
-    assert_eq!(found("max_by(l[?v], &v).k"), "p");
-    assert_eq!(found("join('-', l[*].k)"), "p-q-r");
-    assert_eq!(found("contains(s, 'x')"), "true");
-    assert_eq!(found("keys(b)"), r#"["z","a"]"#);
-    assert!(found("sum(s)").starts_with("error Invalid argument type"));
-    assert!(found("nothing(s)").starts_with("error Unable to compile"));
-    assert!(found("b.[").starts_with("error Unable to compile"));
+    assert_eq!(result_text("length(l)"), "3");
+    assert_eq!(result_text("sort_by(l[?v], &v)[*].k"), r#"["q","p"]"#);
+    assert_eq!(result_text("max_by(l[?v], &v).k"), "p");
+    assert_eq!(result_text("join('-', l[*].k)"), "p-q-r");
+    assert_eq!(result_text("contains(s, 'x')"), "true");
+    assert_eq!(result_text("keys(b)"), r#"["z","a"]"#);
+    assert!(result_text("sum(s)").starts_with("error Invalid argument type"));
+    assert!(result_text("nothing(s)").starts_with("error Unable to compile"));
+    assert!(result_text("b.[").starts_with("error Unable to compile"));
 }
 
-/// As deep as a path can be, with expressions that copy the document; on a thread with the stack of a core.
+/// Paths of the greatest depth, and expressions that copy the document.
 #[test]
-fn long_paths_are_refused_and_hostile_ones_stopped() {
+fn long_paths_are_rejected_and_hostile_paths_are_stopped() {
     let document = read(JSON).expect("JSON");
     for count in [10, 60, 1_000, 100_000] {
         for (start, part, end) in [
@@ -75,20 +75,20 @@ fn long_paths_are_refused_and_hostile_ones_stopped() {
             }
         }
     }
-    // Twice as large with each step.
+    // Each step doubles the size of the value.
     let doubling = vec!["[@,@]"; 30].join("|");
     let few_steps = |path: &str| JmesPath::compile(path)?.search_within(&document, 100_000);
     let found = few_steps(&doubling);
-    assert_eq!(found.map(|_| ()).map_err(|why| why.contains("steps")), Err(true));
+    assert_eq!(found.map(|_| ()).map_err(|error| error.contains("steps")), Err(true));
     let quoting = format!("{}l{}", "to_string([".repeat(30), "])".repeat(30));
     let found = few_steps(&quoting);
-    assert_eq!(found.map(|_| ()).map_err(|why| why.contains("steps")), Err(true));
+    assert_eq!(found.map(|_| ()).map_err(|error| error.contains("steps")), Err(true));
 }
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// Expressions of all forms, nested and chained, over a document with the names that they use.
+    /// Expressions of all forms, nested and chained, over a document that contains the names in them.
     #[test]
     fn any_search_ends(path in any_path(), depth in 1..60_usize) {
         let document = format!("{}{JSON}{}", "{\"b\":[1,".repeat(depth), "]}".repeat(depth));
@@ -130,10 +130,10 @@ fn any_path() -> impl proptest::strategy::Strategy<Value = String> {
             pair(|left, right| format!("map(&{left}, {right})")),
             pair(|left, right| format!("sort_by({left}, &{right})")),
             pair(|left, right| format!("merge({left}, {right})")),
-            inner.clone().prop_map(|one| format!("to_string({one})")),
-            inner.clone().prop_map(|one| format!("{one}[]")),
-            inner.clone().prop_map(|one| format!("!({one})")),
-            inner.clone().prop_map(|one| format!("values({one})")),
+            inner.clone().prop_map(|argument| format!("to_string({argument})")),
+            inner.clone().prop_map(|array| format!("{array}[]")),
+            inner.clone().prop_map(|operand| format!("!({operand})")),
+            inner.clone().prop_map(|argument| format!("values({argument})")),
         ]
     })
 }

@@ -1,9 +1,9 @@
-//! Operations on values that both the evaluation of a path and its functions use.
+//! Operations on values that the evaluation of paths and the functions share.
 
 use super::error::JmesPathError;
-use crate::jsonpath::{Steps, Value};
+use crate::jsonpath::{StepBudget, Value};
 
-/// Whether a value counts as true: not null, not false, not empty.
+/// Whether a value counts as true: it is not null, false or empty.
 pub(super) fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -15,7 +15,7 @@ pub(super) fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// Whether two values are equal: numbers by their value.
+/// Whether two values are equal. Numbers are compared by value, not by type.
 pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Array(left), Value::Array(right)) => {
@@ -32,12 +32,15 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Fails if the steps are used up; [`super::JmesPath::search`] then reports it.
-pub(super) fn spend(steps: &Steps, count: usize) -> Result<(), JmesPathError> {
-    if steps.spend(count) { Ok(()) } else { Err("too many steps".into()) }
+/// Takes steps from the budget.
+///
+/// # Errors
+/// The budget is exhausted. [`super::JmesPath::search`] replaces the error with one that names the limit.
+pub(super) fn spend(budget: &StepBudget, count: usize) -> Result<(), JmesPathError> {
+    if budget.spend(count) { Ok(()) } else { Err("too many steps".into()) }
 }
 
-/// Maximum number of values visited to compare a value with another: members are looked up one by one.
+/// Upper bound of the steps for comparing a value with another. Members are found by a linear search.
 pub(super) fn steps_to_compare(value: &Value) -> usize {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Scripts before and after samples, as assertions, timers and listeners.
+//! Pre-processors, post-processors, listeners, assertions and timers that run scripts.
 
 use busyhour_program::element::{Assertion, Delay, Processor, Timer};
 use busyhour_program::result::{Retention, SampleResult};
@@ -8,22 +8,22 @@ use busyhour_program::user::UserState;
 use busyhour_record::AssertionResult;
 use busyhour_script::{Binding, ScriptError, Value};
 
-use super::{Family, ScriptSettings, ScriptText, World};
+use super::{Family, ScriptRole, ScriptSettings, ScriptText};
 use crate::refusal::Refusal;
 
-/// When a processor runs.
+/// The kind of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Before,
-    After,
+enum ProcessorKind {
+    Pre,
+    Post,
     Listener,
 }
 
-/// A script that runs before or after a sample, or as a listener.
+/// A pre-processor, post-processor or listener that runs a script.
 #[derive(Debug)]
 pub struct ScriptProcessor {
     script: ScriptText,
-    part: Part,
+    kind: ProcessorKind,
 }
 
 impl ScriptProcessor {
@@ -33,56 +33,58 @@ impl ScriptProcessor {
         &self.script.warnings
     }
 
-    /// The parts that it may read of any result, including the previous one.
+    /// The parts that the script may read of any result, including the previous one.
     #[must_use]
     pub fn reads(&self) -> Retention {
         self.script.reads
     }
 
-    /// Whether it may read any variable by its name.
+    /// Whether the script may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable
     }
 
-    /// A pre-processor.
+    /// Creates a pre-processor.
     ///
     /// # Errors
-    /// For scripts that cannot be run as JMeter would.
+    /// The script cannot be run with the same result as in JMeter.
     pub fn before(settings: ScriptSettings) -> Result<Self, Refusal> {
-        Ok(Self { script: ScriptText::new(settings)?, part: Part::Before })
+        Ok(Self { script: ScriptText::new(settings)?, kind: ProcessorKind::Pre })
     }
 
-    /// A post-processor.
+    /// Creates a post-processor.
     ///
     /// # Errors
-    /// For scripts that cannot be run as JMeter would.
+    /// The script cannot be run with the same result as in JMeter.
     pub fn after(settings: ScriptSettings) -> Result<Self, Refusal> {
-        Ok(Self { script: ScriptText::new(settings)?, part: Part::After })
+        Ok(Self { script: ScriptText::new(settings)?, kind: ProcessorKind::Post })
     }
 
-    /// A listener.
+    /// Creates a listener.
     ///
     /// # Errors
-    /// For scripts that cannot be run as JMeter would.
+    /// The script cannot be run with the same result as in JMeter.
     pub fn listener(settings: ScriptSettings) -> Result<Self, Refusal> {
-        Ok(Self { script: ScriptText::new(settings)?, part: Part::Listener })
+        Ok(Self { script: ScriptText::new(settings)?, kind: ProcessorKind::Listener })
     }
 }
 
 impl Processor for ScriptProcessor {
     fn process(&self, user: &mut UserState) {
-        let beanshell = self.script.family == Family::BeanShell;
-        if beanshell && self.part == Part::After && !user.has_result {
+        let is_beanshell = self.script.family == Family::BeanShell;
+        if is_beanshell && self.kind == ProcessorKind::Post && !user.has_result {
             return;
         }
-        let own = match self.part {
-            Part::Before if beanshell => vec![("sampler", Binding::Sampler)],
-            Part::After if beanshell => vec![("data", Binding::Bytes(user.result.body.clone()))],
-            Part::Listener => vec![("sampleEvent", Binding::Event), ("sampleResult", Binding::Sample)],
+        let bindings = match self.kind {
+            ProcessorKind::Pre if is_beanshell => vec![("sampler", Binding::Sampler)],
+            ProcessorKind::Post if is_beanshell => vec![("data", Binding::Bytes(user.result.body.clone()))],
+            ProcessorKind::Listener => {
+                vec![("sampleEvent", Binding::Event), ("sampleResult", Binding::Sample)]
+            }
             _ => Vec::new(),
         };
-        if let Err(error) = self.script.run(user, None, World::Plain, &own, &[]) {
+        if let Err(error) = self.script.run(user, None, ScriptRole::Other, &bindings, &[]) {
             self.script.report(user, &error);
             if matches!(error, ScriptError::Fatal { .. }) {
                 user.abandon_sample("its script ended the user");
@@ -91,7 +93,7 @@ impl Processor for ScriptProcessor {
     }
 
     fn keep(&self) -> Retention {
-        if self.script.looks_at_result { Retention::ALL } else { Retention::default() }
+        if self.script.reads_result { Retention::ALL } else { Retention::default() }
     }
 
     fn opens_request(&self) -> bool {
@@ -99,7 +101,7 @@ impl Processor for ScriptProcessor {
     }
 }
 
-/// A script that judges a sample.
+/// An assertion that runs a script.
 #[derive(Debug)]
 pub struct ScriptAssertion {
     script: ScriptText,
@@ -113,28 +115,28 @@ impl ScriptAssertion {
         &self.script.warnings
     }
 
-    /// The parts that it may read of any result, including the previous one.
+    /// The parts that the script may read of any result, including the previous one.
     #[must_use]
     pub fn reads(&self) -> Retention {
         self.script.reads
     }
 
-    /// Whether it may read any variable by its name.
+    /// Whether the script may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable
     }
 
-    /// Takes an assertion out of the plan; `name` as it is rendered.
+    /// Creates the assertion from its settings and the template of its name.
     ///
     /// # Errors
-    /// For scripts that cannot be run as JMeter would.
+    /// The script cannot be run with the same result as in JMeter.
     pub fn new(settings: ScriptSettings, name: Template) -> Result<Self, Refusal> {
         Ok(Self { script: ScriptText::new(settings)?, name })
     }
 
-    /// The names that JMeter gives a BeanShell assertion.
-    fn facts(user: &UserState) -> Vec<(&'static str, Binding)> {
+    /// The variables that JMeter binds for a BeanShell assertion.
+    fn beanshell_bindings(user: &UserState) -> Vec<(&'static str, Binding)> {
         let result = &user.result;
         let text = |text: &str| Binding::Value(Value::text(text));
         vec![
@@ -152,29 +154,29 @@ impl ScriptAssertion {
         ]
     }
 
-    fn judge(&self, user: &mut UserState) -> AssertionResult {
-        let beanshell = self.script.family == Family::BeanShell;
-        let mut own = vec![("SampleResult", Binding::Sample)];
-        let back: &[&str] = if beanshell {
-            own.extend(Self::facts(user));
+    fn run_script(&self, user: &mut UserState) -> AssertionResult {
+        let is_beanshell = self.script.family == Family::BeanShell;
+        let mut bindings = vec![("SampleResult", Binding::Sample)];
+        let outputs: &[&str] = if is_beanshell {
+            bindings.extend(Self::beanshell_bindings(user));
             &["Failure", "FailureMessage"]
         } else {
-            own.push(("AssertionResult", Binding::Assertion));
+            bindings.push(("AssertionResult", Binding::Assertion));
             &[]
         };
         let mut outcome = AssertionResult::default();
-        match self.script.run(user, None, World::Assertion, &own, back) {
-            Ok(ran) if beanshell => {
-                // A name that the script does not mention keeps what it was bound to.
-                let value = |at: usize| ran.values.get(at).filter(|value| **value != Value::Null);
+        match self.script.run(user, None, ScriptRole::Assertion, &bindings, outputs) {
+            Ok(script) if is_beanshell => {
+                // A variable that the script does not change has the value to which it was bound.
+                let value = |at: usize| script.outputs.get(at).filter(|value| **value != Value::Null);
                 outcome.failure =
                     value(0).is_some_and(|value| value.to_java_string().eq_ignore_ascii_case("true"));
                 outcome.message = value(1).map(Value::to_java_string).unwrap_or_default();
                 outcome.blank_message = true;
             }
-            Ok(ran) => {
-                outcome.failure = ran.verdict.failure;
-                outcome.message = ran.verdict.message;
+            Ok(script) => {
+                outcome.failure = script.verdict.failure;
+                outcome.message = script.verdict.message;
             }
             Err(ScriptError::Fatal { message, .. })
                 if message.starts_with("java.lang.AssertionError")
@@ -185,10 +187,10 @@ impl ScriptAssertion {
             }
             Err(error) => {
                 self.script.report(user, &error);
-                // The exception without its place, which the log has.
+                // The message has no position; the log has it.
                 outcome.error = true;
                 outcome.failure = self.script.family == Family::Bsf;
-                outcome.message = self.script.thrown(&error);
+                outcome.message = self.script.exception_text(&error);
             }
         }
         outcome
@@ -206,17 +208,17 @@ impl Assertion for ScriptAssertion {
 
     fn check_and_change(&self, user: &mut UserState, result: &mut SampleResult) -> AssertionResult {
         std::mem::swap(&mut user.result, result);
-        let outcome = self.judge(user);
+        let outcome = self.run_script(user);
         std::mem::swap(&mut user.result, result);
         outcome
     }
 
     fn keep(&self) -> Retention {
-        if self.script.looks_at_result { Retention::ALL } else { Retention::default() }
+        if self.script.reads_result { Retention::ALL } else { Retention::default() }
     }
 }
 
-/// A script whose value is a pause in milliseconds.
+/// A timer that runs a script, whose value is the delay in milliseconds.
 #[derive(Debug)]
 pub struct ScriptTimer {
     script: ScriptText,
@@ -229,22 +231,22 @@ impl ScriptTimer {
         &self.script.warnings
     }
 
-    /// The parts that it may read of any result, including the previous one.
+    /// The parts that the script may read of any result, including the previous one.
     #[must_use]
     pub fn reads(&self) -> Retention {
         self.script.reads
     }
 
-    /// Whether it may read any variable by its name.
+    /// Whether the script may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable
     }
 
-    /// Takes a timer out of the plan.
+    /// Creates the timer from its settings.
     ///
     /// # Errors
-    /// For scripts that cannot be run as JMeter would.
+    /// The script cannot be run with the same result as in JMeter.
     pub fn new(settings: ScriptSettings) -> Result<Self, Refusal> {
         Ok(Self { script: ScriptText::new(settings)? })
     }
@@ -252,14 +254,14 @@ impl ScriptTimer {
 
 impl Timer for ScriptTimer {
     fn delay(&self, user: &mut UserState) -> Delay {
-        let text = match self.script.run(user, None, World::Plain, &[], &[]) {
-            Ok(ran) if ran.value == Value::Null => {
+        let text = match self.script.run(user, None, ScriptRole::Other, &[], &[]) {
+            Ok(outcome) if outcome.value == Value::Null => {
                 if self.script.family != Family::BeanShell {
                     user.log(Level::Warn, "Script did not return a value");
                 }
                 return Delay::default();
             }
-            Ok(ran) => ran.value.to_java_string(),
+            Ok(outcome) => outcome.value.to_java_string(),
             Err(error) => {
                 self.script.report(user, &error);
                 return Delay::default();

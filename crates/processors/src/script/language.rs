@@ -5,7 +5,7 @@ use busyhour_script::javascript::Imitated;
 
 use crate::refusal::Refusal;
 
-/// Which of JMeter's three kinds of scripted elements.
+/// One of JMeter's three families of scripted elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// `JSR223…`
@@ -16,23 +16,23 @@ pub enum Family {
     BeanShell,
 }
 
-/// A language that elements are written in.
+/// The language of a script.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// Groovy or BeanShell.
     JavaLike(JavaLike),
-    /// JavaScript, as this engine has it.
+    /// JavaScript with the behaviour of the given engine.
     JavaScript(Imitated),
     /// JEXL 2.
     Jexl,
-    /// One that JMeter has no engine for: each run is an error.
+    /// A language for which JMeter has no engine. Each run is an error.
     Missing(String),
 }
 
-/// The language an element names.
+/// The language for the name in an element.
 ///
 /// # Errors
-/// For languages that are not supported here and may be there in JMeter.
+/// The language is not supported here, but may be available in JMeter.
 pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
     if family == Family::Bsf {
         return bsf_language_of(text);
@@ -43,13 +43,13 @@ pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
         ("" | "groovy", _) => Language::JavaLike(JavaLike::Groovy),
         ("javascript" | "js" | "ecmascript" | "nashorn", _) => Language::JavaScript(Imitated::Nashorn),
         ("jexl" | "jexl2", _) => Language::Jexl,
-        // The library is there, its engine has no such name.
+        // JMeter contains the library, but its engine does not have this name.
         ("jexl3", _) => Language::Missing(text.to_owned()),
         _ => return Err(Refusal::needs_java(format!("is written in {}", text.trim()))),
     })
 }
 
-/// Languages known to BSF, whose engines may be installed in JMeter.
+/// Languages that BSF supports if their engines are installed in JMeter.
 const BSF_LANGUAGES: &[&str] = &[
     "bml",
     "beanbasic",

@@ -1,4 +1,4 @@
-//! Samplers that are scripts: what the script returns is the body.
+//! Samplers that run scripts. The value of the script is the body of the result.
 
 use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler;
@@ -7,7 +7,7 @@ use busyhour_program::user::UserState;
 use busyhour_record::{DataType, Nanos};
 use busyhour_script::{Binding, ScriptError, Value};
 
-use super::{Family, Ran, ScriptSettings, ScriptText, World};
+use super::{Family, ScriptOutcome, ScriptRole, ScriptSettings, ScriptText};
 use crate::refusal::Refusal;
 
 /// A JSR223, BSF or BeanShell sampler.
@@ -18,57 +18,58 @@ pub struct ScriptSampler {
     filename: Template,
 }
 
-/// What a BeanShell sampler's script may set by these names.
-const BACK: [&str; 3] = ["ResponseCode", "ResponseMessage", "IsSuccess"];
+/// Variables with which the script of a BeanShell sampler sets its result.
+const OUTPUTS: [&str; 3] = ["ResponseCode", "ResponseMessage", "IsSuccess"];
 
 impl ScriptSampler {
-    /// What JMeter stumbles over only when the script runs.
+    /// Problems that JMeter reports only when the script runs.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.script.warnings
     }
 
-    /// What it may read of any result, such as that of the sample before.
+    /// The parts that the script may read of any result, such as the previous one.
     #[must_use]
     pub fn reads(&self) -> Retention {
         self.script.reads
     }
 
-    /// Whether it may read any variable by its name.
+    /// Whether the script may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable
     }
 
-    /// Takes a sampler out of the plan.
+    /// Creates the sampler from its settings.
     ///
     /// # Errors
-    /// For scripts that cannot be run as JMeter would.
+    /// The script cannot be run with the same result as in JMeter.
     pub fn new(settings: ScriptSettings) -> Result<Self, Refusal> {
         let (source, filename) = (settings.script.clone(), settings.filename.clone());
         Ok(Self { script: ScriptText::new(settings)?, source, filename })
     }
 
-    fn finish(&self, user: &mut UserState, outcome: Result<Ran, ScriptError>) {
-        let beanshell = self.script.family == Family::BeanShell;
+    fn finish(&self, user: &mut UserState, outcome: Result<ScriptOutcome, ScriptError>) {
+        let is_beanshell = self.script.family == Family::BeanShell;
         match outcome {
-            Ok(ran) => {
+            Ok(outcome) => {
                 let result = &mut user.result;
-                let is_kept = self.script.family == Family::Jsr223 && !result.body.is_empty();
-                if ran.value != Value::Null && !is_kept {
+                // In JSR223 samplers, a body that the script has set takes precedence over its value.
+                let is_body_set = self.script.family == Family::Jsr223 && !result.body.is_empty();
+                if outcome.value != Value::Null && !is_body_set {
                     result.body.clear();
-                    result.body.extend_from_slice(ran.value.to_java_string().as_bytes());
+                    result.body.extend_from_slice(outcome.value.to_java_string().as_bytes());
                     replace(&mut result.encoding, "UTF-8");
-                    // The size is that of results which the script added, if it has added any.
+                    // If the script added sub-results, their size is the size of the result.
                     if result.sub_results.is_empty() || result.body_bytes == 0 {
                         result.body_bytes = result.body.len() as u64;
                     }
                 }
-                if beanshell {
-                    // A name that the script does not mention keeps what it was bound to.
-                    let value = |at: usize| ran.values.get(at).filter(|value| **value != Value::Null);
-                    let text = |at: usize, otherwise: &str| {
-                        value(at).map_or_else(|| otherwise.to_owned(), Value::to_java_string)
+                if is_beanshell {
+                    // A variable that the script does not change has the value to which it was bound.
+                    let value = |at: usize| outcome.outputs.get(at).filter(|value| **value != Value::Null);
+                    let text = |at: usize, default: &str| {
+                        value(at).map_or_else(|| default.to_owned(), Value::to_java_string)
                     };
                     replace(&mut result.code, &text(0, "200"));
                     replace(&mut result.message, &text(1, "OK"));
@@ -80,15 +81,15 @@ impl ScriptSampler {
                 let result = &mut user.result;
                 result.success = false;
                 replace(&mut result.code, "500");
-                replace(&mut result.message, &self.script.thrown(&error));
+                replace(&mut result.message, &self.script.exception_text(&error));
             }
         }
     }
 }
 
-fn replace(text: &mut String, by: &str) {
+fn replace(text: &mut String, replacement: &str) {
     text.clear();
-    text.push_str(by);
+    text.push_str(replacement);
 }
 
 impl ImmediateSampler for ScriptSampler {
@@ -102,35 +103,35 @@ impl ImmediateSampler for ScriptSampler {
             }
         };
         let previous =
-            (self.script.looks_at_previous && user.has_result).then(|| std::mem::take(&mut user.result));
+            (self.script.reads_previous && user.has_result).then(|| std::mem::take(&mut user.result));
         user.begin_result(label, intended);
         let result = &mut user.result;
         result.data_type = DataType::Text;
         replace(&mut result.code, "200");
         replace(&mut result.message, "OK");
         replace(&mut result.request_data, &source);
-        let mut own = vec![("SampleResult", Binding::Sample)];
-        let back: &[&str] = if self.script.family == Family::BeanShell {
+        let mut bindings = vec![("SampleResult", Binding::Sample)];
+        let outputs: &[&str] = if self.script.family == Family::BeanShell {
             let text = |text: &str| Binding::Value(Value::text(text));
-            own.extend([
+            bindings.extend([
                 ("ResponseCode", text("200")),
                 ("ResponseMessage", text("OK")),
                 ("IsSuccess", Binding::Value(Value::Boolean(true))),
             ]);
-            &BACK
+            &OUTPUTS
         } else {
             &[]
         };
         if previous.is_none() {
-            own.push(("prev", Binding::Value(Value::Null)));
+            bindings.push(("prev", Binding::Value(Value::Null)));
         }
         let outcome = {
             let rendered = self.filename.is_empty().then_some(source.as_str());
-            self.script.run(user, rendered, World::Sampler(previous.map(Box::new)), &own, back)
+            self.script.run(user, rendered, ScriptRole::Sampler(previous.map(Box::new)), &bindings, outputs)
         };
         self.finish(user, outcome);
         if user.result.times.end == Nanos::default() {
-            // What the script slept belongs to its sample; the user waits it out afterwards.
+            // The time that the script slept is part of the sample, but the user waits only after the script.
             user.result.times.end = user.now() + user.owed_ns;
         }
     }

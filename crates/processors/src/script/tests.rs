@@ -1,5 +1,3 @@
-//! Scripted elements, one by one.
-
 use busyhour_program::element::{Assertion as _, Processor as _};
 use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler as _;
@@ -18,7 +16,7 @@ fn settings(language: Language, script: &str) -> ScriptSettings {
         parameters: Template::default(),
         filename: Template::default(),
         family: Family::Jsr223,
-        forgets: false,
+        resets_interpreter: false,
         caches: false,
         base_dir: PathBuf::new(),
         state: StateId(0),
@@ -64,12 +62,12 @@ fn samplers_return_their_body() {
 }
 
 #[test]
-fn what_cannot_be_run_is_refused() {
+fn unsupported_scripts_and_languages_are_refused() {
     let groovy = || Language::JavaLike(JavaLike::Groovy);
-    let refused = |script: &str| ScriptProcessor::after(settings(groovy(), script)).is_err();
-    assert!(refused("import java.util.*; new Foo().bar()"));
-    assert!(refused("new Socket('x', 1)"));
-    assert!(!refused("vars.put('previous', 'a')"));
+    let is_refused = |script: &str| ScriptProcessor::after(settings(groovy(), script)).is_err();
+    assert!(is_refused("import java.util.*; new Foo().bar()"));
+    assert!(is_refused("new Socket('x', 1)"));
+    assert!(!is_refused("vars.put('previous', 'a')"));
     let mut with_file = settings(groovy(), "");
     with_file.filename = Template::literal("x.groovy");
     assert!(ScriptProcessor::after(with_file).is_err());
@@ -98,7 +96,7 @@ fn parameters_and_names_are_bound() {
 }
 
 #[test]
-fn a_beanshell_sampler_sets_its_result_by_names() {
+fn a_beanshell_sampler_sets_its_result_by_variables() {
     let mut symbols = Symbols::default();
     let script = "ResponseCode=12; ResponseMessage=\"shoe\"; IsSuccess=false; n = (n == void) ? 1 : n + 1; return \"body\" + n;";
     let mut given = settings(Language::JavaLike(JavaLike::BeanShell), script);
@@ -110,13 +108,13 @@ fn a_beanshell_sampler_sets_its_result_by_names() {
     let result = &user.result;
     assert_eq!((result.code.as_str(), result.message.as_str(), result.success), ("12", "shoe", false));
     assert_eq!(result.body_text(), "body1");
-    // The interpreter remembers.
+    // The interpreter retains its variables.
     sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
     assert_eq!(user.result.body_text(), "body2");
 }
 
 #[test]
-fn assertions_judge() {
+fn groovy_assertions_set_the_outcome() {
     let mut given = settings(
         Language::JavaLike(JavaLike::Groovy),
         "if (SampleResult.responseDataAsString != 'x') { AssertionResult.setFailure(true); AssertionResult.failureMessage = 'no x' }; prev.setSampleLabel('new')",
@@ -131,7 +129,7 @@ fn assertions_judge() {
 }
 
 #[test]
-fn a_script_that_sleeps_leaves_the_time_to_its_user() {
+fn the_user_waits_after_a_script_that_sleeps() {
     let script =
         "def t = System.currentTimeMillis(); Thread.sleep(70); return System.currentTimeMillis() - t";
     let sampler =
@@ -143,15 +141,15 @@ fn a_script_that_sleeps_leaves_the_time_to_its_user() {
 }
 
 #[test]
-fn names_that_jexl_does_not_see_are_refused_with_their_place() {
-    let refused = |script: &str| {
+fn unbound_names_in_jexl_are_refused_with_their_position() {
+    let refusal_text = |script: &str| {
         ScriptProcessor::after(settings(Language::Jexl, script)).err().map(|refusal| format!("{refusal:?}"))
     };
     for name in ["prev", "SampleResult", "sampler", "AssertionResult", "args", "Parameters", "Label", "OUT"] {
-        let why = refused(&format!("vars.get('a') == {name}")).expect("refused");
-        assert!(why.contains(name) && why.contains("column 18"), "{why}");
+        let text = refusal_text(&format!("vars.get('a') == {name}")).expect("refused");
+        assert!(text.contains(name) && text.contains("column 18"), "{text}");
     }
-    assert_eq!(refused("vars.put('prev', 'args')"), None);
+    assert_eq!(refusal_text("vars.put('prev', 'args')"), None);
 }
 
 fn javascript() -> Language {
@@ -159,7 +157,7 @@ fn javascript() -> Language {
 }
 
 #[test]
-fn javascript_sees_jmeters_objects() {
+fn javascript_can_access_jmeters_objects() {
     let script = "if (prev.getResponseDataAsString().indexOf('od') >= 0) { prev.setSuccessful(false); prev.responseMessage = 'no'; }
         vars.put('seen', [Label, Parameters, args[1], args.length, prev.responseCode, prev.getTime(), ctx.getThreadNum(),
             sampler.name, ctx.previousResult.isSuccessful()].join());";
@@ -176,7 +174,7 @@ fn javascript_sees_jmeters_objects() {
 }
 
 #[test]
-fn javascript_judges() {
+fn javascript_assertions_set_the_outcome() {
     let script = "if (SampleResult.responseDataAsString.length > 3) { AssertionResult.setFailure(true); AssertionResult.failureMessage = 'long' }";
     let assertion = ScriptAssertion::new(settings(javascript(), script), Template::literal("A"));
     let mut user = user_with_body("body");
@@ -186,7 +184,7 @@ fn javascript_judges() {
 }
 
 #[test]
-fn engines_of_javascript_have_texts_of_their_own() {
+fn the_type_of_text_depends_on_the_javascript_engine() {
     let script = r#"typeof vars.get("a") + vars.get("a").replace(".", "-")"#;
     for (imitated, family, expected) in
         [(Imitated::Nashorn, Family::Jsr223, "string1-2.3"), (Imitated::Rhino, Family::Bsf, "object1-2-3")]
@@ -202,7 +200,7 @@ fn engines_of_javascript_have_texts_of_their_own() {
 }
 
 #[test]
-fn numbers_of_javascript_are_printed_as_it_prints_them() {
+fn numbers_have_the_format_of_javascript() {
     for (script, expected) in [("parseInt('5')", "5"), ("1 + 2", "3"), ("0.5 * 4", "2"), ("1 / 4", "0.25")] {
         let sampler = ScriptSampler::new(settings(javascript(), script)).expect("supported");
         let mut user = user(&Symbols::default());
@@ -212,7 +210,7 @@ fn numbers_of_javascript_are_printed_as_it_prints_them() {
 }
 
 #[test]
-fn javascript_uses_classes_that_are_known_here() {
+fn javascript_can_use_supported_java_classes() {
     let script = r#"var f = new java.text.SimpleDateFormat("yyyy-MM-dd"); f.setTimeZone(java.util.TimeZone.getTimeZone("UTC"));
         var list = new java.util.ArrayList(); list.add("a"); list.add("b");
         var System = Java.type("java.lang.System");
@@ -225,8 +223,8 @@ fn javascript_uses_classes_that_are_known_here() {
 }
 
 #[test]
-fn what_javascript_cannot_have_is_named_with_its_place() {
-    for (script, named) in [
+fn unsupported_javascript_is_refused_with_its_position() {
+    for (script, message) in [
         (
             "1;\nvar s = new java.net.Socket('x', 1)",
             "`java.net.Socket` in JavaScript is not supported (line 2",
@@ -237,23 +235,23 @@ fn what_javascript_cannot_have_is_named_with_its_place() {
         ("Java.type('java.net.Socket')", "the class `java.net.Socket`"),
         ("importPackage(java.util)", "`importPackage` in JavaScript"),
     ] {
-        let why = ScriptProcessor::after(settings(javascript(), script)).expect_err("refused");
-        assert!(format!("{why:?}").contains(named), "{why:?}");
+        let refusal = ScriptProcessor::after(settings(javascript(), script)).expect_err("refused");
+        assert!(format!("{refusal:?}").contains(message), "{refusal:?}");
     }
 }
 
 #[test]
-fn what_javascript_meets_and_cannot_have_is_noted() {
-    // The call of the method is only known at run time; catching the error does not help.
+fn unsupported_operations_of_javascript_are_recorded() {
+    // The called method is known only at run time. The operation is recorded even if the script catches the error.
     let script = "var name = 'getLogFile'; try { prev[name]() } catch (e) { vars.put('caught', 'yes') }";
-    let processor = ScriptProcessor::after(settings(javascript(), script)).expect("not seen before it runs");
+    let processor = ScriptProcessor::after(settings(javascript(), script)).expect("accepted");
     let mut user = user_with_body("body");
     processor.process(&mut user);
-    assert_eq!(user.run.stop(), busyhour_program::run::Stop::No, "a lack of the interpreter stops no run");
-    let doubts = user.run.script_issues();
+    assert_eq!(user.run.stop(), busyhour_program::run::Stop::No, "the run continues");
+    let issues = user.run.script_issues();
     assert!(
-        matches!(doubts.as_slice(), [(element, ScriptIssue::Unsupported(_), 1)] if element == "S"),
-        "{doubts:?}"
+        matches!(issues.as_slice(), [(element, ScriptIssue::Unsupported(_), 1)] if element == "S"),
+        "{issues:?}"
     );
 }
 
@@ -262,7 +260,7 @@ fn groovy() -> Language {
 }
 
 #[test]
-fn what_the_interpreter_lacks_is_an_exception_and_noted() {
+fn an_unsupported_operation_throws_and_is_recorded() {
     // Groovy has `stripMargin` with a character, and the type of `x` is not known before the script runs.
     let script =
         "def x = vars.get('y'); try { x.stripMargin('#') } catch (Exception e) { vars.put('caught', 'yes') }";
@@ -276,8 +274,8 @@ fn what_the_interpreter_lacks_is_an_exception_and_noted() {
 }
 
 #[test]
-fn an_error_of_java_ends_the_user_and_an_exception_does_not() {
-    for (script, goes_on) in [
+fn a_java_error_ends_the_user_and_an_exception_does_not() {
+    for (script, continues) in [
         ("5L - vars.get('gone')", true),
         ("[1, 2].toUpperCase()", true),
         ("throw new IllegalStateException('x')", true),
@@ -288,7 +286,7 @@ fn an_error_of_java_ends_the_user_and_an_exception_does_not() {
         let processor = ScriptProcessor::after(settings(groovy(), script)).expect("accepted");
         let mut user = user_with_body("body");
         processor.process(&mut user);
-        assert_eq!(user.running, goes_on, "{script}");
+        assert_eq!(user.running, continues, "{script}");
         assert_eq!(user.run.stop(), busyhour_program::run::Stop::No, "{script}");
     }
 }
@@ -319,7 +317,7 @@ fn a_cached_script_keeps_the_text_of_its_first_run() {
 }
 
 #[test]
-fn objects_among_the_variables_have_their_text() {
+fn objects_in_variables_have_their_text() {
     let script = "vars.putObject('num', 5L); def l = [[a: 1]]; vars.putObject('l', l); vars.putObject('none', null); \
                   vars.put('void', null); vars.put('seen', vars.get('num').class.simpleName + vars.num + vars['l'] + \
                   vars.get('void') + vars.entrySet().findAll { it.value == null }.size()); l << 2";
@@ -328,12 +326,12 @@ fn objects_among_the_variables_have_their_text() {
     processor.process(&mut user);
     assert_eq!(user.variables.get("seen"), Some("String5[{a=1}]null2"));
     assert_eq!(user.variables.get("num"), Some("5"));
-    assert_eq!(user.variables.get("l"), Some("[{a=1}, 2]"), "changed after it was put there");
+    assert_eq!(user.variables.get("l"), Some("[{a=1}, 2]"), "the list was changed after it was stored");
     assert_eq!(user.variables.get("void"), None);
 }
 
 #[test]
-fn properties_that_are_no_texts_are_seen_by_scripts_only() {
+fn only_scripts_can_read_properties_that_are_not_text() {
     let script = "props.put('number', 5L); props.put('flag', true); \
                   vars.put('seen', '' + (props.get('number') + 1) + props.get('flag') + \
                   props.get('number').class.simpleName + props.getProperty('number'))";
@@ -341,12 +339,12 @@ fn properties_that_are_no_texts_are_seen_by_scripts_only() {
     let mut user = user_with_body("body");
     processor.process(&mut user);
     assert_eq!(user.variables.get("seen"), Some("6trueLongnull"));
-    assert_eq!(user.run.properties.get("number"), None, "elements and functions do not see it");
+    assert_eq!(user.run.properties.get("number"), None, "elements and functions cannot read it");
     assert!(ScriptProcessor::after(settings(groovy(), "props.put('map', [a: 1])")).is_err());
 }
 
 #[test]
-fn beanshell_compares_texts_as_objects() {
+fn beanshell_compares_strings_by_identity() {
     let script = "String a = \"x\"; String b = \"x\"; String made = a.substring(0) + \"\"; vars.put(\"kept\", \"x\"); \
                   vars.put(\"seen\", \"\" + (a == b) + (made == a) + made.equals(a) + (vars.get(\"kept\") == \"x\"))";
     let language = Language::JavaLike(JavaLike::BeanShell);

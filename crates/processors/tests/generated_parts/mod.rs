@@ -26,33 +26,33 @@ const MARKUP: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-const OF_TEXT: &[Expression<'static>] = &[
+const TEXT_EXPRESSIONS: &[Expression<'static>] = &[
     Regex("a"), Regex("(a|b)*"), Regex("(a)(b)?"), Regex("a(?=b)"), Regex("(?=(a.*))"), Regex("(?:a*)*c"), Regex("(?s).*x"), Regex("$"), Regex("\\bx=(.*?)&"),
     Boundaries("a", "b"), Boundaries("<", ">"), Boundaries("a", ""), Boundaries("", "b"),
 ];
 
 #[rustfmt::skip]
-const OF_JSON: &[Expression<'static>] = &[
+const JSON_EXPRESSIONS: &[Expression<'static>] = &[
     JsonPath("$"), JsonPath("$..a"), JsonPath("$[*]"), JsonPath("$..*"), JsonPath("$[?(@.a > 3)]"), JsonPath("$..[?(@.b)]"), JsonPath("$[-1:]"),
     PluginJsonPath("$..a"), JmesPath("[].a"), JmesPath("keys(@)"), JmesPath("sort_by(@, &a)"), JmesPath("*.a"),
 ];
 
 #[rustfmt::skip]
-const OF_MARKUP: &[Expression<'static>] = &[
+const MARKUP_EXPRESSIONS: &[Expression<'static>] = &[
     Css("p"), Css("p p"), Css("p ~ p"), Css("*:contains(x)"), Css("p:nth-last-child(2n)"), Css("p:has(b)"), XPath("//p"), XPath("//p[last()]"),
     XPath("//p[preceding-sibling::p[1]]"), XPath("//p/@a"), XPath2("//p"), TolerantXPath("//p"), TolerantXPath("//td/ancestor::p"), Regex("<p>(.*?)</p>"),
 ];
 
-/// Most bytes of a body.
+/// Maximum size of a body in bytes.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Extracts what the bytes choose, with at most so many parts.
+/// Runs an extractor on a body of at most `count_max` parts, both selected by `bytes`.
 pub fn check(bytes: &[u8], count_max: usize) {
     let [kind, which, number, rest @ ..] = bytes else { return };
     let (fragments, expressions) = match kind % 3 {
-        0 => (TEXT, OF_TEXT),
-        1 => (JSON, OF_JSON),
-        _ => (MARKUP, OF_MARKUP),
+        0 => (TEXT, TEXT_EXPRESSIONS),
+        1 => (JSON, JSON_EXPRESSIONS),
+        _ => (MARKUP, MARKUP_EXPRESSIONS),
     };
     let (input, _) = Generated::new(rest, fragments, count_max, BYTES_MAX);
     let expression = expressions[usize::from(*which) % expressions.len()];
@@ -64,9 +64,9 @@ pub fn check(bytes: &[u8], count_max: usize) {
     let limits = busyhour_limits::take();
     assert!(limits.is_empty() || !world.log().is_empty(), "{expression:?} {limits:?}");
     let found = world.count().unwrap_or(0);
-    // A variable for each match and each group, and a few more.
-    let set = world.user.variables.iter().count();
-    assert!(set <= 6 * found + 10, "{expression:?}: {set} variables of {found} matches");
+    // There is a variable for each match and each group, and a few more.
+    let variables = world.user.variables.iter().count();
+    assert!(variables <= 6 * found + 10, "{expression:?}: {variables} variables of {found} matches");
     // Jayway's messages quote a value.
     assert!(world.log().iter().all(|line| line.len() < 2 * BYTES_MAX), "{expression:?}");
 }

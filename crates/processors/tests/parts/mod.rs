@@ -1,4 +1,4 @@
-//! Extractors of all kinds, and users that they extract for.
+//! Extractors of all kinds, and users for them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// A kind of extractor with its expression.
+/// An expression of one kind of extractor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expression<'t> {
     Regex(&'t str),
@@ -31,13 +31,13 @@ pub enum Expression<'t> {
     JmesPath(&'t str),
 }
 
-/// A text of the plan.
+/// A constant text of a plan.
 pub fn text(text: &str) -> Template {
     Template::literal(text)
 }
 
 impl Expression<'_> {
-    /// The extractor into `x`, with the default `none`.
+    /// The extractor for the expression; it sets `x`, and its default is `none`.
     pub fn extractor(self, number: i32) -> Option<Box<dyn Processor>> {
         let (refname, default, match_number) = (text("x"), text("none"), text(&number.to_string()));
         let xpath = |query: &str, flavour| {
@@ -94,13 +94,13 @@ impl Expression<'_> {
                 )
             }
             Self::XPath(query) => {
-                Box::new(xpath(query, XPathFlavour::One { tolerant: false, namespaces: false }).ok()?)
+                Box::new(xpath(query, XPathFlavour::XPath1 { tolerant: false, namespaces: false }).ok()?)
             }
             Self::TolerantXPath(query) => {
-                Box::new(xpath(query, XPathFlavour::One { tolerant: true, namespaces: false }).ok()?)
+                Box::new(xpath(query, XPathFlavour::XPath1 { tolerant: true, namespaces: false }).ok()?)
             }
             Self::XPath2(query) => {
-                Box::new(xpath(query, XPathFlavour::Two { namespaces: Template::default() }).ok()?)
+                Box::new(xpath(query, XPathFlavour::XPath2 { namespaces: Template::default() }).ok()?)
             }
             Self::JsonPath(path) => Box::new(
                 JsonExtractor::new(JsonExtractorSettings {
@@ -166,7 +166,7 @@ impl World {
         Self { user, log }
     }
 
-    /// The number of matches; `None` for an error, which is logged.
+    /// The number of matches; `None` if an error was logged.
     pub fn count(&self) -> Option<usize> {
         if !self.log().is_empty() {
             return None;

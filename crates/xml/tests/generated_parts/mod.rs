@@ -1,7 +1,7 @@
 //! Documents in which generated parts are repeated. Shared by the ordinary tests and the fuzz target `parts`.
 
 use busyhour_limits::repeated::Generated;
-use busyhour_xml::{Reading, evaluate, read};
+use busyhour_xml::{ReadOptions, evaluate, read};
 
 #[rustfmt::skip]
 const FRAGMENTS: &[&str] = &[
@@ -13,16 +13,16 @@ const FRAGMENTS: &[&str] = &[
 const XPATHS: &[&str] =
     &["//b", "count(//b)", "//b[last()]", "//*[preceding-sibling::b]", "//@c", "string(/)"];
 
-/// Most bytes of a document.
+/// Maximum size of a document in bytes.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Reads what the bytes choose, with at most so many parts, and evaluates an expression over it.
+/// Builds a document of at most `count_max` parts selected by `bytes`, parses it, and evaluates an expression over it.
 pub fn check(bytes: &[u8], count_max: usize) {
     let (which, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let text = Generated::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
     for text in [format!("<a>{text}</a>"), text] {
-        let reading = Reading { namespaces: which % 2 == 0, no_doctype: false, sorted: true };
-        match read(&text, reading) {
+        let options = ReadOptions { namespaces: which % 2 == 0, no_doctype: false, sorted: true };
+        match read(&text, options) {
             Ok(document) => {
                 let expression = XPATHS[usize::from(*which) % XPATHS.len()];
                 let _ = evaluate(&document, expression, &document.declared);

@@ -1,4 +1,4 @@
-//! Reading jsoup's selectors.
+//! Parses jsoup's selectors.
 
 use busyhour_oro::Finder;
 
@@ -15,14 +15,14 @@ pub(super) struct Parser<'t> {
     depth: u32,
 }
 
-type Parsed<T> = Result<T, SelectorError>;
+type ParseResult<T> = Result<T, SelectorError>;
 
-/// A text in lower case and trimmed.
-fn normal(text: &str) -> String {
+/// Trims a text and converts it to lower case.
+fn normalize(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-fn pattern(text: &str) -> Parsed<Box<Finder>> {
+fn compile_pattern(text: &str) -> ParseResult<Box<Finder>> {
     Finder::compile(text).map(Box::new).map_err(|error| SelectorError(error.to_string()))
 }
 
@@ -31,7 +31,7 @@ impl<'t> Parser<'t> {
         Self { whole: text, rest: text.trim(), depth: 0 }
     }
 
-    fn wrong<T>(&self) -> Parsed<T> {
+    fn unexpected_token<T>(&self) -> ParseResult<T> {
         Err(SelectorError(format!(
             "Could not parse query '{}': unexpected token at '{}'",
             self.whole, self.rest
@@ -56,43 +56,44 @@ impl<'t> Parser<'t> {
         fits
     }
 
-    fn space(&mut self) -> bool {
+    /// Skips white space; whether there was any.
+    fn skip_space(&mut self) -> bool {
         let rest = self.rest.trim_start();
-        let any = rest.len() < self.rest.len();
+        let skipped_any = rest.len() < self.rest.len();
         self.rest = rest;
-        any
+        skipped_any
     }
 
-    pub(super) fn selector(mut self) -> Parsed<Selector> {
+    pub(super) fn selector(mut self) -> ParseResult<Selector> {
         if self.rest.is_empty() {
             return Err(SelectorError("String must not be empty".to_owned()));
         }
         let mut chains = vec![self.chain()?];
         while self.eat(",") {
-            self.space();
+            self.skip_space();
             chains.push(self.chain()?);
         }
-        if self.rest.is_empty() { Ok(Selector { chains }) } else { self.wrong() }
+        if self.rest.is_empty() { Ok(Selector { chains }) } else { self.unexpected_token() }
     }
 
     fn combinator(&mut self) -> Option<Combinator> {
-        let spaced = self.space();
+        let has_space = self.skip_space();
         let found = if self.eat(">") {
             Combinator::Child
         } else if self.eat("+") {
             Combinator::Next
         } else if self.eat("~") {
             Combinator::Later
-        } else if spaced && !self.rest.is_empty() && !self.rest.starts_with(',') {
+        } else if has_space && !self.rest.is_empty() && !self.rest.starts_with(',') {
             return Some(Combinator::Descendant);
         } else {
             return None;
         };
-        self.space();
+        self.skip_space();
         Some(found)
     }
 
-    fn chain(&mut self) -> Parsed<Chain> {
+    fn chain(&mut self) -> ParseResult<Chain> {
         let first = self.combinator().unwrap_or(Combinator::Start);
         let mut parts = vec![(first, self.compound()?)];
         while let Some(combinator) = self.combinator() {
@@ -104,27 +105,27 @@ impl<'t> Parser<'t> {
         Ok(Chain { parts })
     }
 
-    fn compound(&mut self) -> Parsed<Vec<Test>> {
+    fn compound(&mut self) -> ParseResult<Vec<Test>> {
         let mut tests = Vec::new();
         while !self.rest.is_empty() && !self.rest.starts_with([' ', '\t', '\n', '\r', '>', '+', '~', ',']) {
             tests.push(self.test()?);
         }
-        if tests.is_empty() { self.wrong() } else { Ok(tests) }
+        if tests.is_empty() { self.unexpected_token() } else { Ok(tests) }
     }
 
-    fn test(&mut self) -> Parsed<Test> {
+    fn test(&mut self) -> ParseResult<Test> {
         if self.eat("#") {
             return Ok(Test::Id(self.identifier()?));
         }
         if self.eat(".") {
-            return Ok(Test::Class(normal(&self.identifier()?)));
+            return Ok(Test::Class(normalize(&self.identifier()?)));
         }
         if self.rest.starts_with('[') {
             let inside = self.balanced('[', ']')?;
             return self.attribute(inside);
         }
         if self.eat("*|") {
-            return Ok(Test::TagOfAnySpace(normal(&self.identifier()?)));
+            return Ok(Test::TagInAnyNamespace(normalize(&self.identifier()?)));
         }
         if self.eat("*") {
             return Ok(Test::All);
@@ -138,15 +139,15 @@ impl<'t> Parser<'t> {
             .unwrap_or(self.rest.len());
         let length = self.rest[..length].find('#').unwrap_or(length);
         if length == 0 {
-            return self.wrong();
+            return self.unexpected_token();
         }
         let (tag, rest) = self.rest.split_at(length);
         self.rest = rest;
-        Ok(Test::Tag(normal(tag).replace('|', ":")))
+        Ok(Test::Tag(normalize(tag).replace('|', ":")))
     }
 
-    /// A CSS identifier, its escapes resolved.
-    fn identifier(&mut self) -> Parsed<String> {
+    /// Parses a CSS identifier and resolves its escapes.
+    fn identifier(&mut self) -> ParseResult<String> {
         let mut out = String::new();
         let mut characters = self.rest.char_indices();
         let mut end = self.rest.len();
@@ -161,11 +162,12 @@ impl<'t> Parser<'t> {
             }
         }
         self.rest = &self.rest[end..];
-        if out.is_empty() { self.wrong() } else { Ok(out) }
+        if out.is_empty() { self.unexpected_token() } else { Ok(out) }
     }
 
-    /// The text between an opening bracket at the start and its closing one; quotes and escapes are respected.
-    fn balanced(&mut self, open: char, close: char) -> Parsed<&'t str> {
+    /// Parses a bracket at the start up to the matching closing bracket, and returns the text between them. Brackets in quotes
+    /// and escaped brackets do not count.
+    fn balanced(&mut self, open: char, close: char) -> ParseResult<&'t str> {
         let mut depth = 0;
         let mut quote = None;
         let mut escaped = false;
@@ -194,50 +196,50 @@ impl<'t> Parser<'t> {
         Err(SelectorError(format!("Did not find balanced marker at '{}'", self.rest)))
     }
 
-    fn attribute(&self, inside: &str) -> Parsed<Test> {
+    fn attribute(&self, inside: &str) -> ParseResult<Test> {
         let at = inside.find(['=', '!', '^', '$', '*', '~']).filter(|at| *at > 0);
         let Some(at) = at else {
-            let key = normal(inside);
+            let key = normalize(inside);
             return match key.strip_prefix('^') {
                 Some(prefix) => Ok(Test::AttributePrefix(prefix.to_owned())),
-                None if key.is_empty() => self.wrong(),
+                None if key.is_empty() => self.unexpected_token(),
                 None => Ok(Test::Attribute(key)),
             };
         };
-        let key = normal(&inside[..at]);
+        let key = normalize(&inside[..at]);
         let rest = &inside[at..];
         let operator =
             ["!=", "^=", "$=", "*=", "~=", "="].into_iter().find(|operator| rest.starts_with(operator));
-        let Some(operator) = operator else { return self.wrong() };
+        let Some(operator) = operator else { return self.unexpected_token() };
         let written = &rest[operator.len()..];
         let trimmed = written.trim();
         let quoted =
             ['"', '\''].into_iter().find_map(|quote| trimmed.strip_prefix(quote)?.strip_suffix(quote));
-        let (value, literal) = quoted.map_or((trimmed, false), |inside| (inside, true));
-        let whole = if literal { value.to_lowercase() } else { normal(value) };
+        let (value, is_quoted) = quoted.map_or((trimmed, false), |inside| (inside, true));
+        let affix = if is_quoted { value.to_lowercase() } else { normalize(value) };
         Ok(match operator {
-            "=" => Test::Equals(key, normal(value)),
-            "!=" => Test::Differs(key, normal(value)),
-            "^=" => Test::Begins(key, whole),
-            "$=" => Test::Ends(key, whole),
-            "*=" => Test::Contains(key, normal(value)),
-            _ => Test::Matches(key, pattern(written)?),
+            "=" => Test::Equals(key, normalize(value)),
+            "!=" => Test::NotEquals(key, normalize(value)),
+            "^=" => Test::StartsWith(key, affix),
+            "$=" => Test::EndsWith(key, affix),
+            "*=" => Test::Contains(key, normalize(value)),
+            _ => Test::Matches(key, compile_pattern(written)?),
         })
     }
 
-    fn argument(&mut self) -> Parsed<&'t str> {
+    fn argument(&mut self) -> ParseResult<&'t str> {
         if !self.rest.starts_with('(') {
-            return self.wrong();
+            return self.unexpected_token();
         }
         self.balanced('(', ')')
     }
 
-    fn number(&mut self) -> Parsed<usize> {
+    fn number(&mut self) -> ParseResult<usize> {
         let text = self.argument()?.trim();
         text.parse().map_err(|_| SelectorError("Index must be numeric".to_owned()))
     }
 
-    fn inner(&mut self) -> Parsed<Selector> {
+    fn nested_selector(&mut self) -> ParseResult<Selector> {
         if self.depth >= DEPTH_MAX {
             return Err(SelectorError(format!("Selectors may be nested up to {DEPTH_MAX} deep")));
         }
@@ -245,32 +247,32 @@ impl<'t> Parser<'t> {
         Parser { depth: self.depth + 1, ..Parser::new(inside) }.selector()
     }
 
-    fn pseudo(&mut self) -> Parsed<Test> {
+    fn pseudo(&mut self) -> ParseResult<Test> {
         let from_end = true;
         let of_type = true;
         let nth = |step, offset, from_end, of_type| Test::Nth(Nth { step, offset, from_end, of_type });
         let length = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '-')).unwrap_or(self.rest.len());
         let name = self.rest[..length].to_ascii_lowercase();
         if !self.eat_ignoring_case(&name) {
-            return self.wrong();
+            return self.unexpected_token();
         }
         Ok(match name.as_str() {
-            "lt" => Test::Place(0..self.number()?),
-            "gt" => Test::Place(self.number()? + 1..usize::MAX),
+            "lt" => Test::Index(0..self.number()?),
+            "gt" => Test::Index(self.number()? + 1..usize::MAX),
             "eq" => {
                 let number = self.number()?;
-                Test::Place(number..number + 1)
+                Test::Index(number..number + 1)
             }
-            "has" => Test::Has(self.inner()?),
-            "not" => Test::Not(self.inner()?),
-            "is" => Test::Is(self.inner()?),
+            "has" => Test::Has(self.nested_selector()?),
+            "not" => Test::Not(self.nested_selector()?),
+            "is" => Test::Is(self.nested_selector()?),
             "contains" | "containsown" => {
                 let words: Vec<&str> = self.argument()?.split_whitespace().collect();
                 Test::Text { text: unescape(&words.join(" ").to_lowercase()), own: name == "containsown" }
             }
             "containswholetext" => Test::WholeText(unescape(self.argument()?)),
             "matches" | "matchesown" | "matcheswholetext" => Test::Pattern {
-                pattern: pattern(self.argument()?)?,
+                pattern: compile_pattern(self.argument()?)?,
                 own: name == "matchesown",
                 whole: name == "matcheswholetext",
             },
@@ -286,12 +288,12 @@ impl<'t> Parser<'t> {
             "only-of-type" => Test::Only { of_type },
             "empty" => Test::Empty,
             "root" => Test::Root,
-            _ => return self.wrong(),
+            _ => return self.unexpected_token(),
         })
     }
 
-    fn nth(&mut self, from_end: bool, of_type: bool) -> Parsed<Test> {
-        let text = normal(self.argument()?).replace(' ', "");
+    fn nth(&mut self, from_end: bool, of_type: bool) -> ParseResult<Test> {
+        let text = normalize(self.argument()?).replace(' ', "");
         let number = |text: &str| text.strip_prefix('+').unwrap_or(text).parse::<i64>().ok();
         let parsed = match text.as_str() {
             "odd" => Some((2, 1)),

@@ -1,4 +1,4 @@
-//! One selection: its budget of steps, and the places of elements among their siblings.
+//! The state of a selection: its budget of steps, and the positions of elements among their siblings.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -8,51 +8,57 @@ use busyhour_slices::tick;
 use super::super::limit::STEPS_FOR_TEXT;
 use super::super::tree::{Id, ROOT, Tree};
 
-/// An element's place among the elements below the same parent.
+/// The position of an element among the elements with the same parent.
 #[derive(Clone, Copy, Default)]
-struct Place {
-    /// From 0.
-    at: usize,
-    /// From 0, among those of the same name.
-    at_of_type: usize,
-    /// Elements below the parent, and those of the same name.
+struct SiblingPosition {
+    /// Index among the siblings, from 0.
+    index: usize,
+    /// Index among the siblings of the same name, from 0.
+    index_of_type: usize,
+    /// Number of siblings, including this element.
     count: usize,
+    /// Number of siblings of the same name, including this element.
     count_of_type: usize,
     previous: Option<Id>,
 }
 
-/// A selection that is under way.
+/// The state of a selection.
 pub(super) struct Search<'t> {
     pub(super) tree: &'t Tree,
-    steps_left: Cell<u64>,
-    is_over: Cell<bool>,
-    places: OnceCell<Vec<Place>>,
+    remaining_steps: Cell<u64>,
+    is_aborted: Cell<bool>,
+    positions: OnceCell<Vec<SiblingPosition>>,
 }
 
 impl<'t> Search<'t> {
     pub(super) fn new(tree: &'t Tree, steps: u64) -> Self {
-        Self { tree, steps_left: Cell::new(steps), is_over: Cell::new(false), places: OnceCell::new() }
-    }
-
-    /// Takes steps from the budget; false when it is used up, and from then on.
-    pub(super) fn spend(&self, steps: usize) -> bool {
-        match self.steps_left.get().checked_sub(steps as u64) {
-            Some(left) if !self.is_over.get() => {
-                self.steps_left.set(left);
-                tick(steps);
-                true
-            }
-            _ => self.give_up(),
+        Self {
+            tree,
+            remaining_steps: Cell::new(steps),
+            is_aborted: Cell::new(false),
+            positions: OnceCell::new(),
         }
     }
 
-    /// The steps for a text that is compared or searched.
+    /// Takes steps from the budget. Returns false once the budget is exhausted.
+    pub(super) fn spend(&self, steps: usize) -> bool {
+        match self.remaining_steps.get().checked_sub(steps as u64) {
+            Some(remaining) if !self.is_aborted.get() => {
+                self.remaining_steps.set(remaining);
+                tick(steps);
+                true
+            }
+            _ => self.abort(),
+        }
+    }
+
+    /// Spends the steps for comparing or searching a text.
     pub(super) fn spend_text(&self, text: &str) -> bool {
         self.spend(text.len() / 16)
     }
 
-    /// The steps for putting the text of an element together.
-    pub(super) fn spend_below(&self, element: Id) -> bool {
+    /// Spends the steps for collecting the text of an element.
+    pub(super) fn spend_descendants(&self, element: Id) -> bool {
         let mut stack = vec![element];
         while let Some(id) = stack.pop() {
             if !self.spend(STEPS_FOR_TEXT as usize) {
@@ -63,18 +69,18 @@ impl<'t> Search<'t> {
         true
     }
 
-    /// Ends the selection without a result.
-    pub(super) fn give_up(&self) -> bool {
-        self.is_over.set(true);
+    /// Aborts the selection. Returns false, the result of the test that exceeded a limit.
+    pub(super) fn abort(&self) -> bool {
+        self.is_aborted.set(true);
         false
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over.get()
+    pub(super) fn is_aborted(&self) -> bool {
+        self.is_aborted.get()
     }
 
-    /// The elements below an element, in the document's order; `None` when that takes too many steps.
-    pub(super) fn below(&self, element: Id) -> Option<Vec<Id>> {
+    /// The descendant elements in document order; `None` if the budget is exhausted.
+    pub(super) fn descendants(&self, element: Id) -> Option<Vec<Id>> {
         let mut all = Vec::new();
         let mut stack: Vec<Id> = self.tree.nodes[element].children.iter().rev().copied().collect();
         while let Some(id) = stack.pop() {
@@ -89,47 +95,52 @@ impl<'t> Search<'t> {
         Some(all)
     }
 
-    /// Elements before this one, below the same parent.
-    pub(super) fn place(&self, element: Id) -> usize {
-        self.places()[element].at
+    /// The index of the element among its siblings, from 0.
+    pub(super) fn index(&self, element: Id) -> usize {
+        self.positions()[element].index
     }
 
-    /// Elements of the same name before this one, below the same parent.
-    pub(super) fn place_of_type(&self, element: Id) -> usize {
-        self.places()[element].at_of_type
+    /// The index of the element among its siblings of the same name, from 0.
+    pub(super) fn index_of_type(&self, element: Id) -> usize {
+        self.positions()[element].index_of_type
     }
 
-    /// Elements below the same parent, this one counted.
+    /// The number of siblings, including this element; with `of_type` only those of the same name.
     pub(super) fn count(&self, element: Id, of_type: bool) -> usize {
-        let place = self.places()[element];
-        if of_type { place.count_of_type } else { place.count }
+        let position = self.positions()[element];
+        if of_type { position.count_of_type } else { position.count }
     }
 
-    /// The element before this one, below the same parent.
+    /// The preceding sibling element.
     pub(super) fn previous(&self, element: Id) -> Option<Id> {
-        self.places()[element].previous
+        self.positions()[element].previous
     }
 
-    fn places(&self) -> &[Place] {
-        self.places.get_or_init(|| {
-            let mut places = vec![Place::default(); self.tree.nodes.len()];
+    fn positions(&self) -> &[SiblingPosition] {
+        self.positions.get_or_init(|| {
+            let mut positions = vec![SiblingPosition::default(); self.tree.nodes.len()];
             for parent in self.tree.with_descendants(ROOT) {
                 let mut names: HashMap<&str, usize> = HashMap::new();
-                let (mut at, mut previous) = (0, None);
+                let (mut index, mut previous) = (0, None);
                 for child in self.tree.child_elements(parent) {
                     let of_type = names.entry(self.tree.name(child).unwrap_or_default()).or_default();
-                    places[child] = Place { at, at_of_type: *of_type, previous, ..Place::default() };
+                    positions[child] = SiblingPosition {
+                        index,
+                        index_of_type: *of_type,
+                        previous,
+                        ..SiblingPosition::default()
+                    };
                     *of_type += 1;
-                    at += 1;
+                    index += 1;
                     previous = Some(child);
                 }
                 for child in self.tree.child_elements(parent) {
-                    places[child].count = at;
+                    positions[child].count = index;
                     let name = self.tree.name(child).unwrap_or_default();
-                    places[child].count_of_type = names.get(name).copied().unwrap_or_default();
+                    positions[child].count_of_type = names.get(name).copied().unwrap_or_default();
                 }
             }
-            places
+            positions
         })
     }
 }

@@ -4,27 +4,28 @@ use std::ops::Range;
 
 use busyhour_oro::Finder;
 
-/// Why a text is no selector.
+/// Why a text is not a valid selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct SelectorError(pub(crate) String);
 
-/// A selector: one of several chains.
+/// A selector: a list of alternative chains.
 #[derive(Debug)]
 pub(crate) struct Selector {
     pub(super) chains: Vec<Chain>,
 }
 
-/// Compound selectors with what is between each and the one before.
+/// A sequence of compound selectors.
 #[derive(Debug)]
 pub(super) struct Chain {
-    /// The first one's combinator counts only where the chain begins with one: then it starts at the root.
+    /// Each compound selector with the combinator before it. If the chain begins with a combinator, the first selector is
+    /// relative to the root; otherwise its combinator is [`Combinator::Start`].
     pub(super) parts: Vec<(Combinator, Vec<Test>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Combinator {
-    /// Nothing before.
+    /// No combinator: the start of a chain.
     Start,
     /// ` `
     Descendant,
@@ -36,10 +37,12 @@ pub(super) enum Combinator {
     Later,
 }
 
-/// Which siblings an `an+b` counts.
+/// The condition `an+b` on the number of an element among its siblings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nth {
+    /// `a`
     pub(super) step: i64,
+    /// `b`
     pub(super) offset: i64,
     pub(super) from_end: bool,
     pub(super) of_type: bool,
@@ -51,19 +54,19 @@ pub(super) enum Test {
     All,
     Tag(String),
     /// `*|name`
-    TagOfAnySpace(String),
+    TagInAnyNamespace(String),
     Id(String),
     Class(String),
     Attribute(String),
     AttributePrefix(String),
     Equals(String, String),
-    Differs(String, String),
-    Begins(String, String),
-    Ends(String, String),
+    NotEquals(String, String),
+    StartsWith(String, String),
+    EndsWith(String, String),
     Contains(String, String),
     Matches(String, Box<Finder>),
-    /// Place among the siblings, from 0.
-    Place(Range<usize>),
+    /// Index among the siblings, from 0.
+    Index(Range<usize>),
     Nth(Nth),
     Only {
         of_type: bool,

@@ -3,14 +3,14 @@ use proptest::prelude::*;
 use super::super::tree::parse;
 use super::*;
 
-/// Every choice of ancestors and siblings, one after the other.
-fn fits_by_trying_all(chain: &Chain, search: &Search<'_>, root: Id, element: Id, at: usize) -> bool {
+/// A reference implementation that tries every combination of ancestors and siblings.
+fn fits_exhaustively(chain: &Chain, search: &Search<'_>, root: Id, element: Id, at: usize) -> bool {
     let (combinator, tests) = &chain.parts[at];
     if !tests.iter().all(|test| test.fits(search, root, element)) {
         return false;
     }
     let before = |candidate: Id| {
-        if at == 0 { candidate == root } else { fits_by_trying_all(chain, search, root, candidate, at - 1) }
+        if at == 0 { candidate == root } else { fits_exhaustively(chain, search, root, candidate, at - 1) }
     };
     let parent = |id: Id| search.tree.nodes[id].parent;
     match combinator {
@@ -60,7 +60,7 @@ proptest! {
         for id in tree.with_descendants(ROOT).into_iter().filter(|id| tree.name(*id).is_some()) {
             let chain = &selector.chains[0];
             let last = chain.parts.len() - 1;
-            let expected = fits_by_trying_all(chain, &search, ROOT, id, last);
+            let expected = fits_exhaustively(chain, &search, ROOT, id, last);
             prop_assert_eq!(selector.fits(&search, ROOT, id), expected, "{} in {}", text, page);
         }
     }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use busyhour_xml::Reading;
+use busyhour_xml::ReadOptions;
 
 use super::super::super::fault::{Fault, Outcome, thrown};
 use super::super::super::machine::Machine;
@@ -141,7 +141,7 @@ impl Document {
 /// Parses a document as Groovy's parsers do: text of white space only is discarded, unless the parser keeps it.
 pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc<Document>, Fault> {
     machine.spend(text.len() / 16)?;
-    let reading = Reading {
+    let reading = ReadOptions {
         namespaces: parser.has_namespaces.get(),
         no_doctype: !parser.allows_doctype.get(),
         sorted: false,

@@ -1,32 +1,32 @@
-//! The messages of Java's parser (Xerces) for documents that are not well-formed. Results contain these messages, so
-//! frequent mistakes of responses are detected here; the messages of the XML library differ.
+//! The messages of Java's parser (Xerces) for documents that are not well-formed. JMeter writes these messages to its
+//! results and the XML library has different ones, so the frequent errors of responses are detected here.
 
 use std::collections::HashSet;
 
-use super::document::Reading;
+use super::document::ReadOptions;
 
 struct Scan<'t> {
     rest: &'t str,
     open: Vec<&'t str>,
-    /// Entities that the document itself declares.
+    /// The document type declaration has an internal subset, which may declare entities.
     declares_entities: bool,
 }
 
-/// Xerces's words for the first mistake, if it is one of the usual ones.
-pub fn complaint(text: &str, reading: Reading) -> Option<String> {
+/// Xerces's message for the first error of a document, if it is a frequent kind of error.
+pub(crate) fn xerces_message(text: &str, options: ReadOptions) -> Option<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Some("Premature end of file.".to_owned());
     }
     let mut scan = Scan { rest: text, open: Vec::new(), declares_entities: false };
-    scan.document(reading).err()?
+    scan.document(options).err()?
 }
 
-/// `Err(None)`: some other mistake.
+/// `Err(None)` if the scan found none of the errors that it detects.
 type Scanned = Result<(), Option<String>>;
 
-fn message<T>(words: impl Into<String>) -> Result<T, Option<String>> {
-    Err(Some(words.into()))
+fn message<T>(text: impl Into<String>) -> Result<T, Option<String>> {
+    Err(Some(text.into()))
 }
 
 fn is_name_start(character: char) -> bool {
@@ -52,11 +52,12 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn space(&mut self) -> bool {
+    /// Skips white space; whether there was any.
+    fn skip_space(&mut self) -> bool {
         let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
-        let any = rest.len() < self.rest.len();
+        let skipped_any = rest.len() < self.rest.len();
         self.rest = rest;
-        any
+        skipped_any
     }
 
     fn name(&mut self) -> &'t str {
@@ -65,13 +66,13 @@ impl<'t> Scan<'t> {
         name
     }
 
-    fn document(&mut self, reading: Reading) -> Scanned {
+    fn document(&mut self, options: ReadOptions) -> Scanned {
         if self.rest.starts_with("<?xml ") {
             self.skip_past("?>")?;
         }
-        self.prolog(reading)?;
+        self.prolog(options)?;
         self.content()?;
-        self.space();
+        self.skip_space();
         while !self.rest.is_empty() {
             if self.rest.starts_with("<!--") {
                 self.skip_past("-->")?;
@@ -82,14 +83,14 @@ impl<'t> Scan<'t> {
             } else {
                 return message("Content is not allowed in trailing section.");
             }
-            self.space();
+            self.skip_space();
         }
         Err(None)
     }
 
-    fn prolog(&mut self, reading: Reading) -> Scanned {
+    fn prolog(&mut self, options: ReadOptions) -> Scanned {
         loop {
-            self.space();
+            self.skip_space();
             if self.rest.is_empty() {
                 return message("Premature end of file.");
             } else if self.rest.starts_with("<?xml ") {
@@ -101,7 +102,7 @@ impl<'t> Scan<'t> {
             } else if self.rest.starts_with("<?") {
                 self.skip_past("?>")?;
             } else if self.rest.starts_with("<!DOCTYPE") {
-                if reading.no_doctype {
+                if options.no_doctype {
                     return message(
                         "DOCTYPE is disallowed when the feature \
                          \"http://apache.org/xml/features/disallow-doctype-decl\" set to true.",
@@ -123,7 +124,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// The root element with all that is in it.
+    /// Scans the root element and its content.
     fn content(&mut self) -> Scanned {
         loop {
             if self.rest.starts_with("<!--") {
@@ -154,7 +155,7 @@ impl<'t> Scan<'t> {
         let name = self.name();
         match self.open.pop() {
             Some(open) if open == name => {
-                self.space();
+                self.skip_space();
                 match self.rest.strip_prefix('>') {
                     Some(rest) => {
                         self.rest = rest;
@@ -179,7 +180,7 @@ impl<'t> Scan<'t> {
         }
         let mut seen = HashSet::new();
         loop {
-            let spaced = self.space();
+            let has_space = self.skip_space();
             if let Some(rest) = self.rest.strip_prefix("/>") {
                 self.rest = rest;
                 return Ok(());
@@ -192,7 +193,7 @@ impl<'t> Scan<'t> {
             if self.rest.is_empty() {
                 return message("XML document structures must start and end within the same entity.");
             }
-            if !spaced || name_length(self.rest) == 0 {
+            if !has_space || name_length(self.rest) == 0 {
                 return message(format!(
                     "Element type \"{element}\" must be followed by either attribute specifications, \">\" or \"/>\"."
                 ));
@@ -208,7 +209,7 @@ impl<'t> Scan<'t> {
     }
 
     fn attribute(&mut self, element: &str, name: &str) -> Scanned {
-        self.space();
+        self.skip_space();
         let Some(rest) = self.rest.strip_prefix('=') else {
             return message(format!(
                 "Attribute name \"{name}\" associated with an element type \"{element}\" must be followed by the ' = ' \
@@ -216,7 +217,7 @@ impl<'t> Scan<'t> {
             ));
         };
         self.rest = rest;
-        self.space();
+        self.skip_space();
         let Some(quote) = self.rest.chars().next().filter(|quote| matches!(quote, '"' | '\'')) else {
             return message(format!(
                 "Open quote is expected for attribute \"{name}\" associated with an  element type  \"{element}\"."
@@ -258,7 +259,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Text up to the next tag.
+    /// Scans text up to the next tag.
     fn text(&mut self) -> Scanned {
         while !self.rest.is_empty() && !self.rest.starts_with('<') {
             if self.rest.starts_with('&') {
