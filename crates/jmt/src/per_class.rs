@@ -8,6 +8,6 @@ pub(crate) fn per_class<T: Clone + PartialEq>(values: Vec<(String, T)>, classes:
         Some((_, first)) if values.len() == classes && values.iter().all(|(_, value)| value == first) => {
             PerClass::Same(first.clone())
         }
-        _ => PerClass::By(values.into_iter().collect()),
+        _ => PerClass::ByClass(values.into_iter().collect()),
     }
 }

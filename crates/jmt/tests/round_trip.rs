@@ -222,7 +222,7 @@ fn tables_and_priorities_come_back_as_means() {
     if let StationKind::Queue(queue) = &mut network.stations[0].kind {
         queue.scheduling = Scheduling::ProcessorSharing;
         queue.speeds = vec![1.0, 1.6, 2.0];
-        queue.service = PerClass::By(
+        queue.service = PerClass::ByClass(
             [("a", 0.2), ("b", 0.5)]
                 .map(|(name, mean_s)| (name.to_owned(), TimeLaw::Exponential { mean_s }))
                 .into(),
@@ -265,7 +265,7 @@ fn networks() -> impl Strategy<Value = QueueingNetwork> {
                         servers => Station::queue(name, servers, service_s),
                     };
                     let visits = [first, second];
-                    station.visits = PerClass::By(
+                    station.visits = PerClass::ByClass(
                         classes
                             .iter()
                             .zip(visits)

@@ -175,7 +175,7 @@ fn mixed_networks_are_those_of_the_chain() {
             if let StationKind::Queue(queue) = &mut station.kind {
                 let law = |mean_s: f64| TimeLaw::Exponential { mean_s };
                 queue.service =
-                    PerClass::By(services.iter().map(|(class, s)| ((*class).to_owned(), law(*s))).collect());
+                    PerClass::ByClass(services.iter().map(|(class, s)| ((*class).to_owned(), law(*s))).collect());
                 queue.scheduling = Scheduling::ProcessorSharing;
             }
             station

@@ -71,7 +71,7 @@ fn two_closed_classes() {
     }
     let service = |station: usize| {
         let law = |class: usize| TimeLaw::Exponential { mean_s: demands[class][station] };
-        PerClass::By([("a".to_owned(), law(0)), ("b".to_owned(), law(1))].into())
+        PerClass::ByClass([("a".to_owned(), law(0)), ("b".to_owned(), law(1))].into())
     };
     let station = |name: &str, at: usize| {
         queue_of(name, Queue { scheduling: Scheduling::ProcessorSharing, ..Queue::new(1, service(at)) })
@@ -127,7 +127,7 @@ fn classes_are_switched() {
     // A quarter of the browsers buy, which takes another visit to the shop; then they browse again.
     let exponential = |mean_s: f64| TimeLaw::Exponential { mean_s };
     let service =
-        PerClass::By([("browse".to_owned(), exponential(0.1)), ("buy".to_owned(), exponential(0.3))].into());
+        PerClass::ByClass([("browse".to_owned(), exponential(0.1)), ("buy".to_owned(), exponential(0.3))].into());
     let switch = |from: &str, to: &[(&str, f64)]| {
         let shares = to.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect();
         StationKind::ClassSwitch { to: [(from.to_owned(), shares)].into() }

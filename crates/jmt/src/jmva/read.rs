@@ -254,7 +254,7 @@ fn make_station(station: &Read<'_>, names: &[String], findings: &mut Findings<'_
         kind,
         // All customers have the same visits; classes without a service time do not visit the station.
         visits: match per_class(visits.clone(), visits.len()) {
-            PerClass::By(_) => PerClass::By(visits.into_iter().collect()),
+            PerClass::ByClass(_) => PerClass::ByClass(visits.into_iter().collect()),
             same @ PerClass::Same(_) => same,
         },
     })
