@@ -153,7 +153,7 @@ fn reduced(
             speeds: station
                 .speeds
                 .as_deref()
-                .map(|speeds| BirthDeath { load: station.open_load(open), speeds }.speeds_left()),
+                .map(|speeds| BirthDeath { load: station.open_load(open), speeds }.remaining_speeds()),
         })
         .collect();
     let classes = closed
