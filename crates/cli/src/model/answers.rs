@@ -1,7 +1,7 @@
 //! The result of one point of a what-if, solved or simulated.
 
 use busyhour_queueing::solve::bounds::Bounds;
-use busyhour_queueing::solve::{Broken, Solution, SolveError};
+use busyhour_queueing::solve::{BrokenAssumption, Solution, SolveError};
 use busyhour_simulation::{Ending, SimulationError, SimulationResult};
 use busyhour_stats::Estimate;
 
@@ -60,7 +60,7 @@ pub(crate) struct Answer {
     /// The method.
     pub(crate) method: String,
     /// The assumptions that were ignored.
-    pub(crate) ignored: Vec<Broken>,
+    pub(crate) ignored: Vec<BrokenAssumption>,
     pub(crate) classes: Vec<ClassAnswer>,
     pub(crate) stations: Vec<StationAnswer>,
     /// The complete result as JSON.
@@ -70,7 +70,7 @@ pub(crate) struct Answer {
 impl From<&Solution> for Answer {
     fn from(solution: &Solution) -> Self {
         Self {
-            method: solution.method.words().to_owned(),
+            method: solution.method.description().to_owned(),
             ignored: solution.ignored.clone(),
             classes: solution
                 .classes

@@ -284,7 +284,7 @@ fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
         .collect();
     format!(
         "  `busyhour model solve` computes the means exactly ({}): R of {}\n",
-        solution.method.words(),
+        solution.method.description(),
         means.join(", ")
     )
 }

@@ -136,7 +136,7 @@ pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
             for assumption in broken {
                 say(&format!("  - {assumption}"));
             }
-            if broken.iter().all(busyhour_queueing::solve::Broken::can_be_ignored) {
+            if broken.iter().all(busyhour_queueing::solve::BrokenAssumption::can_be_ignored) {
                 say("  hint: --approximate ignores this and reports it");
             }
             say("  hint: `busyhour model simulate` simulates all of this exactly as written");
@@ -220,7 +220,7 @@ fn csv(solution: &Solution) -> String {
 /// The tables of classes, stations and bounds.
 fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String {
     let mut out = format!("{}\n", model.title());
-    out += &format!("Solved by: {}\n", solution.method.words());
+    out += &format!("Solved by: {}\n", solution.method.description());
     if asked == Method::Automatic && solution.method == MethodUsed::Linearizer {
         let users = model.network.classes.iter().filter_map(CustomerClass::users);
         let populations: f64 = users.map(|users| users as f64 + 1.0).product();

@@ -3,7 +3,7 @@
 use busyhour_queueing::network::{
     ClassLoad, CustomerClass, Queue, QueueingNetwork, Scheduling, Station, StationKind,
 };
-use busyhour_queueing::solve::{Broken, broken, visits};
+use busyhour_queueing::solve::{BrokenAssumption, broken_assumptions, visits};
 
 use super::ARRIVALS;
 use crate::text::{decimal, escape};
@@ -19,7 +19,7 @@ const VISITS_MIN: f64 = 1e-12;
 
 /// The file, and the parts of the network that it cannot represent.
 pub(crate) fn write(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
-    let mut missing: Vec<String> = match broken(network) {
+    let mut missing: Vec<String> = match broken_assumptions(network) {
         Ok(broken) => broken
             .iter()
             .filter(|broken| !is_by_priority(network, broken))
@@ -41,8 +41,8 @@ pub(crate) fn write(network: &QueueingNetwork, title: &str) -> Result<String, Ve
 }
 
 /// Priorities at a station are what JMT calls head-of-line and preemptive-resume stations.
-fn is_by_priority(network: &QueueingNetwork, broken: &Broken) -> bool {
-    let Broken::Scheduling { station, .. } = broken else { return false };
+fn is_by_priority(network: &QueueingNetwork, broken: &BrokenAssumption) -> bool {
+    let BrokenAssumption::Scheduling { station, .. } = broken else { return false };
     network.station(station).is_some_and(|at| {
         matches!(&network.stations[at].kind, StationKind::Queue(queue)
             if matches!(queue.scheduling, Scheduling::Priority | Scheduling::PriorityPreemptive))
