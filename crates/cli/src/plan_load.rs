@@ -3,7 +3,7 @@
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
 use busyhour_queueing::planning::{
-    COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, TargetLoad, Pair, PlanError, System, choose,
+    COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, Pair, PlanError, System, TargetLoad, choose,
 };
 use clap::{Args, ValueEnum};
 use rand::SeedableRng as _;

@@ -63,7 +63,10 @@ mod tests {
     fn results_agree_with_the_closed_forms() {
         for users in [1_u64, 2, 3, 10, 200, 100_000] {
             let n = users as f64;
-            assert_square(gap_cov(&cycle(ThinkLaw::Uniform, 7.0, 0.0), users), (2.0 * n - 1.0) / (2.0 * n + 1.0));
+            assert_square(
+                gap_cov(&cycle(ThinkLaw::Uniform, 7.0, 0.0), users),
+                (2.0 * n - 1.0) / (2.0 * n + 1.0),
+            );
             assert_square(gap_cov(&cycle(ThinkLaw::Constant, 7.0, 0.0), users), (n - 1.0) / (n + 1.0));
             assert_square(gap_cov(&cycle(ThinkLaw::Constant, 5.0, 2.0), users), (n - 1.0) / (n + 1.0));
             assert_square(gap_cov(&cycle(ThinkLaw::Exponential, 7.0, 0.0), users), 1.0);

@@ -175,8 +175,9 @@ fn mixed_networks_agree_with_the_markov_chain() {
             let mut station = Station::queue(name, servers, 0.0);
             if let StationKind::Queue(queue) = &mut station.kind {
                 let law = |mean_s: f64| TimeLaw::Exponential { mean_s };
-                queue.service =
-                    PerClass::ByClass(services.iter().map(|(class, s)| ((*class).to_owned(), law(*s))).collect());
+                queue.service = PerClass::ByClass(
+                    services.iter().map(|(class, s)| ((*class).to_owned(), law(*s))).collect(),
+                );
                 queue.scheduling = Scheduling::ProcessorSharing;
             }
             station

@@ -68,9 +68,7 @@ fn invalid_keys_are_rejected() {
         "the station \"d\" has the key `servers`, which is valid for the kind queue only"
     );
     assert!(station(json!({ "name": "q" })).contains("has no service time"));
-    assert!(
-        station(json!({ "name": "q", "demand": 1, "visits": 2 })).contains("a demand covers all visits")
-    );
+    assert!(station(json!({ "name": "q", "demand": 1, "visits": 2 })).contains("a demand covers all visits"));
     assert!(station(json!({ "name": "q", "service": 1, "when-full": "drop" })).contains("no `capacity`"));
     assert!(station(json!({ "name": "q", "service": 1, "weights": { "c": 1 } })).contains("is not \"dps\""));
     assert!(station(json!({ "name": "q", "service": "5 apples" })).contains("not a unit of time"));

@@ -126,8 +126,9 @@ fn a_fork_and_a_join() {
 fn classes_are_switched() {
     // A quarter of the browsers buy, which takes another visit to the shop; then they browse again.
     let exponential = |mean_s: f64| TimeLaw::Exponential { mean_s };
-    let service =
-        PerClass::ByClass([("browse".to_owned(), exponential(0.1)), ("buy".to_owned(), exponential(0.3))].into());
+    let service = PerClass::ByClass(
+        [("browse".to_owned(), exponential(0.1)), ("buy".to_owned(), exponential(0.3))].into(),
+    );
     let switch = |from: &str, to: &[(&str, f64)]| {
         let shares = to.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect();
         StationKind::ClassSwitch { to: [(from.to_owned(), shares)].into() }

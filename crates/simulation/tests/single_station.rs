@@ -163,7 +163,8 @@ fn shares_by_weight() {
     let (rates, means, weights) = ([0.3, 0.4], [1.0, 0.9], [1.0, 4.0]);
     let classes = vec![CustomerClass::open("a", rates[0]), CustomerClass::open("b", rates[1])];
     let law = |mean_s: f64| TimeLaw::Exponential { mean_s };
-    let service = PerClass::ByClass([("a".to_owned(), law(means[0])), ("b".to_owned(), law(means[1]))].into());
+    let service =
+        PerClass::ByClass([("a".to_owned(), law(means[0])), ("b".to_owned(), law(means[1]))].into());
     let scheduling = Scheduling::DiscriminatoryProcessorSharing {
         weights: [("a".to_owned(), weights[0]), ("b".to_owned(), weights[1])].into(),
     };

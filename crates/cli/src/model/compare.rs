@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_queueing::fit::{
-    FittedModel, FittedValue, JudgeSettings, ModelJudgement, ModelSays, ModelVerdict, judge_model,
+    FittedModel, FittedValue, JudgeSettings, ModelJudgement, ModelPrediction, ModelVerdict, judge_model,
 };
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork};
 use busyhour_queueing::solve::{Method, Settings, solve};
@@ -87,7 +87,7 @@ pub(super) fn main(args: &CompareModelArgs) -> Exit {
     });
     match judgement.verdict {
         ModelVerdict::Rejected => Exit::ModelFails,
-        ModelVerdict::Kept | ModelVerdict::NotJudged => Exit::Completed,
+        ModelVerdict::NotRejected | ModelVerdict::NotJudged => Exit::Completed,
     }
 }
 
@@ -107,9 +107,9 @@ fn by_fit(
     let capacity = file.fitted.bounds(file.think_s).map(|bounds| bounds.throughput_max_per_s);
     let judged = judge_model(points, settings, capacity, |users, think_s| {
         let found = file.fitted.predict(users, think_s.unwrap_or(file.think_s));
-        Ok(ModelSays { throughput_per_s: found.throughput_per_s, response_s: found.response_s })
+        Ok(ModelPrediction { throughput_per_s: found.throughput_per_s, response_s: found.response_s })
     })?;
-    Ok((judged, format!("{name}: {}", file.fitted.model().words())))
+    Ok((judged, format!("{name}: {}", file.fitted.model().description())))
 }
 
 /// Judges a network, whose parameters are assumed to be exact.
@@ -155,7 +155,7 @@ fn by_network(
             let above = solved(below as u64 + 1, think_s)?;
             x += (users - below) * (above - x);
         }
-        Ok(ModelSays {
+        Ok(ModelPrediction {
             throughput_per_s: FittedValue { value: x, low: None, high: None },
             response_s: FittedValue { value: (users / x - think_s).max(0.0), low: None, high: None },
         })

@@ -37,7 +37,7 @@ const SIMULATIONS: u32 = 199;
     busyhour model fit runs/* --response-max 300ms --json > fit.json\n  \
     busyhour model fit runs/* --cpu cpu.csv --service-law\n\n\
     Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 an input cannot be read, \
-    or no measurement can be used"
+    or no measurement is usable"
 )]
 pub(crate) struct FitArgs {
     #[command(flatten)]
@@ -233,8 +233,8 @@ fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
     let mut out = format!(
         "# Fitted by busyhour model fit: {}, {}.\n# Users are those of the largest load that was fitted. Fitted numbers have \
          the digits that their intervals support.\n",
-        fit.model.words(),
-        fit.method.words()
+        fit.model.description(),
+        fit.method.description()
     );
     for of in &fit.parameters {
         if let (Some(low), Some(high)) = (of.fitted.low, of.fitted.high) {

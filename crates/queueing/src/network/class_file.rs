@@ -72,9 +72,10 @@ impl TryFrom<ClassFile> for CustomerClass {
                 think: file.think.unwrap_or(TimeLaw::Deterministic { mean_s: 0.0 }),
             },
             (None, true) if file.think.is_some() => {
-                return Err(
-                    format!("the open class {name:?} has a think time; only closed classes have one").into()
-                );
+                return Err(format!(
+                    "the open class {name:?} has a think time; only closed classes have one"
+                )
+                .into());
             }
             (None, true) => match (file.rate, file.interarrival) {
                 (Some(PerSecond(rate)), None) if rate > 0.0 => {

@@ -322,10 +322,7 @@ mod tests {
             reported("fancy(50ms)")
                 .starts_with("\"fancy\" is not a known law; the known laws are exponential, constant")
         );
-        assert_eq!(
-            reported("erlang(50ms)"),
-            "phases of erlang is missing; its form is erlang(mean, phases)"
-        );
+        assert_eq!(reported("erlang(50ms)"), "phases of erlang is missing; its form is erlang(mean, phases)");
         assert_eq!(
             reported("erlang(50ms, 2.5)"),
             "phases of erlang: 2.5 is not a whole number from 1 to 1000000"

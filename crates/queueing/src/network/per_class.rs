@@ -35,7 +35,9 @@ impl<T> PerClass<T> {
     pub fn values(&self) -> impl Iterator<Item = (Option<&str>, &T)> {
         let (same, by) = match self {
             Self::Same(value) => (Some((None, value)), None),
-            Self::ByClass(values) => (None, Some(values.iter().map(|(name, value)| (Some(name.as_str()), value)))),
+            Self::ByClass(values) => {
+                (None, Some(values.iter().map(|(name, value)| (Some(name.as_str()), value))))
+            }
         };
         same.into_iter().chain(by.into_iter().flatten())
     }

@@ -50,9 +50,7 @@ pub fn rate_per_s(text: &str) -> Result<f64, NotationError> {
         "min" => 60.0,
         "h" => 3_600.0,
         other => {
-            return Err(
-                format!("{other:?} is not a unit of a rate; the units are /s, /min and /h").into()
-            );
+            return Err(format!("{other:?} is not a unit of a rate; the units are /s, /min and /h").into());
         }
     };
     Ok(number(digits)? / factor)
@@ -64,7 +62,11 @@ pub fn rate_per_s(text: &str) -> Result<f64, NotationError> {
 /// The text is not such a number.
 pub fn number(text: &str) -> Result<f64, NotationError> {
     let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is not a number", text.trim()))?;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number of at least 0".into()) }
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err("it must be a number of at least 0".into())
+    }
 }
 
 /// A time in the notation of a model: the shortest text that parses to the same value, preferably with a number of at

@@ -271,7 +271,9 @@ impl TryFrom<RouteFile> for Route {
                         weight if weight >= 1.0 && weight.fract() == 0.0 && weight <= f64::from(u32::MAX) => {
                             Ok((place, weight as u32))
                         }
-                        other => Err(format!("the weight {other} is not a whole number of at least 1").into()),
+                        other => {
+                            Err(format!("the weight {other} is not a whole number of at least 1").into())
+                        }
                     })
                     .collect::<Result<_, NotationError>>()?,
             ),

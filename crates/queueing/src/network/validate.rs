@@ -66,8 +66,10 @@ impl Check<'_> {
 
     fn check_network(&mut self) {
         if self.network.version != VERSION {
-            let message =
-                format!("version {} of the notation is not supported; use version {VERSION}", self.network.version);
+            let message = format!(
+                "version {} of the notation is not supported; use version {VERSION}",
+                self.network.version
+            );
             self.find("version", message);
         }
         if self.network.classes.is_empty() {
@@ -85,10 +87,7 @@ impl Check<'_> {
                 self.find(format!("{path}.name"), "a class needs a name");
             }
             if self.network.class(&class.name) != Some(at) {
-                self.find(
-                    format!("{path}.name"),
-                    format!("the class {:?} is already defined", class.name),
-                );
+                self.find(format!("{path}.name"), format!("the class {:?} is already defined", class.name));
             }
             match &class.load {
                 ClassLoad::Closed { think, .. } => self.check_law(&format!("{path}.think"), think),
@@ -176,10 +175,7 @@ impl Check<'_> {
                     }
                     to.iter().for_each(|place| self.check_place(&format!("{path}.to"), place));
                     if to.contains(&Place::Outside) {
-                        self.find(
-                            format!("{path}.to"),
-                            "siblings must be joined before they go outside",
-                        );
+                        self.find(format!("{path}.to"), "siblings must be joined before they go outside");
                     }
                     if self.network.routes.is_empty() {
                         self.find(&path, "a fork needs routes: add [[route]]");
@@ -273,10 +269,8 @@ impl Check<'_> {
                         || other.classes.iter().any(|class| route.classes.contains(class)))
             };
             if network.routes[..at].iter().any(|other| same(&other)) {
-                let message = format!(
-                    "a route from {:?} for the same class is already defined",
-                    route.from.name()
-                );
+                let message =
+                    format!("a route from {:?} for the same class is already defined", route.from.name());
                 self.find(format!("{path}.from"), message);
             }
             for place in route.strategy.places() {

@@ -83,9 +83,7 @@ impl BrokenAssumption {
     pub fn ignored_as(&self) -> &'static str {
         match self {
             Self::ServiceLaw { .. } => "solved as if service were exponential with the same mean",
-            Self::ServiceByClass { .. } => {
-                "solved as if the discipline were processor sharing (ps)"
-            }
+            Self::ServiceByClass { .. } => "solved as if the discipline were processor sharing (ps)",
             Self::Scheduling { .. } => "solved as if the discipline were processor sharing (ps)",
             Self::Pause { .. } => "solved as if think time and delays together were exponential",
             Self::Arrivals { .. } => "solved as if arrivals were a Poisson process with the same rate",
@@ -102,18 +100,14 @@ impl fmt::Display for BrokenAssumption {
                 write!(f, "station {station:?} serves {class:?} by {law}, which is not exponential")
             }
             Self::ServiceByClass { station } => {
-                write!(
-                    f,
-                    "station {station:?} has different mean service times for different classes"
-                )
+                write!(f, "station {station:?} has different mean service times for different classes")
             }
             Self::Scheduling { station, scheduling } => {
                 write!(f, "the discipline of station {station:?} prefers some customers ({scheduling})")
             }
-            Self::Pause { class } => write!(
-                f,
-                "think time and delays of class {class:?} together are not exponential"
-            ),
+            Self::Pause { class } => {
+                write!(f, "think time and delays of class {class:?} together are not exponential")
+            }
             Self::Arrivals { class } => write!(f, "arrivals of class {class:?} are not a Poisson process"),
             Self::Routing { from, strategy } => {
                 write!(f, "customers leaving {from:?} are routed by {strategy}, not by fixed probabilities")
@@ -146,7 +140,9 @@ pub(super) fn broken_assumptions(network: &QueueingNetwork, visits: &[Vec<f64>])
         let name = || station.name.clone();
         match &station.kind {
             StationKind::Queue(queue) => check_queue(network, station, queue, &here, &mut found),
-            StationKind::Fork { .. } | StationKind::Join => found.push(BrokenAssumption::ForkJoin { station: name() }),
+            StationKind::Fork { .. } | StationKind::Join => {
+                found.push(BrokenAssumption::ForkJoin { station: name() })
+            }
             StationKind::ClassSwitch { .. } => found.push(BrokenAssumption::ClassSwitch { station: name() }),
             StationKind::Delay { .. } | StationKind::Router => {}
         }
@@ -198,11 +194,18 @@ fn check_queue(
         Scheduling::Fcfs | Scheduling::Lcfs | Scheduling::Random => false,
     };
     if prefers {
-        found.push(BrokenAssumption::Scheduling { station: name(), scheduling: queue.scheduling.name().to_owned() });
+        found.push(BrokenAssumption::Scheduling {
+            station: name(),
+            scheduling: queue.scheduling.name().to_owned(),
+        });
         return;
     }
     if let Some((class, law)) = laws.iter().find(|(_, law)| !law.is_exponential()) {
-        found.push(BrokenAssumption::ServiceLaw { station: name(), class: class.clone(), law: law.to_string() });
+        found.push(BrokenAssumption::ServiceLaw {
+            station: name(),
+            class: class.clone(),
+            law: law.to_string(),
+        });
     }
     let differ = |a: f64, b: f64| (a - b).abs() > 1e-9 * a.max(b);
     if laws.windows(2).any(|pair| differ(pair[0].1.mean_s(), pair[1].1.mean_s())) {

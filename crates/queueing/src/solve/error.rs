@@ -40,7 +40,15 @@ pub enum SolveError {
         class: String,
     },
     /// The exact solution needs too much memory or time.
-    #[error("an exact solution evaluates {populations:.3e} populations, which is too many{}", if *.linearizer { "" } else { ", and the approximations do not support load-dependent speeds (such as those of servers that open and closed classes share)" })]
+    #[error(
+        "an exact solution evaluates {populations:.3e} populations, which is too many{}",
+        if *.linearizer {
+            ""
+        } else {
+            ", and the approximations do not support load-dependent speeds (such as those of servers that open and closed \
+             classes share)"
+        }
+    )]
     TooLarge {
         /// Number of populations.
         populations: f64,

@@ -314,13 +314,17 @@ pub(super) fn assemble(
         .map(|(at, class)| {
             let rate = means.rates_per_s[at];
             let in_system: f64 = means.queues.iter().map(|queues| queues[at]).sum();
-            let bounds = class.users().zip(class.think_s()).filter(|_| is_only_class).and_then(|(users, think_s)| {
-                let loads: Vec<Load<'_>> = demands
-                    .iter()
-                    .map(|station| Load { demand_s: station.demand_s(at), speeds: station.speeds.as_deref() })
-                    .collect();
-                bounds(users, think_s, &loads)
-            });
+            let bounds =
+                class.users().zip(class.think_s()).filter(|_| is_only_class).and_then(|(users, think_s)| {
+                    let loads: Vec<Load<'_>> = demands
+                        .iter()
+                        .map(|station| Load {
+                            demand_s: station.demand_s(at),
+                            speeds: station.speeds.as_deref(),
+                        })
+                        .collect();
+                    bounds(users, think_s, &loads)
+                });
             ClassSolution {
                 name: class.name.clone(),
                 users: class.users(),
