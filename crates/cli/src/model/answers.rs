@@ -106,7 +106,7 @@ impl From<&SimulationResult> for Answer {
             }
             Ending::Precise => "",
             Ending::EventsMax | Ending::Stopped => "; not all as narrow as requested",
-            Ending::Flooded => "; saturated, so that there is no steady state",
+            Ending::TooManyCustomers => "; saturated, so that there is no steady state",
         };
         Self {
             method: format!("simulation, ± at {} % confidence{narrow}", figure(found.confidence * 100.0)),

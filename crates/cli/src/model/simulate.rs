@@ -120,7 +120,7 @@ fn exit_of(result: &SimulationResult) -> Exit {
     let not_steady = result.unconverged.iter().any(|one| one.reason == Reason::NotSteady);
     match result.ending {
         Ending::Stopped => Exit::Stopped,
-        Ending::Flooded => Exit::ModelFails,
+        Ending::TooManyCustomers => Exit::ModelFails,
         Ending::EventsMax if not_steady => Exit::ModelFails,
         Ending::Precise | Ending::EventsMax => Exit::Completed,
     }
@@ -237,7 +237,7 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
     );
     let (precision, confidence) = (100.0 * result.precision, 100.0 * result.confidence);
     out += &match result.ending {
-        Ending::Precise if result.unconverged.iter().any(|one| one.reason.is_of_laws()) => format!(
+        Ending::Precise if result.unconverged.iter().any(|one| one.reason.is_caused_by_laws()) => format!(
             "Every measure that can have an interval is known to ± {} % or better; the laws of this model leave others without \
              one (below). Intervals of {} % confidence.\n",
             figure(precision),
@@ -256,7 +256,9 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
             "STOPPED before the wanted precision: what there was until then; intervals of {} % confidence.\n",
             figure(confidence)
         ),
-        Ending::Flooded => "Ended because ever more customers came: a station is saturated.\n".to_owned(),
+        Ending::TooManyCustomers => {
+            "Ended because ever more customers came: a station is saturated.\n".to_owned()
+        }
     };
     out.push('\n');
     out += &classes(result);
@@ -269,8 +271,8 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
 
 /// The mean response times of the exact solution, if the simulation cannot estimate them and there is one.
 fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
-    let is_of_laws = |one: &Unconverged| one.reason.is_of_laws();
-    if !result.unconverged.iter().any(is_of_laws) {
+    let is_caused_by_laws = |one: &Unconverged| one.reason.is_caused_by_laws();
+    if !result.unconverged.iter().any(is_caused_by_laws) {
         return String::new();
     }
     let Ok(solution) = solve(&model.network, Settings::default()) else { return String::new() };

@@ -134,7 +134,7 @@ fn a_model_without_a_steady_state_fails() {
         station("b")
     );
     let ended = room_with(&stuck).type_in("model simulate model.toml").expect(9);
-    assert!(ended.stderr.contains("customers block each other for ever"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("deadlock after"), "{}", ended.stderr);
     assert!(ended.stderr.contains("at a, b"), "{}", ended.stderr);
 }
 
@@ -155,8 +155,8 @@ fn invalid_settings_are_reported() {
     let room = room_with(QUEUE);
     for (arguments, printed) in [
         ("--confidence 0", "the confidence must be between 0 and 1"),
-        ("--precision 0%", "the precision is greater than 0"),
-        ("--replications 0", "1 to 10,000 replications"),
+        ("--precision 0%", "the precision must be greater than 0"),
+        ("--replications 0", "the number of replications must be from 1 to 10,000"),
         ("--events-max many", "is not a count such as 500k or 20M"),
     ] {
         let ended = room.type_in(&format!("model simulate model.toml {arguments}")).expect(2);
