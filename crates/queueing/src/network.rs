@@ -48,7 +48,7 @@ pub struct QueueingNetwork {
     /// The classes of customers.
     #[serde(rename = "class", default)]
     pub classes: Vec<CustomerClass>,
-    /// The stations. Without routes a pass goes through them in this order.
+    /// The stations. Without routes, a pass visits them in this order.
     #[serde(rename = "station", default)]
     pub stations: Vec<Station>,
     /// The routes. Without routes each pass visits the stations in their order, each as often as its visits: 2 is

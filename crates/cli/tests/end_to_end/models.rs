@@ -79,7 +79,7 @@ fn a_note_is_printed_for_a_long_exact_solution() {
     room.file("many.toml", format!("version = 1\n{classes}[[station]]\nname = \"q\"\nservice = \"10ms\"\n"));
     let text = room.type_in("model solve many.toml").expect(0).stdout;
     assert!(
-        text.contains("Linearizer, approximate\nAn exact solution would go through 4.6e13 populations"),
+        text.contains("Linearizer, approximate\nAn exact solution would evaluate 4.6e13 populations"),
         "{text}"
     );
     let ended = room.type_in("model solve many.toml --method exact").expect(3);
