@@ -1,4 +1,4 @@
-//! `busyhour model`: capacity models in files, and what follows from them.
+//! `busyhour model`: solves, simulates, fits and compares capacity models.
 
 mod answers;
 mod compare;
@@ -29,17 +29,17 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Subcommand)]
 enum ModelVerb {
-    /// Solve a model: throughput, response time, utilization and queues, exactly where that can be done.
+    /// Compute throughput, response time, utilization and queue lengths of a model, exactly if possible.
     Solve(solve::SolveArgs),
-    /// Simulate a model: any scheduling, strategy and law, with intervals.
+    /// Simulate a model with any discipline, routing strategy and law; results have confidence intervals.
     Simulate(simulate::SimulateArgs),
-    /// Solve a model again and again while parameters vary.
+    /// Solve or simulate a model for several values of its parameters.
     WhatIf(what_if::WhatIfArgs),
-    /// Fit a model to measurements at several loads, and check the laws that every system keeps.
+    /// Fit a model to measurements at several loads, after checking them against operational laws.
     Fit(fit::FitArgs),
-    /// Hold a model against measurements that it has not seen.
+    /// Compare the predictions of a model with measurements that were not used to fit it.
     Compare(compare::CompareModelArgs),
-    /// Write a model for another program.
+    /// Convert a model to the format of another program.
     Export(export::ExportModelArgs),
     /// Show the JSON schema of model files.
     Schema,

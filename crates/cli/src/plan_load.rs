@@ -3,7 +3,7 @@
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
 use busyhour_queueing::planning::{
-    COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, LoadWish, Pair, PlanError, System, choose,
+    COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, Pair, PlanError, System, TargetLoad, choose,
 };
 use clap::{Args, ValueEnum};
 use rand::SeedableRng as _;
@@ -114,7 +114,7 @@ fn floor(value: f64) -> f64 {
 
 /// The pairs to show, and the recommended one.
 struct Answer {
-    wish: LoadWish,
+    target: TargetLoad,
     pairs: Vec<Pair>,
     take: Option<Pair>,
     /// Whether the user selected the pairs; otherwise they are a default series.
@@ -127,31 +127,31 @@ impl Answer {
             Some(response_s) => System::Response(response_s),
             None => System::Demands(args.demands.clone()),
         };
-        let wish = LoadWish { rate_per_s: args.rate, system, think: args.think_law.law() };
+        let target = TargetLoad { rate_per_s: args.rate, system, think: args.think_law.law() };
         let mut pairs = Vec::new();
         // A random stream per pair keeps its result independent of the other pairs.
         let random = |pair: u64| {
             Xoshiro256PlusPlus::seed_from_u64(args.seed.wrapping_mul(0x9E37_79B9).wrapping_add(pair))
         };
         for &users in &args.users {
-            pairs.push(wish.for_users(users, &mut random(users))?);
+            pairs.push(target.for_users(users, &mut random(users))?);
         }
         for &think_s in &args.think {
-            pairs.push(wish.for_think(think_s, &mut random(think_s.to_bits()))?);
+            pairs.push(target.for_think(think_s, &mut random(think_s.to_bits()))?);
         }
         let asked = !pairs.is_empty();
         let mut take = choose(&pairs).copied();
         if take.is_none() {
             // Recommends a pair even if none of the selected ones is good enough.
-            let ladder = wish.ladder(&mut random(0))?;
-            take = choose(&ladder).copied();
+            let candidates = target.candidate_pairs(&mut random(0))?;
+            take = choose(&candidates).copied();
             if !asked {
-                pairs = ladder;
+                pairs = candidates;
             }
         }
         pairs.sort_by_key(|pair| pair.users);
         pairs.dedup_by_key(|pair| pair.users);
-        Ok(Self { wish, pairs, take, asked })
+        Ok(Self { target, pairs, take, asked })
     }
 
     fn text(&self, args: &PlanLoadArgs) -> String {
@@ -185,8 +185,8 @@ impl Answer {
     }
 
     fn heading(&self) -> String {
-        let rate = self.wish.rate_per_s;
-        match (&self.wish.system, self.wish.open_response_s()) {
+        let rate = self.target.rate_per_s;
+        match (&self.target.system, self.target.open_response_s()) {
             (System::Response(response_s), _) => format!(
                 "{rate}/s with a response time R of {response_s} s: Q = λR = {:.2} requests in the system\n",
                 rate * response_s
@@ -219,7 +219,7 @@ impl Answer {
             "CoV: expected coefficient of variation of the gaps between arrivals (Poisson: 1), with think times\n\
              {law}. Found as the superposition of N independent users "
         );
-        out += &match (simulated, &self.wish.system) {
+        out += &match (simulated, &self.target.system) {
             (true, _) => format!(
                 "where R/(R+Z) is at most {INDEPENDENT_MAX};\nwith ±, by simulation of the closed network (exponential service in \
                  order of arrival, seed {}),\nand its standard error.\n",
@@ -260,7 +260,7 @@ impl Answer {
             100.0 * FEEDBACK_MAX
         );
         out += &jmeter(args.think_law, take);
-        let think = Think { mean_s: take.think_s, law: self.wish.think };
+        let think = Think { mean_s: take.think_s, law: self.target.think };
         let dispersion = Cycle { think, response_s: take.response_s }.cov().powi(2);
         if dispersion < 0.8 {
             out += &format!(
@@ -272,7 +272,7 @@ impl Answer {
     }
 
     fn open_load(&self) -> String {
-        let rate = self.wish.rate_per_s;
+        let rate = self.target.rate_per_s;
         let (first, narrow) = (ARRIVALS_FOR_VERDICT as f64, busyhour_launch::ARRIVALS_NARROW as f64);
         format!(
             "For an open load: busyhour run PLAN --arrivals 'poisson({rate}/s) for 10min'\n\
@@ -308,12 +308,12 @@ impl Answer {
         };
         let value = json!({
             "version": 1,
-            "wanted_rate_per_s": self.wish.rate_per_s,
+            "wanted_rate_per_s": self.target.rate_per_s,
             "response_s": args.response,
             "demands_s": args.demands,
             "think_law": args.think_law.name(),
             "seed": args.seed,
-            "at_saturation": self.wish.is_at_saturation(),
+            "at_saturation": self.target.is_at_saturation(),
             "pairs": self.pairs.iter().map(pair).collect::<Vec<Value>>(),
             "take": self.take.as_ref().map(pair),
         });

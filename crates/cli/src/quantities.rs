@@ -87,10 +87,10 @@ mod tests {
         }
         assert_eq!(
             seconds("5 years"),
-            Err("\"years\" is no unit of time; there are ns, us, ms, s, min, h".into())
+            Err("\"years\" is not a unit of time; the units are ns, us, ms, s, min and h".into())
         );
-        assert_eq!(seconds("s"), Err("\"\" is no number".into()));
-        assert_eq!(seconds("-1"), Err("it must be a number, at least 0".into()));
+        assert_eq!(seconds("s"), Err("\"\" is not a number".into()));
+        assert_eq!(seconds("-1"), Err("it must be a number of at least 0".into()));
         assert!(seconds("inf").is_err() && seconds("1e999").is_err() && rate_per_s("NaN").is_err());
         assert!(rate_per_s("20/year").is_err());
         assert_eq!(window("120,20min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));

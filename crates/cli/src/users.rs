@@ -119,7 +119,8 @@ fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, Com
         .iter()
         .map(|page| PageLoad { objects: page.objects.iter().map(object).collect(), visits: page.visits })
         .collect();
-    let load = WebLoad::of(&pages, rate_per_s).ok_or("no request of any page starts in the window")?;
+    let load =
+        WebLoad::from_pages(&pages, rate_per_s).ok_or("no request of any page starts in the window")?;
     if load.page_response_s.is_none() {
         let never: Vec<&str> = map
             .pages

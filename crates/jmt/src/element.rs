@@ -6,7 +6,7 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
-/// Elements within elements; JMT's files have about ten.
+/// Maximum nesting depth of elements; JMT's files have about ten levels.
 const DEPTH_MAX: usize = 100;
 
 /// An element.
@@ -14,10 +14,10 @@ const DEPTH_MAX: usize = 100;
 pub(crate) struct Element {
     pub(crate) name: String,
     attributes: Vec<(String, String)>,
-    /// The text between its tags, without that of elements in it.
+    /// The text between the tags, without the text of child elements.
     text: String,
     pub(crate) children: Vec<Element>,
-    /// Where its tag begins in the document, in bytes, and how long it is.
+    /// Offset and length of the start tag in the document, in bytes.
     pub(crate) offset: usize,
     pub(crate) len: usize,
 }
@@ -40,18 +40,18 @@ impl Element {
     }
 }
 
-/// The tag, with the attribute that identifies the element among several.
+/// The tag, with the attribute that identifies the element.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let telling = ["name", "className", "type", "customerclass", "stationName"];
-        match telling.iter().find_map(|key| Some((key, self.attribute(key)?))) {
+        let identifying = ["name", "className", "type", "customerclass", "stationName"];
+        match identifying.iter().find_map(|key| Some((key, self.attribute(key)?))) {
             Some((key, value)) => write!(f, "<{} {key}=\"{value}\">", self.name),
             None => write!(f, "<{}>", self.name),
         }
     }
 }
 
-/// Reads a document; what is wrong with it, and where.
+/// Parses a document. An error has its offset and a message.
 pub(crate) fn parse(text: &str) -> Result<Element, (usize, String)> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
@@ -65,28 +65,28 @@ pub(crate) fn parse(text: &str) -> Result<Element, (usize, String)> {
         match event {
             Event::Start(tag) => {
                 if root.is_some() {
-                    return Err((from, "there is a second element after the first".into()));
+                    return Err((from, "there is more than one root element".into()));
                 }
                 if open.len() >= DEPTH_MAX {
                     return Err((from, format!("more than {DEPTH_MAX} nested elements")));
                 }
-                open.push(element(&tag, from).map_err(|problem| (from, problem.to_string()))?);
+                open.push(read_element(&tag, from).map_err(|problem| (from, problem.to_string()))?);
             }
             Event::Empty(tag) => {
-                let element = element(&tag, from).map_err(|problem| (from, problem.to_string()))?;
-                put(element, &mut open, &mut root);
+                let element = read_element(&tag, from).map_err(|problem| (from, problem.to_string()))?;
+                close_element(element, &mut open, &mut root);
             }
             Event::End(_) => {
                 if let Some(element) = open.pop() {
-                    put(element, &mut open, &mut root);
+                    close_element(element, &mut open, &mut root);
                 }
             }
-            Event::Text(piece) => add(&mut open, &String::from_utf8_lossy(&piece)),
-            Event::CData(piece) => add(&mut open, &String::from_utf8_lossy(&piece)),
+            Event::Text(piece) => add_text(&mut open, &String::from_utf8_lossy(&piece)),
+            Event::CData(piece) => add_text(&mut open, &String::from_utf8_lossy(&piece)),
             Event::GeneralRef(name) => {
                 let reference = format!("&{};", String::from_utf8_lossy(&name));
                 let text = unescape(&reference).map_err(|error| (from, error.to_string()))?;
-                add(&mut open, &text);
+                add_text(&mut open, &text);
             }
             Event::Eof => break,
             Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Comment(_) => {}
@@ -95,7 +95,7 @@ pub(crate) fn parse(text: &str) -> Result<Element, (usize, String)> {
     match (root, open.last()) {
         (_, Some(element)) => Err((element.offset, format!("{element} is not closed"))),
         (Some(root), None) => Ok(root),
-        (None, None) => Err((0, "there is no element".into())),
+        (None, None) => Err((0, "there is no root element".into())),
     }
 }
 
@@ -103,20 +103,21 @@ fn position(reader: &Reader<&[u8]>) -> usize {
     usize::try_from(reader.buffer_position()).unwrap_or(0)
 }
 
-fn add(open: &mut [Element], text: &str) {
+fn add_text(open: &mut [Element], text: &str) {
     if let Some(element) = open.last_mut() {
         element.text.push_str(text);
     }
 }
 
-fn put(element: Element, open: &mut [Element], root: &mut Option<Element>) {
+/// Adds a complete element to its parent, or makes it the root.
+fn close_element(element: Element, open: &mut [Element], root: &mut Option<Element>) {
     match open.last_mut() {
-        Some(outer) => outer.children.push(element),
+        Some(parent) => parent.children.push(element),
         None => *root = Some(element),
     }
 }
 
-fn element(tag: &BytesStart<'_>, offset: usize) -> Result<Element, quick_xml::Error> {
+fn read_element(tag: &BytesStart<'_>, offset: usize) -> Result<Element, quick_xml::Error> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let attributes = tag
         .attributes()

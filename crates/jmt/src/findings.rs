@@ -1,4 +1,4 @@
-//! What is found while reading, with its places.
+//! Errors and notes of reading, with their positions.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use busyhour_diagnostic::{Diagnostic, Span};
 
 use crate::element::Element;
 
-/// Where the notation is described.
+/// The hint of all errors.
 const HINT: &str = "docs/capacity-models.md lists the supported parts of JMT's files";
 
 /// Errors and notes of one file.
@@ -22,49 +22,49 @@ impl<'t> Findings<'t> {
         Self { text, file, errors: Vec::new(), notes: Vec::new() }
     }
 
-    fn place(&self, found: Diagnostic, element: &Element) -> Diagnostic {
-        found.in_file(self.file).at(Span::locate(self.text, element.offset, element.len))
+    fn locate(&self, diagnostic: Diagnostic, element: &Element) -> Diagnostic {
+        diagnostic.in_file(self.file).at(Span::locate(self.text, element.offset, element.len))
     }
 
-    /// The element cannot be used; the message follows its tag.
+    /// Reports an element that cannot be read. The message is a predicate that follows the tag.
     pub(crate) fn error(&mut self, element: &Element, message: impl AsRef<str>) {
         let error = Diagnostic::error("jmt-model", format!("{element} {}", message.as_ref())).with_hint(HINT);
-        self.errors.push(self.place(error, element));
+        self.errors.push(self.locate(error, element));
     }
 
-    /// The element is used differently than in JMT, or not at all; the message follows its tag.
+    /// Reports an element that is ignored or treated differently than in JMT. The message is a predicate that follows the tag.
     pub(crate) fn note(&mut self, element: &Element, message: impl AsRef<str>) {
         let note = Diagnostic::note("jmt-model", format!("{element} {}", message.as_ref()));
-        self.notes.push(self.place(note, element));
+        self.notes.push(self.locate(note, element));
     }
 
-    /// The text is not well-formed.
+    /// Reports that the text is not well-formed.
     pub(crate) fn not_xml(&mut self, offset: usize, problem: &str) {
         let span = Span::locate(self.text, offset, 1);
         let error = Diagnostic::error("jmt-xml", format!("this is not well-formed XML: {problem}"));
         self.errors.push(error.in_file(self.file).at(span));
     }
 
-    /// An attribute that must be there; an error if it is not.
+    /// Returns a required attribute; reports an error if it is missing.
     pub(crate) fn attribute<'e>(&mut self, element: &'e Element, name: &str) -> Option<&'e str> {
         let found = element.attribute(name);
         if found.is_none() {
-            self.error(element, format!("lacks the attribute {name:?}"));
+            self.error(element, format!("has no attribute {name:?}"));
         }
         found
     }
 
-    /// An attribute that must be a number.
-    pub(crate) fn number_in<T: FromStr>(&mut self, element: &Element, name: &str) -> Option<T> {
+    /// Parses a required attribute as a number; reports an error otherwise.
+    pub(crate) fn number_attribute<T: FromStr>(&mut self, element: &Element, name: &str) -> Option<T> {
         let text = self.attribute(element, name)?;
         self.number(element, text)
     }
 
-    /// A text that must be a number.
+    /// Parses a text as a number; reports an error otherwise.
     pub(crate) fn number<T: FromStr>(&mut self, element: &Element, text: &str) -> Option<T> {
         let found = text.trim().parse().ok();
         if found.is_none() {
-            self.error(element, format!("has {text:?} where a number belongs"));
+            self.error(element, format!("has {text:?}, which is not a valid number"));
         }
         found
     }

@@ -1,4 +1,4 @@
-//! `.jmva`: classes, stations with service times and visits, and the reference station of each class.
+//! The `.jmva` format: classes, stations with service times and visits, and the reference station of each class.
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! `.jsimg`: classes, nodes of three sections (input, service, output), and connections.
+//! The `.jsimg` format: classes, nodes with three sections (input, service, output), and connections.
 
 mod laws;
 mod nodes;
@@ -10,4 +10,4 @@ mod servers;
 mod write;
 
 pub(crate) use read::read;
-pub(crate) use write::jsimg as write;
+pub(crate) use write::write;

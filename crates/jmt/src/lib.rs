@@ -5,10 +5,10 @@
 //! their defaults. Properties that a network cannot represent are errors with the element and its line; properties
 //! that JMT treats differently are notes.
 //!
-//! In JMT the customers of a closed class stay in the system and pass a *reference station* once per pass, usually a
+//! In JMT, customers of a closed class stay in the system and visit a *reference station* once per pass, usually a
 //! delay in which they think. A delay that is the reference station of a class becomes the think time of that class,
 //! so that response times do not include thinking (JMT's "without reference station"). Other reference stations
-//! remain stations, and a pass lasts from one visit there to the next.
+//! remain stations, and a pass lasts from one visit to the next.
 
 mod element;
 mod findings;
@@ -25,14 +25,14 @@ use findings::Findings;
 /// A network that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JmtModel {
-    /// The network. Laws that are replayed from files have no values yet; with them [`QueueingNetwork::validate`]
-    /// reports inconsistencies of the file.
+    /// The network. The caller must load the values of laws that replay a file before [`QueueingNetwork::validate`] can
+    /// check the network.
     pub network: QueueingNetwork,
-    /// What JMT does otherwise with this file, or what of it was left out.
+    /// Differences from JMT, and parts of the file that are ignored.
     pub notes: Vec<Diagnostic>,
 }
 
-/// Whether a file looks like XML, which none of our own notations does.
+/// Whether a file starts like XML, in contrast to our own notations.
 #[must_use]
 pub fn is_xml(bytes: &[u8]) -> bool {
     busyhour_xml::decode(&bytes[..bytes.len().min(200)])
@@ -61,13 +61,15 @@ pub fn read(bytes: &[u8], name: &str) -> Result<JmtModel, Vec<Diagnostic>> {
         "archive" => match root.child("sim") {
             Some(sim) => jsimg::read(sim, &mut findings),
             None => {
-                findings.error(&root, "holds no model: there is no <sim>");
+                findings.error(&root, "has no model: there is no <sim>");
                 return Err(findings.errors);
             }
         },
         _ => {
-            findings
-                .error(&root, "is not a model of JMT: <model> (.jmva), <archive> or <sim> (.jsimg) are read");
+            findings.error(
+                &root,
+                "is not a model of JMT: the supported root elements are <model> (.jmva), <archive> and <sim> (.jsimg)",
+            );
             return Err(findings.errors);
         }
     };
@@ -77,7 +79,7 @@ pub fn read(bytes: &[u8], name: &str) -> Result<JmtModel, Vec<Diagnostic>> {
     Ok(JmtModel { network, notes: findings.notes })
 }
 
-/// The network as a `.jsimg` file for JMT's simulator.
+/// Writes the network as a `.jsimg` file for JMT's simulator.
 ///
 /// # Errors
 /// The parts of the network that the file cannot represent.
@@ -85,8 +87,8 @@ pub fn to_jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<St
     jsimg::write(network, title)
 }
 
-/// The network as a `.jmva` file for JMT's analytic solver, which uses means only: the network must have a solution
-/// by means.
+/// Writes the network as a `.jmva` file for JMT's analytic solver. The file has only the means of laws, so the network must
+/// have a product form or priorities.
 ///
 /// # Errors
 /// The parts of the network that the file cannot represent.

@@ -1,13 +1,13 @@
-//! Values by class.
+//! Conversion of lists of values by class.
 
 use busyhour_queueing::network::PerClass;
 
-/// The values of classes: one for all where they are the same, else by class.
+/// One value for all classes if all `classes` have the same value, otherwise one value per class.
 pub(crate) fn per_class<T: Clone + PartialEq>(values: Vec<(String, T)>, classes: usize) -> PerClass<T> {
     match values.first() {
         Some((_, first)) if values.len() == classes && values.iter().all(|(_, value)| value == first) => {
             PerClass::Same(first.clone())
         }
-        _ => PerClass::By(values.into_iter().collect()),
+        _ => PerClass::ByClass(values.into_iter().collect()),
     }
 }

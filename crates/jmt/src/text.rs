@@ -1,11 +1,11 @@
-//! Texts as JMT writes them.
+//! Text in the notation of JMT.
 
-/// A number as Java writes a double: always with a point.
+/// Formats a number like Java's `Double.toString`, always with a decimal point.
 pub(crate) fn decimal(value: f64) -> String {
     format!("{value:?}")
 }
 
-/// A text for an attribute or between tags.
+/// Escapes text for attributes and elements.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! Files as JMT writes them, and the messages for those that cannot be read.
+//! Reading of files in the form in which JMT writes them, and error messages.
 
 use busyhour_jmt::{is_xml, read, to_jsimg};
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station};
@@ -19,15 +19,15 @@ fn an_analytic_model_is_read() {
     let network = model.network;
     assert_eq!(network.name, "Central server");
     assert_eq!(network.classes[0].name, "jobs & more");
-    // The reference station is a delay: it is the think time, and its two visits halve all others.
+    // The reference station is a delay with two visits: it becomes the think time, and all other visits are halved.
     assert_eq!((network.classes[0].users(), network.classes[0].think_s()), (Some(4), Some(1.5)));
     let names: Vec<&str> = network.stations.iter().map(|station| station.name.as_str()).collect();
     assert_eq!(names, ["cache", "disks"]);
     assert_eq!([0, 1].map(|at| network.stations[at].visits("jobs & more")), [1.0, 4.0]);
-    assert_eq!(model.notes.len(), 1, "the what-if is left out: {:?}", model.notes);
+    assert_eq!(model.notes.len(), 1, "the what-if is ignored: {:?}", model.notes);
 
-    // By hand, a product form: the cache's weights with n jobs are 1, .04, .04·.02, …; those of the disks 1, .12,
-    // .12·.06, …; those of thinking 1.5ⁿ/n!.
+    // The product form calculated by hand: the weights of n jobs are 1, .04, .04·.02, … at the cache, 1, .12, .12·.06, …
+    // at the disks, and 1.5ⁿ/n! for thinking.
     let weights = |mean: [f64; 4]| {
         let mut all = vec![1.0];
         for time in mean {
@@ -45,12 +45,12 @@ fn an_analytic_model_is_read() {
             .sum()
     };
     let x = solve(&network, Settings::default()).unwrap().classes[0].throughput_per_s;
-    let wanted = sum(3) / sum(4);
-    assert!((x - wanted).abs() < 1e-12 * wanted, "{x} {wanted}");
+    let expected = sum(3) / sum(4);
+    assert!((x - expected).abs() < 1e-12 * expected, "{x} {expected}");
 }
 
 #[test]
-fn a_reference_station_that_serves_counts_the_passes() {
+fn a_pass_has_one_visit_to_the_reference_station() {
     let text = CENTRAL.replace("refStation=\"terminals\"", "refStation=\"disks\"");
     let network = read(text.as_bytes(), "m").unwrap().network;
     assert_eq!(network.classes[0].think_s(), Some(0.0));
@@ -66,24 +66,24 @@ fn a_reference_station_that_serves_counts_the_passes() {
 fn a_simulation_model_is_read_and_simulated() {
     let model = read(BALANCED.as_bytes(), "balanced.jsimg").unwrap();
     assert_eq!((model.notes.len(), model.network.validate().len()), (0, 0));
-    let wanted: QueueingNetwork = toml::from_str(include_str!("files/balanced.toml")).unwrap();
-    assert_eq!(model.network, wanted);
+    let expected: QueueingNetwork = toml::from_str(include_str!("files/balanced.toml")).unwrap();
+    assert_eq!(model.network, expected);
     let settings = SimulationSettings { precision: 0.05, ..SimulationSettings::default() };
     let found = simulate(&model.network, &settings).unwrap();
     let (web, staff) = (&found.classes[0], &found.classes[1]);
-    // All customers that arrive leave again, and N = X(R + Z).
+    // Throughput equals the arrival rate of the open class, and N = X(R + Z) for the closed class.
     assert!((web.throughput_per_s.unwrap().value - 9.0).abs() < 0.3);
     let cycle_s = staff.response_s.unwrap().value + 2.0;
     assert!((staff.throughput_per_s.unwrap().value * cycle_s - 12.0).abs() < 0.3);
 }
 
-/// The delay where the staff think is a station for other classes.
+/// The delay in which the class `staff` thinks is a station for other classes.
 #[test]
-fn a_reference_delay_is_a_station_for_others() {
+fn a_reference_delay_is_a_station_for_other_classes() {
     let goes = "<value>gone</value></subParameter><subParameter classPath=\"java.lang.Double\" name=\"probability\"><value>1.0</value>";
     let text = BALANCED.replacen(goes, &goes.replace("gone", "desk"), 1);
     let network = read(text.as_bytes(), "m").unwrap().network;
-    let desk = network.station("desk").expect("the web's customers pass the desk");
+    let desk = network.station("desk").expect("customers of the class web visit the desk");
     assert!(
         network.stations[desk].service("web").is_some() && network.stations[desk].service("staff").is_none()
     );
@@ -104,17 +104,21 @@ fn unsupported_content_is_reported_with_its_line() {
         (
             "QueuePutStrategies.TailStrategy\"",
             "QueuePutStrategies.LEPTStrategy\"",
-            "is a scheduling that is not supported: LEPTStrategy",
+            "is not supported as a queueing discipline: LEPTStrategy",
         ),
-        ("random.GammaDistr\"", "random.StudentT\"", "is a distribution that is not supported: StudentT"),
+        ("random.GammaDistr\"", "random.StudentT\"", "is not supported as a distribution: StudentT"),
         (
             "ShortestQueueLengthRoutingStrategy",
             "MyStrategy",
-            "is a strategy that is not supported: MyStrategy",
+            "is not supported as a routing strategy: MyStrategy",
         ),
-        ("EPSStrategy\"", "QBPSStrategy\"", "is a way of sharing that is not supported: QBPSStrategy"),
-        ("<value>20.0</value>", "<value>fast</value>", "has \"fast\" where a number belongs"),
-        ("target=\"balancer\"", "target=\"nowhere\"", "names a node \"nowhere\" that is not there"),
+        (
+            "EPSStrategy\"",
+            "QBPSStrategy\"",
+            "is not supported as a discipline of processor sharing: QBPSStrategy",
+        ),
+        ("<value>20.0</value>", "<value>fast</value>", "has \"fast\", which is not a valid number"),
+        ("target=\"balancer\"", "target=\"nowhere\"", "refers to a node \"nowhere\" that does not exist"),
         ("referenceSource=\"desk\"", "referenceSource=\"gone\"", "has the wrong reference"),
     ] {
         let text = BALANCED.replace(from, to);
@@ -128,7 +132,7 @@ fn unsupported_content_is_reported_with_its_line() {
 
     for (from, to, message) in [
         ("0.04;0.02", "0.04;0", "has a time of 0 in a table"),
-        ("population=\"4.0\"", "population=\"4.5\"", "has a population of 4.5, which is no whole number"),
+        ("population=\"4.0\"", "population=\"4.5\"", "has a population of 4.5, which is not a whole number"),
         (
             "refStation=\"terminals\"",
             "refStation=\"unused\"",
@@ -137,13 +141,13 @@ fn unsupported_content_is_reported_with_its_line() {
         (
             "refStation=\"terminals\"",
             "refStation=\"there\"",
-            "refers to a station \"there\" that is not there",
+            "refers to a station \"there\" that does not exist",
         ),
         ("<delaystation", "<waitstation", "this is not well-formed XML"),
         (
             "customerclass=\"jobs &amp; more\">8.0",
             "customerclass=\"x\">8.0",
-            "is for a class that is not there",
+            "refers to a class that does not exist",
         ),
     ] {
         let text = CENTRAL.replacen(from, to, 1);
@@ -154,21 +158,22 @@ fn unsupported_content_is_reported_with_its_line() {
 }
 
 #[test]
-fn other_documents_are_refused() {
+fn other_documents_are_rejected() {
     assert!(is_xml(b"\xef\xbb\xbf  <?xml version='1.0'?>") && !is_xml(b"version = 1\n") && !is_xml(b""));
     assert_eq!(
         reported("<jmeterTestPlan/>"),
         [
-            "m.xml:1:1 <jmeterTestPlan> is not a model of JMT: <model> (.jmva), <archive> or <sim> (.jsimg) are read"
+            "m.xml:1:1 <jmeterTestPlan> is not a model of JMT: the supported root elements are <model> (.jmva), \
+             <archive> and <sim> (.jsimg)"
         ]
     );
-    assert!(reported("<archive/>")[0].contains("holds no model"));
+    assert!(reported("<archive/>")[0].contains("has no model"));
     assert!(reported("<model/>")[0].contains("has no <parameters>"));
     assert!(reported("<model><parameters>")[0].contains("is not closed"));
 }
 
 #[test]
-fn a_region_of_one_queue_that_drops_is_room_there() {
+fn a_region_with_one_queue_is_read_as_its_capacity() {
     let network =
         QueueingNetwork::new(vec![CustomerClass::open("jobs", 9.0)], vec![Station::queue("desk", 1, 0.1)]);
     let plain = to_jsimg(&network, "M/M/1").unwrap();
@@ -188,13 +193,13 @@ fn a_region_of_one_queue_that_drops_is_room_there() {
     let lost = 0.9_f64.powi(3) * 0.1 / (1.0 - 0.9_f64.powi(4));
     assert!((solution.classes[0].lost_share.unwrap() - lost).abs() < 1e-12, "{solution:?}");
     assert!((solution.classes[0].lost_per_s.unwrap() - 9.0 * lost).abs() < 1e-12, "{solution:?}");
-    for (nodes, limits, drops, why) in [
-        ("", all, true, "it does not contain one station alone"),
-        (desk, all, false, "customers wait before it"),
+    for (nodes, limits, drops, reason) in [
+        ("", all, true, "it does not contain exactly one station"),
+        (desk, all, false, "customers wait in front of it"),
         (desk, "<globalConstraint maxJobs=\"-1\"/>", true, "it has no limit"),
         (desk, "<globalMemoryConstraint maxMemory=\"5\"/>", true, "it limits memory"),
     ] {
         let errors = reported(&region(nodes, limits, drops));
-        assert!(errors[0].contains(&format!("is not supported: {why}")), "{errors:?}");
+        assert!(errors[0].contains(&format!("is not supported: {reason}")), "{errors:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is written can be read again, and has the same solution.
+//! Written files can be read again, and have the same solution.
 
 use busyhour_jmt::{read, to_jmva, to_jsimg};
 use busyhour_queueing::network::{
@@ -12,27 +12,30 @@ fn solved(network: &QueueingNetwork) -> Solution {
     solve(network, Settings::default()).unwrap()
 }
 
-fn again(text: &str) -> QueueingNetwork {
-    let model = read(text.as_bytes(), "again").unwrap();
+fn read_back(text: &str) -> QueueingNetwork {
+    let model = read(text.as_bytes(), "written").unwrap();
     assert_eq!(model.notes, []);
     assert_eq!(model.network.validate(), []);
     model.network
 }
 
-fn assert_near(found: f64, wanted: f64, what: &str) {
-    assert!((found - wanted).abs() <= 1e-9 * (1.0 + wanted.abs()), "{what}: {found} instead of {wanted}");
+fn assert_near(found: f64, expected: f64, what: &str) {
+    assert!(
+        (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+        "{what}: {found} instead of {expected}"
+    );
 }
 
-/// X, R and Q of each class, U and Q of each station that is in both.
-fn assert_same(found: &Solution, wanted: &Solution) {
-    assert_eq!(found.classes.len(), wanted.classes.len());
-    for (found, wanted) in found.classes.iter().zip(&wanted.classes) {
-        assert_eq!(found.name, wanted.name);
-        assert_near(found.throughput_per_s, wanted.throughput_per_s, "X");
-        assert_near(found.response_s.unwrap_or_default(), wanted.response_s.unwrap_or_default(), "R");
-        assert_near(found.in_system, wanted.in_system, "Q");
+/// Compares X, R and Q of each class, and U and Q of each visited station.
+fn assert_same(found: &Solution, expected: &Solution) {
+    assert_eq!(found.classes.len(), expected.classes.len());
+    for (found, expected) in found.classes.iter().zip(&expected.classes) {
+        assert_eq!(found.name, expected.name);
+        assert_near(found.throughput_per_s, expected.throughput_per_s, "X");
+        assert_near(found.response_s.unwrap_or_default(), expected.response_s.unwrap_or_default(), "R");
+        assert_near(found.in_system, expected.in_system, "Q");
     }
-    for station in wanted.stations.iter().filter(|station| station.queue > 0.0) {
+    for station in expected.stations.iter().filter(|station| station.queue > 0.0) {
         let same = found.stations.iter().find(|other| other.name == station.name).unwrap();
         assert_near(same.queue, station.queue, &station.name);
         assert_near(
@@ -48,15 +51,15 @@ fn the_examples_have_the_same_solution() {
     for name in ["mm1", "web-shop", "two-classes", "seed-study", "seed-study-two-servers"] {
         let path = format!("{}/../../plans/models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let network: QueueingNetwork = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        let wanted = solved(&network);
-        assert_same(&solved(&again(&to_jsimg(&network, name).unwrap())), &wanted);
-        assert_same(&solved(&again(&to_jmva(&network, name).unwrap())), &wanted);
+        let expected = solved(&network);
+        assert_same(&solved(&read_back(&to_jsimg(&network, name).unwrap())), &expected);
+        assert_same(&solved(&read_back(&to_jmva(&network, name).unwrap())), &expected);
     }
 }
 
-/// Each law comes back with the same mean and variation.
+/// Each law has the same mean and coefficient of variation after a round trip.
 #[test]
-fn laws_come_back() {
+fn laws_round_trip() {
     let laws = [
         TimeLaw::Deterministic { mean_s: 0.25 },
         TimeLaw::Exponential { mean_s: 0.3 },
@@ -80,10 +83,10 @@ fn laws_come_back() {
         if let ClassLoad::Closed { think, .. } = &mut network.classes[0].load {
             *think = law.clone();
         }
-        let back = again(&to_jsimg(&network, "laws").unwrap());
-        let of_station = back.stations[0].service("c").unwrap().clone();
+        let back = read_back(&to_jsimg(&network, "laws").unwrap());
+        let service = back.stations[0].service("c").unwrap().clone();
         let ClassLoad::Closed { think, .. } = &back.classes[0].load else { panic!("an open class") };
-        for found in [&of_station, think] {
+        for found in [&service, think] {
             assert_eq!(std::mem::discriminant(found), std::mem::discriminant(&law), "{law}");
             assert_near(found.mean_s(), law.mean_s(), &law.to_string());
             assert_near(found.scv(), law.scv(), &law.to_string());
@@ -91,9 +94,8 @@ fn laws_come_back() {
     }
 }
 
-/// What a station does, and how places are chosen, comes back as it was.
 #[test]
-fn schedulings_and_strategies_come_back() {
+fn disciplines_and_strategies_round_trip() {
     let text = r#"
         version = 1
         [[class]]
@@ -161,16 +163,16 @@ fn schedulings_and_strategies_come_back() {
     "#;
     let network: QueueingNetwork = toml::from_str(text).unwrap();
     assert_eq!(network.validate(), []);
-    let back = again(&to_jsimg(&network, "all").unwrap());
+    let back = read_back(&to_jsimg(&network, "all").unwrap());
     assert_eq!((&back.classes, back.stations.len()), (&network.classes, network.stations.len()));
     for station in &network.stations {
         let found = &back.stations[back.station(&station.name).unwrap()];
         match (&station.kind, &found.kind) {
-            (StationKind::Queue(wanted), StationKind::Queue(found)) => {
-                assert_eq!(found.scheduling, wanted.scheduling, "{}", station.name);
-                assert_eq!((found.servers, found.capacity), (wanted.servers, wanted.capacity));
+            (StationKind::Queue(expected), StationKind::Queue(found)) => {
+                assert_eq!(found.scheduling, expected.scheduling, "{}", station.name);
+                assert_eq!((found.servers, found.capacity), (expected.servers, expected.capacity));
             }
-            (wanted, found) => assert_eq!(found, wanted),
+            (expected, found) => assert_eq!(found, expected),
         }
     }
     for (place, class) in network.routes.iter().flat_map(|route| [(&route.from, "a"), (&route.from, "b")]) {
@@ -191,7 +193,7 @@ fn schedulings_and_strategies_come_back() {
 }
 
 #[test]
-fn laws_beyond_their_means_are_not_written_as_means() {
+fn laws_that_jmva_does_not_support_are_not_written() {
     let text = r#"
         version = 1
         [[class]]
@@ -206,15 +208,17 @@ fn laws_beyond_their_means_are_not_written_as_means() {
         capacity = 3
     "#;
     let network: QueueingNetwork = toml::from_str(text).unwrap();
-    let missing = to_jmva(&network, "no").unwrap_err();
-    assert_eq!(missing.len(), 2, "{missing:?}");
-    assert!(missing[0].contains("station \"s\" serves \"a\" by constant(50ms), which is not exponential"));
-    assert!(missing[1].contains("station \"t\" can be full"));
+    let unsupported = to_jmva(&network, "no").unwrap_err();
+    assert_eq!(unsupported.len(), 2, "{unsupported:?}");
+    assert!(
+        unsupported[0].contains("station \"s\" serves \"a\" by constant(50ms), which is not exponential")
+    );
+    assert!(unsupported[1].contains("station \"t\" has a limited capacity"));
 }
 
-/// Load-dependent speeds and priorities have stations of their own in .jmva.
+/// Load-dependent speeds and priorities have separate kinds of stations in .jmva.
 #[test]
-fn tables_and_priorities_come_back_as_means() {
+fn load_dependent_speeds_and_priorities_round_trip() {
     let mut network = QueueingNetwork::new(
         vec![CustomerClass::closed("a", 4, 1.0), CustomerClass::closed("b", 2, 0.0)],
         vec![Station::queue("fast", 1, 0.2), Station::queue("Think", 3, 0.1)],
@@ -222,13 +226,13 @@ fn tables_and_priorities_come_back_as_means() {
     if let StationKind::Queue(queue) = &mut network.stations[0].kind {
         queue.scheduling = Scheduling::ProcessorSharing;
         queue.speeds = vec![1.0, 1.6, 2.0];
-        queue.service = PerClass::By(
+        queue.service = PerClass::ByClass(
             [("a", 0.2), ("b", 0.5)]
                 .map(|(name, mean_s)| (name.to_owned(), TimeLaw::Exponential { mean_s }))
                 .into(),
         );
     }
-    assert_same(&solved(&again(&to_jmva(&network, "tables").unwrap())), &solved(&network));
+    assert_same(&solved(&read_back(&to_jmva(&network, "tables").unwrap())), &solved(&network));
 
     let mut network =
         QueueingNetwork::new(vec![CustomerClass::open("a", 2.0), CustomerClass::open("b", 3.0)], Vec::new());
@@ -238,11 +242,11 @@ fn tables_and_priorities_come_back_as_means() {
         if let StationKind::Queue(queue) = &mut network.stations[0].kind {
             queue.scheduling = scheduling;
         }
-        assert_same(&solved(&again(&to_jmva(&network, "first").unwrap())), &solved(&network));
+        assert_same(&solved(&read_back(&to_jmva(&network, "first").unwrap())), &solved(&network));
     }
 }
 
-/// Closed networks of up to two classes with some stations of any kind that has means.
+/// Random closed networks with one or two classes, and with queues and delays.
 fn networks() -> impl Strategy<Value = QueueingNetwork> {
     let class = (0_u64..6, 0.0..3.0_f64);
     let station = (0_u32..4, 1e-3..0.5_f64, 0.01..4.0_f64, 0.01..4.0_f64);
@@ -265,7 +269,7 @@ fn networks() -> impl Strategy<Value = QueueingNetwork> {
                         servers => Station::queue(name, servers, service_s),
                     };
                     let visits = [first, second];
-                    station.visits = PerClass::By(
+                    station.visits = PerClass::ByClass(
                         classes
                             .iter()
                             .zip(visits)
@@ -284,14 +288,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_network_with_means_has_the_same_solution(network in networks()) {
-        let Ok(wanted) = solve(&network, Settings::default()) else { return Ok(()) };
+    fn written_networks_have_the_same_solution(network in networks()) {
+        let Ok(expected) = solve(&network, Settings::default()) else { return Ok(()) };
         for text in [to_jsimg(&network, "any").unwrap(), to_jmva(&network, "any").unwrap()] {
-            let back = again(&text);
+            let back = read_back(&text);
             let found = solved(&back);
-            for (found, wanted) in found.classes.iter().zip(&wanted.classes) {
-                prop_assert!((found.throughput_per_s - wanted.throughput_per_s).abs() <= 1e-7 * wanted.throughput_per_s);
-                prop_assert!((found.in_system - wanted.in_system).abs() <= 1e-7 * (1.0 + wanted.in_system));
+            for (found, expected) in found.classes.iter().zip(&expected.classes) {
+                prop_assert!((found.throughput_per_s - expected.throughput_per_s).abs() <= 1e-7 * expected.throughput_per_s);
+                prop_assert!((found.in_system - expected.in_system).abs() <= 1e-7 * (1.0 + expected.in_system));
             }
         }
     }

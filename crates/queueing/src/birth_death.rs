@@ -1,12 +1,12 @@
-//! One station with Poisson arrivals: how many are there, from the balance of births and deaths.
+//! The number of customers at one station with Poisson arrivals, from the balance equations of birth-death processes.
 
 use crate::mva::Scaled;
 
-/// Terms of a series that are less than this share of their sum are left out.
+/// A series ends when the remaining terms are less than this share of the sum.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// A station of speeds α(1), α(2), … (the last holds for more customers) with Poisson arrivals of load ρ = λ·E\[S\], in
-/// equilibrium: p(n) ∝ ρⁿ/(α(1)⋯α(n)).
+/// A station with speeds α(1), α(2), … (the last one applies to more customers) and Poisson arrivals of load ρ = λ·E\[S\],
+/// in equilibrium: p(n) ∝ ρⁿ/(α(1)⋯α(n)).
 #[derive(Clone, Copy, Debug)]
 pub struct BirthDeath<'s> {
     /// Offered load ρ, in servers.
@@ -16,40 +16,41 @@ pub struct BirthDeath<'s> {
 }
 
 impl BirthDeath<'_> {
-    /// What a busy station works at.
-    fn last(&self) -> f64 {
+    /// The speed with many customers.
+    fn last_speed(&self) -> f64 {
         self.speeds.last().copied().unwrap_or(1.0)
     }
 
     /// Load relative to the last speed: an equilibrium exists below 1.
     #[must_use]
     pub fn utilization(&self) -> f64 {
-        self.load / self.last()
+        self.load / self.last_speed()
     }
 
     fn speed(&self, customers: usize) -> f64 {
-        self.speeds.get(customers - 1).copied().unwrap_or(self.last())
+        self.speeds.get(customers - 1).copied().unwrap_or(self.last_speed())
     }
 
-    /// With `present` customers of others (closed classes) who do not leave: S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i), and
-    /// the mean of j in it. The station serves all at the same speed each.
+    /// S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i) for n = `present` permanent customers of closed classes, and the mean of j under
+    /// these weights. The station serves all customers at equal speeds.
     fn sum_and_mean(&self, present: usize) -> (Scaled, f64) {
         let x = self.utilization();
-        // A series of this ratio has some 40/(1 − x) terms that count.
+        // The series has about 40/(1 − x) relevant terms.
         if x > 0.9 && (1.0 - x) * (self.speeds.len() as f64) < 1.0 {
-            return self.sum_nearly_full(present);
+            return self.sum_near_saturation(present);
         }
         self.sum_by_terms(present)
     }
 
-    /// The same where the load is near the last speed. If all speeds were the last one, S were (1 − x)^−(n+1), and j
-    /// negative binomial; what is less there, as long as customers are fewer than speeds, is taken off. That loses digits
-    /// only when it is nearly all, which it is not at such a load.
-    fn sum_nearly_full(&self, present: usize) -> (Scaled, f64) {
-        let (x, last) = (self.utilization(), self.last());
+    /// [`Self::sum_and_mean`] for a load near the last speed. If all speeds were equal to the last one, S would be
+    /// (1 − x)^−(n+1), and j would have a negative binomial distribution. The differences for small numbers of customers are
+    /// subtracted. The subtraction loses precision only if they are nearly the whole sum, which is not the case at such a
+    /// load.
+    fn sum_near_saturation(&self, present: usize) -> (Scaled, f64) {
+        let (x, last) = (self.utilization(), self.last_speed());
         let slow = self.speeds.len().saturating_sub(present + 1);
         let mut whole = Scaled::ONE;
-        // By how much slower the station is with j customers than with all speeds, for j = 0.
+        // Ratio of the true term for j customers to the negative binomial term; here for j = 0.
         let mut slower = 1.0;
         for i in 1..=slow {
             let speed = self.speed(present + i);
@@ -60,16 +61,16 @@ impl BirthDeath<'_> {
             whole = whole.times(1.0 / (1.0 - x));
         }
         let mut probability = (1.0 - x).powf((present + 1) as f64);
-        let (mut off, mut weighted_off) = (0.0, 0.0);
+        let (mut excess, mut weighted_excess) = (0.0, 0.0);
         for j in 0..slow {
-            let less = probability * (1.0 - slower);
-            off += less;
-            weighted_off += j as f64 * less;
+            let difference = probability * (1.0 - slower);
+            excess += difference;
+            weighted_excess += j as f64 * difference;
             probability *= (present + j + 1) as f64 / (j + 1) as f64 * x;
             slower *= last / self.speed(present + j + 1);
         }
-        let mean = ((present + 1) as f64 * x / (1.0 - x) - weighted_off) / (1.0 - off);
-        (whole.times(1.0 - off), mean)
+        let mean = ((present + 1) as f64 * x / (1.0 - x) - weighted_excess) / (1.0 - excess);
+        (whole.times(1.0 - excess), mean)
     }
 
     fn sum_by_terms(&self, present: usize) -> (Scaled, f64) {
@@ -81,7 +82,7 @@ impl BirthDeath<'_> {
             term = term.times(ratio);
             sum = sum.plus(term);
             weighted = weighted.plus(term.times(j as f64));
-            // Beyond the last speed the ratios fall towards x.
+            // Beyond the last speed, the ratios decrease towards x.
             let falls = present + j >= self.speeds.len() && ratio < 1.0;
             if falls && term.times(j as f64 / (1.0 - x)).over(weighted) < NEGLIGIBLE * (1.0 - ratio) {
                 break;
@@ -90,8 +91,8 @@ impl BirthDeath<'_> {
         (sum, weighted.over(sum))
     }
 
-    /// Mean customers of the Poisson stream while `present` closed customers are there; infinite without an
-    /// equilibrium.
+    /// Mean number of customers of the Poisson stream while `present` customers of closed classes are at the station;
+    /// infinite without an equilibrium.
     #[must_use]
     pub fn mean_with_present(&self, present: usize) -> f64 {
         if self.load == 0.0 {
@@ -107,38 +108,38 @@ impl BirthDeath<'_> {
         self.sum_and_mean(present).1
     }
 
-    /// Mean customers without others.
+    /// Mean number of customers without customers of closed classes.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.mean_with_present(0)
     }
 
-    /// The speeds that are left for closed classes: a network of closed and open classes has the closed one's product
-    /// form with these (Lavenberg, *Computer Performance Modeling Handbook*, 1983). For one server 1 − ρ.
+    /// The speeds that remain for closed classes; 1 − ρ for one server. A mixed network has the product form of the closed
+    /// network with these speeds (Lavenberg, *Computer Performance Modeling Handbook*, 1983).
     #[must_use]
-    pub fn speeds_left(&self) -> Vec<f64> {
+    pub fn remaining_speeds(&self) -> Vec<f64> {
         if self.load == 0.0 {
             return self.speeds.to_vec();
         }
-        let mut left = Vec::with_capacity(self.speeds.len());
-        let mut before = self.sum_and_mean(0).0;
+        let mut remaining = Vec::with_capacity(self.speeds.len());
+        let mut previous = self.sum_and_mean(0).0;
         for (n, speed) in (1..self.speeds.len()).zip(self.speeds) {
             let sum = self.sum_and_mean(n).0;
-            left.push(speed * before.over(sum));
-            before = sum;
+            remaining.push(speed * previous.over(sum));
+            previous = sum;
         }
-        left.push(self.last() - self.load);
-        left
+        remaining.push(self.last_speed() - self.load);
+        remaining
     }
 }
 
-/// Erlang's B: the share of Poisson arrivals lost by `servers` servers with load ρ and no waiting room.
+/// Erlang's B: the share of Poisson arrivals of load ρ that `servers` servers without waiting room reject.
 #[must_use]
 pub fn erlang_b(servers: u32, load: f64) -> f64 {
     (1..=servers).fold(1.0, |lost, server| load * lost / (f64::from(server) + load * lost))
 }
 
-/// Erlang's C: the share of arrivals at M/M/m that wait. 1 from a load of m servers on.
+/// Erlang's C: the share of arrivals at M/M/m that wait; 1 if the load is m or more.
 #[must_use]
 pub fn erlang_c(servers: u32, load: f64) -> f64 {
     let utilization = load / f64::from(servers);
@@ -161,20 +162,20 @@ pub struct MultiServer {
 }
 
 impl MultiServer {
-    /// P(R > t): a service time and, for waiting customers, an exponential with rate mμ − λ before it.
+    /// P(R > t). R is the service time plus, for customers that wait, an exponential waiting time with rate mμ − λ.
     #[must_use]
     pub fn response_beyond(&self, t_s: f64) -> f64 {
         let waits = erlang_c(self.servers, self.rate_per_s * self.service_s);
         let service_rate = 1.0 / self.service_s;
         let waiting_rate = f64::from(self.servers) * service_rate - self.rate_per_s;
         let difference = waiting_rate - service_rate;
-        // (1 − e^{−dt})/d, which is t where the rates are the same.
+        // (1 − e^{−dt})/d, which is t if the rates are equal.
         let between =
             if (difference * t_s).abs() < 1e-12 { t_s } else { -(-difference * t_s).exp_m1() / difference };
         (-service_rate * t_s).exp() * (1.0 + waits * service_rate * between)
     }
 
-    /// The response time in seconds that a share of requests does not exceed; `None` where there is no equilibrium.
+    /// The response time in seconds that a share of requests does not exceed; `None` without an equilibrium.
     #[must_use]
     pub fn response_quantile_s(&self, share: f64) -> Option<f64> {
         if self.rate_per_s * self.service_s >= f64::from(self.servers) || !(0.0..1.0).contains(&share) {
@@ -186,7 +187,7 @@ impl MultiServer {
             high *= 2.0;
         }
         let mut low = 0.0;
-        // Bisection to the last bit of the result.
+        // Bisection to the precision of a double.
         while high - low > 1e-14 * high {
             let middle = 0.5 * (low + high);
             if middle <= low || middle >= high {
@@ -198,21 +199,21 @@ impl MultiServer {
     }
 }
 
-/// M/M/m/K, which loses arrivals while K customers are present.
+/// The equilibrium of an M/M/m/K station, which rejects arrivals while K customers are present.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lossy {
     /// The share of arrivals that are lost.
     pub lost: f64,
-    /// Mean customers.
+    /// Mean number of customers.
     pub mean: f64,
 }
 
-/// The equilibrium of a station with a capacity of `room` customers; it exists for any load.
+/// The equilibrium of a station with a capacity of `capacity` customers; it exists for any load.
 #[must_use]
-pub fn lossy(load: f64, speeds: &[f64], room: u32) -> Lossy {
+pub fn lossy(load: f64, speeds: &[f64], capacity: u32) -> Lossy {
     let mut term = Scaled::ONE;
     let (mut sum, mut weighted) = (term, Scaled::ZERO);
-    for n in 1..=room {
+    for n in 1..=capacity {
         let speed = speeds.get(n as usize - 1).or(speeds.last()).copied().unwrap_or(1.0);
         term = term.times(load / speed);
         sum = sum.plus(term);
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_series_is_erlangs_formula_for_many_servers() {
+    fn the_series_agrees_with_erlangs_formula() {
         for (count, load) in [(1, 0.999), (3, 0.1), (64, 63.0), (1000, 980.0)] {
             let by_formula = load + erlang_c(count, load) * load / (f64::from(count) - load);
             let by_series = BirthDeath { load, speeds: &servers(count) }.mean();
@@ -248,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_known_laws() {
+    fn quantiles_match_known_values() {
         // M/M/1: the response time is exponential of rate μ − λ.
         let one = MultiServer { servers: 1, rate_per_s: 0.75, service_s: 1.0 };
         let p95 = one.response_quantile_s(0.95).unwrap();
         assert!((p95 - 4.0 * 20.0_f64.ln()).abs() < 1e-10);
-        // λ such that mμ − λ = μ: the formula's singular point.
+        // λ such that mμ − λ = μ: the singular point of the formula.
         let two = MultiServer { servers: 2, rate_per_s: 1.0, service_s: 1.0 };
         let waits = erlang_c(2, 1.0);
         assert!((two.response_beyond(2.0) - (-2.0_f64).exp() * (1.0 + 2.0 * waits)).abs() < 1e-12);
@@ -267,24 +268,24 @@ mod tests {
     fn a_station_without_waiting_room_loses_by_erlangs_b() {
         let found = lossy(8.0, &servers(10), 10);
         assert!((found.lost - erlang_b(10, 8.0)).abs() < 1e-14);
-        // M/M/1/K at load 1: all states alike.
+        // M/M/1/K at load 1: all states are equally likely.
         let found = lossy(1.0, &[1.0], 4);
         assert!((found.lost - 0.2).abs() < 1e-14 && (found.mean - 2.0).abs() < 1e-14);
     }
 
     #[test]
-    fn what_open_classes_leave() {
-        assert_eq!(BirthDeath { load: 0.25, speeds: &[1.0] }.speeds_left(), [0.75]);
+    fn speeds_that_remain_for_closed_classes() {
+        assert_eq!(BirthDeath { load: 0.25, speeds: &[1.0] }.remaining_speeds(), [0.75]);
         // Two servers: S(0) = 1 + ρ + ρ²/2/(1 − ρ/2), S(1) = (1 − ρ/2)^−2.
         let (rho, x) = (0.5_f64, 0.25_f64);
-        let left = BirthDeath { load: rho, speeds: &servers(2) }.speeds_left();
+        let remaining = BirthDeath { load: rho, speeds: &servers(2) }.remaining_speeds();
         let first = (1.0 + rho + rho * rho / 2.0 / (1.0 - x)) * (1.0 - x).powi(2);
-        assert!((left[0] - first).abs() < 1e-12 && (left[1] - 1.5).abs() < 1e-12);
+        assert!((remaining[0] - first).abs() < 1e-12 && (remaining[1] - 1.5).abs() < 1e-12);
     }
 
-    /// Near a full load both ways find the same, and the quick one is quick at any load.
+    /// Near saturation both methods agree; the closed form takes a bounded number of steps at any load.
     #[test]
-    fn a_nearly_full_station_is_the_same_by_terms_and_in_closed_form() {
+    fn near_saturation_the_series_agrees_with_the_closed_form() {
         let table = [1.0, 1.7, 2.5, 2.9, 3.5];
         let servers: Vec<f64> = (1..=64).map(f64::from).collect();
         for speeds in [&table[..], &servers, &[2.0]] {
@@ -293,7 +294,7 @@ mod tests {
                 let station = BirthDeath { load: x * speeds[speeds.len() - 1], speeds };
                 for present in [0, 1, 3, 4, 5, 40, 63, 70] {
                     let (sum, mean) = station.sum_by_terms(present);
-                    let (quick_sum, quick_mean) = station.sum_nearly_full(present);
+                    let (quick_sum, quick_mean) = station.sum_near_saturation(present);
                     assert!(
                         (quick_sum.over(sum) - 1.0).abs() < 1e-9,
                         "{x} {present}: {}",
@@ -303,7 +304,7 @@ mod tests {
                 }
             }
         }
-        let full = BirthDeath { load: 64.0 * (1.0 - 1e-12), speeds: &servers };
-        assert!((full.mean() * 1e-12 - 1.0).abs() < 1e-3, "{}", full.mean());
+        let saturated = BirthDeath { load: 64.0 * (1.0 - 1e-12), speeds: &servers };
+        assert!((saturated.mean() * 1e-12 - 1.0).abs() < 1e-3, "{}", saturated.mean());
     }
 }

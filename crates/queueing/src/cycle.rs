@@ -13,12 +13,12 @@ pub enum ThinkLaw {
     Exponential,
 }
 
-/// A think time: its mean and its law.
+/// The mean and the law of a think time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Think {
     /// The mean Z in seconds, at least 0.
     pub mean_s: f64,
-    /// How it varies.
+    /// The distribution around the mean.
     pub law: ThinkLaw,
 }
 
@@ -33,7 +33,7 @@ impl Think {
     }
 
     /// Draws the residual think time at a random point in time: the distribution with the density (1 − F(x))/Z.
-    pub fn draw_rest_s(&self, random: &mut impl Rng) -> f64 {
+    pub fn draw_residual_s(&self, random: &mut impl Rng) -> f64 {
         let uniform: f64 = random.random();
         match self.law {
             ThinkLaw::Constant => self.mean_s * uniform,
@@ -52,7 +52,7 @@ impl Think {
         }
     }
 
-    /// The mean excess E[(T − x)⁺] in seconds over any x, also a negative one.
+    /// The mean excess E[(T − x)⁺] in seconds over any x, which may be negative.
     pub fn excess_s(&self, x_s: f64) -> f64 {
         let z = self.mean_s;
         if x_s <= 0.0 {
@@ -95,9 +95,9 @@ impl Cycle {
         self.think.mean_s + self.response_s
     }
 
-    /// The coefficient of variation (standard deviation over mean) of the cycle: that of one user's gaps.
-    /// Its square is what the index of dispersion of counts tends to in long windows, however many such users there are
-    /// (Cox & Isham, *Point Processes*, 1980, section 4.5: the variances and the means of independent counts both add).
+    /// The coefficient of variation (standard deviation over mean) of the cycle, and therefore of the gaps of one user.
+    /// For any number of such users, the index of dispersion of counts tends to its square in long windows (Cox & Isham,
+    /// *Point Processes*, 1980, section 4.5: the variances and the means of independent counts both add).
     pub fn cov(&self) -> f64 {
         self.think.variance_s2().sqrt() / self.mean_s()
     }
@@ -108,7 +108,7 @@ impl Cycle {
         self.think.excess_s(x_s - self.response_s) / self.mean_s()
     }
 
-    /// Where the derivatives of the survival function jump.
+    /// The points at which derivatives of the survival function are discontinuous.
     pub(crate) fn kinks_s(&self) -> [f64; 2] {
         let end_s = match self.think.law {
             ThinkLaw::Constant => self.response_s + self.think.mean_s,
@@ -128,7 +128,7 @@ mod tests {
     const LAWS: [ThinkLaw; 3] = [ThinkLaw::Constant, ThinkLaw::Uniform, ThinkLaw::Exponential];
 
     #[test]
-    fn draws_have_the_mean_and_variance_they_promise() {
+    fn draws_have_the_mean_and_variance_of_their_law() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         for law in LAWS {
             let think = Think { mean_s: 2.0, law };
@@ -145,23 +145,23 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
         for law in LAWS {
             let think = Think { mean_s: 3.0, law };
-            let mean = (0..40_000).map(|_| think.draw_rest_s(&mut random)).sum::<f64>() / 40_000.0;
+            let mean = (0..40_000).map(|_| think.draw_residual_s(&mut random)).sum::<f64>() / 40_000.0;
             // E[T²] / 2E[T]
-            let promised = (think.variance_s2() + 9.0) / 6.0;
-            assert!((mean - promised).abs() < 0.05, "{law:?}: {mean} for {promised}");
+            let expected = (think.variance_s2() + 9.0) / 6.0;
+            assert!((mean - expected).abs() < 0.05, "{law:?}: {mean} for {expected}");
         }
     }
 
     #[test]
-    fn survival_begins_at_one_and_falls() {
+    fn survival_starts_at_one_and_decreases() {
         for law in LAWS {
             let cycle = Cycle { think: Think { mean_s: 1.5, law }, response_s: 0.5 };
             assert!((cycle.equilibrium_survival(0.0) - 1.0).abs() < 1e-12);
-            let mut before = 1.0;
+            let mut previous = 1.0;
             for step in 1..100 {
-                let now = cycle.equilibrium_survival(f64::from(step) * 0.05);
-                assert!((0.0..=before).contains(&now), "{law:?}");
-                before = now;
+                let survival = cycle.equilibrium_survival(f64::from(step) * 0.05);
+                assert!((0.0..=previous).contains(&survival), "{law:?}");
+                previous = survival;
             }
         }
     }

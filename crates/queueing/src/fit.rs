@@ -1,16 +1,16 @@
-//! Models from measurements, and their judgement.
+//! Fits models to measurements, and validates them.
 //!
-//! [`CapacityFit::new`] takes what was measured at several loads ([`LoadPoint`]), holds it against the laws that every system
-//! keeps ([`check_points`]), and fits a model to what is left: queues by least squares or by the utilization law, or the
-//! Universal Scalability Law ([`fit_usl`]). [`judge_model`] holds a model against measurements that it has not seen.
-//! [`fit_service_law`] says which law times follow.
+//! [`CapacityFit::new`] takes measurements at several loads ([`LoadPoint`]), checks them against operational laws
+//! ([`check_points`]), and fits a model to the remaining ones: queues by least squares or by the utilization law, or the
+//! Universal Scalability Law ([`fit_usl`]). [`judge_model`] compares the predictions of a model with measurements that were
+//! not used to fit it. [`fit_service_law`] fits probability laws to measured times.
 //!
 //! ```
 //! use busyhour_queueing::fit::{CapacityFit, FitSettings, LoadPoint};
 //! # use rand::SeedableRng as _;
 //! # let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
 //!
-//! // One server of 10 ms and users who think for a second.
+//! // One server with a service time of 10 ms, and users with a think time of a second.
 //! let measured = |users: f64| {
 //!     let found = busyhour_queueing::mva::single::exact(users as u64, 1.0, &[0.01]);
 //!     LoadPoint {
@@ -51,7 +51,7 @@ mod utilization_law;
 mod value;
 
 pub use capacity::{CAPACITY_VERSION, CapacityFit, ComparedPoint, FitMethod, FitRefusal, Parameter};
-pub use checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
+pub use checks::{CheckSettings, CheckedPoint, CheckedPoints, ExclusionReason, check_points};
 pub use curve::{AsymptoticBounds, CapacityModel, Prediction};
 pub use curve_points::CapacityCurvePoint;
 pub use finding::{CapacityFinding, ReportedFinding, Weight};
@@ -60,7 +60,7 @@ pub use fitted::{FittedModel, FittedPrediction};
 pub use headroom::Headroom;
 pub use judgement::{
     ChiSquareTest, JUDGEMENT_VERSION, JudgeSettings, JudgedPoint, MeasuredComparison, ModelJudgement,
-    ModelSays, ModelVerdict, judge_model,
+    ModelPrediction, ModelVerdict, judge_model,
 };
 pub use point::{LoadPoint, Utilization};
 pub use service_law::{FittedLaw, LawCandidate, ServiceLawFit, VALUES_MAX, VALUES_MIN, fit_service_law};

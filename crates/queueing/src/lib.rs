@@ -7,7 +7,7 @@
 //!
 //! The other part models the system: queueing networks as data ([`network`]), solved analytically ([`solve`]) by mean
 //! value analysis and related methods ([`mva`]), birth-death processes ([`birth_death`]) and busy periods
-//! ([`finite_source`]), or fitted to measurements and judged by others ([`fit`]).
+//! ([`finite_source`]), or fitted to measurements and validated against further measurements ([`fit`]).
 //!
 //! Terms of the load are those of Brady & Gunther, *How to Emulate Web Traffic Using Standard Load Testing Tools*
 //! (arXiv 1607.05356); their equations are cited by number.

@@ -42,13 +42,13 @@ pub const VERSION: u32 = 1;
 pub struct QueueingNetwork {
     /// The version of the notation: 1.
     pub version: u32,
-    /// What the model is of, for headings.
+    /// Name of the modelled system, for headings.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The classes of customers.
     #[serde(rename = "class", default)]
     pub classes: Vec<CustomerClass>,
-    /// The stations. Without routes a pass goes through them in this order.
+    /// The stations. Without routes, a pass visits them in this order.
     #[serde(rename = "station", default)]
     pub stations: Vec<Station>,
     /// The routes. Without routes each pass visits the stations in their order, each as often as its visits: 2 is
@@ -64,35 +64,36 @@ impl QueueingNetwork {
         Self { version: VERSION, name: String::new(), classes, stations, routes: Vec::new() }
     }
 
-    /// The station of that name.
+    /// Index of the station with this name.
     #[must_use]
     pub fn station(&self, name: &str) -> Option<usize> {
         self.stations.iter().position(|station| station.name == name)
     }
 
-    /// The class of that name.
+    /// Index of the class with this name.
     #[must_use]
     pub fn class(&self, name: &str) -> Option<usize> {
         self.classes.iter().position(|class| class.name == name)
     }
 
-    /// The route that customers of `class` take from `place`: one for this class before one for all.
+    /// The route that customers of `class` take from `place`. A route for this class takes precedence over a route for
+    /// all classes.
     #[must_use]
     pub fn route(&self, place: &Place, class: &str) -> Option<&Route> {
-        let from_here = |route: &&Route| route.from == *place;
-        let named = |route: &&Route| route.classes.iter().any(|name| name == class);
-        let mut routes = self.routes.iter().filter(from_here);
+        let starts_here = |route: &&Route| route.from == *place;
+        let names_class = |route: &&Route| route.classes.iter().any(|name| name == class);
+        let mut routes = self.routes.iter().filter(starts_here);
         let mut for_all = routes.clone();
-        routes.find(named).or_else(|| for_all.find(|route| route.classes.is_empty()))
+        routes.find(names_class).or_else(|| for_all.find(|route| route.classes.is_empty()))
     }
 
-    /// All laws of the network that replay a file: the file, and the place for its values.
+    /// The file name and the (mutable) values of every law of the network that replays a file.
     pub fn replays_mut(&mut self) -> impl Iterator<Item = (&str, &mut Vec<f64>)> {
-        let of_classes = self.classes.iter_mut().map(|class| match &mut class.load {
+        let class_laws = self.classes.iter_mut().map(|class| match &mut class.load {
             ClassLoad::Closed { think, .. } => think,
             ClassLoad::Open { interarrival } => interarrival,
         });
-        let of_stations = self
+        let station_laws = self
             .stations
             .iter_mut()
             .filter_map(|station| match &mut station.kind {
@@ -101,7 +102,7 @@ impl QueueingNetwork {
                 _ => None,
             })
             .flat_map(PerClass::values_mut);
-        of_classes.chain(of_stations).filter_map(|law| match law {
+        class_laws.chain(station_laws).filter_map(|law| match law {
             TimeLaw::Replay { file, values_s } => Some((file.as_str(), values_s)),
             _ => None,
         })

@@ -1,8 +1,8 @@
-//! Selection of N and Z for a wanted rate: Principle A of Brady & Gunther.
+//! Selection of N and Z for a target rate: Principle A of Brady & Gunther.
 //!
 //! A closed load of N users with think time Z offers λ(N, Z) = N/Z − Q(N)/Z (their equation 8), with Q requests in
-//! the system. If N and Z grow with constant N/Z, then Q/Z shrinks, and with it the influence of the system under
-//! test on the rate: the closed load approaches an open one.
+//! the system. If N and Z grow with constant N/Z, then Q/Z decreases, and so does the influence of the system under
+//! test on the rate: the closed load approaches an open load.
 
 use rand::Rng;
 
@@ -10,44 +10,44 @@ use crate::closed_loop::ClosedLoop;
 use crate::cycle::{Cycle, Think, ThinkLaw};
 use crate::{mva, superposition};
 
-/// R/Z that [`choose`] accepts: when the system becomes twice as slow, the rate falls by this much at most. In the
-/// published runs against WEB.gov the gaps had a CoV of 1.00 to 1.01 up to R/(R+Z) = 0.018, then 1.03, 1.08 and 1.17.
+/// Largest R/Z that [`choose`] accepts: if the system becomes twice as slow, the rate decreases by at most this share. In
+/// the published runs against WEB.gov, the gaps had a CoV of 1.00 to 1.01 up to R/(R+Z) = 0.018, then 1.03, 1.08 and 1.17.
 pub const FEEDBACK_MAX: f64 = 0.01;
 
-/// How far from 1 the CoV of the gaps may be for [`choose`].
+/// Largest difference of the CoV of the gaps from 1 that [`choose`] accepts.
 pub const COV_BAND: f64 = 0.05;
 
-/// R/(R+Z) up to which users are taken to be independent although they share a system whose service demands are known.
+/// R/(R+Z) up to which users count as independent, although they share a system with known service demands.
 pub const INDEPENDENT_MAX: f64 = 0.01;
 
-/// Most users of a pair.
+/// Maximum number of users of a pair.
 pub const USERS_MAX: u64 = 10_000_000;
 
-/// Most users that are simulated.
+/// Maximum number of users that are simulated.
 const SIMULATED_USERS_MAX: u64 = 20_000;
 
-/// Z/R of the rows of [`LoadWish::ladder`].
-const RUNGS: [f64; 16] =
+/// Z/R of the pairs of [`TargetLoad::candidate_pairs`].
+const THINK_RATIOS: [f64; 16] =
     [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7];
 
-/// So many rungs are shown even if a lower one is good enough.
-const RUNGS_SHOWN: usize = 10;
+/// Number of ratios that are always evaluated, even if [`choose`] accepts the pair of a smaller ratio.
+const THINK_RATIOS_MIN: usize = 10;
 
-/// What is known of the system's response.
+/// The known properties of the system.
 #[derive(Clone, Debug, PartialEq)]
 pub enum System {
-    /// The response time R in seconds that it has at the wanted rate.
+    /// The response time R in seconds at the target rate.
     Response(f64),
-    /// The service demand of each of its stations in seconds.
+    /// The service demand of each station in seconds.
     Demands(Vec<f64>),
 }
 
-/// The load that is wanted.
+/// The load that users and think time shall offer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LoadWish {
-    /// Wanted rate in requests per second.
+pub struct TargetLoad {
+    /// Target rate in requests per second.
     pub rate_per_s: f64,
-    /// What is known of the system.
+    /// The known properties of the system.
     pub system: System,
     /// The distribution of think times.
     pub think: ThinkLaw,
@@ -57,14 +57,14 @@ pub struct LoadWish {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// A number that must be greater than 0, or at least 0, is not.
+    /// A number is out of its range.
     #[error("{what} must be {must}, not {value}")]
     Number {
-        /// What the number is.
+        /// Name of the number.
         what: &'static str,
-        /// What it must be.
+        /// Its range.
         must: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// Equation (11), λ ≤ 1/S_max, does not hold.
@@ -74,33 +74,33 @@ pub enum PlanError {
     Saturated {
         /// The largest demand.
         demand_s: f64,
-        /// The rate it allows.
+        /// The largest rate that it allows.
         saturation_per_s: f64,
-        /// The rate that is wanted.
+        /// The target rate.
         rate_per_s: f64,
     },
-    /// So few users cannot reach the rate even without think time.
+    /// The users cannot reach the rate even without think time.
     #[error(
-        "{users} users are too few: {in_system:.2} requests are in the system on average (Q = λR), and each is a user's"
+        "{users} users are too few: {in_system:.2} requests are in the system on average (Q = λR), each from a different user"
     )]
     TooFew {
-        /// The users.
+        /// Number of users.
         users: u64,
         /// Q.
         in_system: f64,
     },
-    /// The pair needs more users than are planned for.
-    #[error("this needs {users:.0} users, more than the {USERS_MAX} that are planned for")]
+    /// The pair needs more users than [`USERS_MAX`].
+    #[error("this needs {users:.0} users, more than the maximum of {USERS_MAX}")]
     TooMany {
-        /// How many.
+        /// Number of users.
         users: f64,
     },
 }
 
-/// The expected coefficient of variation of the gaps between arrivals, and how it was found.
+/// The expected coefficient of variation of the gaps between arrivals, by method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ExpectedCov {
-    /// That of the superposition of independent users, each of whom gets its response after the same time.
+    /// From the superposition of independent users with a constant response time.
     Superposition(f64),
     /// From a simulation of the closed network.
     Simulation {
@@ -108,10 +108,10 @@ pub enum ExpectedCov {
         cov: f64,
         /// Its standard error.
         standard_error: f64,
-        /// How many gaps were seen.
+        /// Number of simulated gaps.
         gaps: u64,
     },
-    /// Not found: so many users that share a slow system are not simulated.
+    /// Unknown, because there are too many users to simulate, and they are not independent.
     Unavailable,
 }
 
@@ -125,7 +125,7 @@ impl ExpectedCov {
     }
 }
 
-/// A number of users and a think time, and the load that they offer.
+/// A number of users and a think time, with the resulting load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// N.
@@ -151,30 +151,30 @@ impl Pair {
         self.users as f64 / self.think_s
     }
 
-    /// Q/Z in requests per second: the difference between N/Z and the rate. Infinite without think time.
+    /// Q/Z in requests per second, the difference between N/Z and the rate. Infinite without think time.
     pub fn q_over_z_per_s(&self) -> f64 {
         self.in_system() / self.think_s
     }
 
-    /// R/(R+Z): the share of their time for which users wait.
+    /// R/(R+Z): the share of time for which users wait for responses.
     pub fn waiting_share(&self) -> f64 {
         self.response_s / (self.response_s + self.think_s)
     }
 
-    fn is_good(&self) -> bool {
-        let near = self.cov.value().is_none_or(|cov| (cov - 1.0).abs() <= COV_BAND);
-        near && self.response_s <= FEEDBACK_MAX * self.think_s * (1.0 + 1e-9)
+    fn is_nearly_open(&self) -> bool {
+        let is_in_band = self.cov.value().is_none_or(|cov| (cov - 1.0).abs() <= COV_BAND);
+        is_in_band && self.response_s <= FEEDBACK_MAX * self.think_s * (1.0 + 1e-9)
     }
 }
 
-/// The pair with the fewest users that is open enough: R/Z at most [`FEEDBACK_MAX`], CoV within [`COV_BAND`] of 1. `None`
-/// when none is.
+/// The pair with the fewest users that is nearly an open load: R/Z is at most [`FEEDBACK_MAX`], and the CoV is within
+/// [`COV_BAND`] of 1. `None` if there is no such pair.
 pub fn choose(pairs: &[Pair]) -> Option<&Pair> {
-    pairs.iter().filter(|pair| pair.is_good()).min_by_key(|pair| pair.users)
+    pairs.iter().filter(|pair| pair.is_nearly_open()).min_by_key(|pair| pair.users)
 }
 
-impl LoadWish {
-    /// Checks the requested load.
+impl TargetLoad {
+    /// Checks the target load.
     ///
     /// # Errors
     /// A number is out of its range, or the rate exceeds the capacity of the system.
@@ -199,14 +199,14 @@ impl LoadWish {
         }
     }
 
-    /// Whether some station would be busy all the time at the wanted rate, which is then only approached: Q grows with
-    /// N without end.
+    /// Whether a station is always busy at the target rate. The rate is then only approached, because Q grows with N
+    /// without limit.
     pub fn is_at_saturation(&self) -> bool {
         self.open_response_s().is_none()
     }
 
-    /// The response time that the wanted rate has as an open load: as given, or ΣD/(1−λD) of independent queues
-    /// (M/M/1). `None` at saturation.
+    /// The response time of an open load with the target rate: as given, or ΣD/(1−λD) for independent M/M/1 queues.
+    /// `None` at saturation.
     pub fn open_response_s(&self) -> Option<f64> {
         match &self.system {
             System::Response(response_s) => Some(*response_s),
@@ -220,10 +220,10 @@ impl LoadWish {
         }
     }
 
-    /// The pair for a think time in seconds: N = λ(R + Z), rounded up to whole users, and Z made to fit them.
+    /// The pair for a think time in seconds: N = λ(R + Z), rounded up to an integer, with Z adjusted to N.
     ///
     /// # Errors
-    /// As [`Self::check`]; a negative think time; more than [`USERS_MAX`] users.
+    /// The errors of [`Self::check`], a negative think time, or more than [`USERS_MAX`] users.
     pub fn for_think(&self, think_s: f64, random: &mut impl Rng) -> Result<Pair, PlanError> {
         self.check()?;
         if !(think_s.is_finite() && think_s >= 0.0) {
@@ -239,7 +239,7 @@ impl LoadWish {
     /// The pair for a number of users: Z = N/λ − R.
     ///
     /// # Errors
-    /// As [`Self::check`]; fewer users than requests in the system; more than [`USERS_MAX`].
+    /// The errors of [`Self::check`], fewer users than requests in the system, or more than [`USERS_MAX`] users.
     pub fn for_users(&self, users: u64, random: &mut impl Rng) -> Result<Pair, PlanError> {
         self.check()?;
         if users > USERS_MAX {
@@ -253,7 +253,7 @@ impl LoadWish {
         Ok(match &self.system {
             System::Response(response_s) => {
                 let cycle = Cycle { think, response_s: *response_s };
-                let cov = independent(&cycle, users);
+                let cov = independent_cov(&cycle, users);
                 Pair {
                     users,
                     think_s: think.mean_s,
@@ -266,9 +266,9 @@ impl LoadWish {
                 let found = mva::single::exact(users, think.mean_s, demands_s);
                 let cycle = Cycle { think, response_s: found.response_s };
                 let cov = if found.response_s <= INDEPENDENT_MAX * cycle.mean_s() {
-                    independent(&cycle, users)
+                    independent_cov(&cycle, users)
                 } else {
-                    simulated(users, think, demands_s, random)
+                    simulated_cov(users, think, demands_s, random)
                 };
                 let (rate_per_s, response_s) = (found.rate_per_s, found.response_s);
                 Pair { users, think_s: think.mean_s, rate_per_s, response_s, cov }
@@ -276,23 +276,23 @@ impl LoadWish {
         })
     }
 
-    /// The pairs whose think time is one to a thousand times the response time, and more until one is open enough for
-    /// [`choose`]; fewest users first.
+    /// Pairs with think times of one to a thousand times the response time, and longer ones until [`choose`] accepts one;
+    /// fewest users first.
     ///
     /// # Errors
-    /// As [`Self::check`].
-    pub fn ladder(&self, random: &mut impl Rng) -> Result<Vec<Pair>, PlanError> {
+    /// The errors of [`Self::check`].
+    pub fn candidate_pairs(&self, random: &mut impl Rng) -> Result<Vec<Pair>, PlanError> {
         self.check()?;
         let response_s = match &self.system {
             System::Response(response_s) => *response_s,
             System::Demands(demands_s) => self.open_response_s().unwrap_or_else(|| demands_s.iter().sum()),
         };
         let mut pairs: Vec<Pair> = Vec::new();
-        for (number, rung) in RUNGS.into_iter().enumerate() {
-            if number >= RUNGS_SHOWN && choose(&pairs).is_some() {
+        for (number, ratio) in THINK_RATIOS.into_iter().enumerate() {
+            if number >= THINK_RATIOS_MIN && choose(&pairs).is_some() {
                 break;
             }
-            match self.for_think(rung * response_s, random) {
+            match self.for_think(ratio * response_s, random) {
                 Ok(pair) if pairs.last().is_none_or(|last| last.users < pair.users) => pairs.push(pair),
                 Ok(_) | Err(PlanError::TooMany { .. }) => {}
                 Err(error) => return Err(error),
@@ -301,7 +301,8 @@ impl LoadWish {
         Ok(pairs)
     }
 
-    /// R in N = λ(R + Z). At saturation, where no R is enough, 0: N/Z is kept, as in the published table.
+    /// R in N = λ(R + Z). At saturation, where no R is sufficient, it is 0, so that N/Z is the target rate as in the
+    /// published table.
     fn base_response_s(&self) -> f64 {
         self.open_response_s().unwrap_or(0.0)
     }
@@ -314,22 +315,24 @@ fn positive(what: &'static str, value: f64) -> Result<(), PlanError> {
     Err(PlanError::Number { what, must: "greater than 0", value })
 }
 
-fn independent(cycle: &Cycle, users: u64) -> ExpectedCov {
+fn independent_cov(cycle: &Cycle, users: u64) -> ExpectedCov {
     superposition::gap_cov(cycle, users).map_or(ExpectedCov::Unavailable, ExpectedCov::Superposition)
 }
 
-/// Enough gaps for a standard error of about 0.005, and for every user to go round some times.
-fn simulated(users: u64, think: Think, demands_s: &[f64], random: &mut impl Rng) -> ExpectedCov {
-    let Ok(few) = u32::try_from(users.min(SIMULATED_USERS_MAX + 1)) else { return ExpectedCov::Unavailable };
+/// Simulates enough gaps for a standard error of about 0.005 and for about 20 cycles of every user.
+fn simulated_cov(users: u64, think: Think, demands_s: &[f64], random: &mut impl Rng) -> ExpectedCov {
+    let Ok(simulated_users) = u32::try_from(users.min(SIMULATED_USERS_MAX + 1)) else {
+        return ExpectedCov::Unavailable;
+    };
     if users > SIMULATED_USERS_MAX {
         return ExpectedCov::Unavailable;
     }
     let gaps = (users * 20).max(40_000);
-    let network = ClosedLoop { users: few, think, demands_s: demands_s.to_vec() };
-    network.simulate(gaps, random).map_or(ExpectedCov::Unavailable, |seen| ExpectedCov::Simulation {
-        cov: seen.cov,
-        standard_error: seen.cov_standard_error,
-        gaps: seen.gaps,
+    let network = ClosedLoop { users: simulated_users, think, demands_s: demands_s.to_vec() };
+    network.simulate(gaps, random).map_or(ExpectedCov::Unavailable, |observed| ExpectedCov::Simulation {
+        cov: observed.cov,
+        standard_error: observed.cov_standard_error,
+        gaps: observed.gaps,
     })
 }
 
@@ -344,21 +347,21 @@ mod tests {
         Xoshiro256PlusPlus::seed_from_u64(1)
     }
 
-    fn wish(rate_per_s: f64, system: System) -> LoadWish {
-        LoadWish { rate_per_s, system, think: ThinkLaw::Uniform }
+    fn target(rate_per_s: f64, system: System) -> TargetLoad {
+        TargetLoad { rate_per_s, system, think: ThinkLaw::Uniform }
     }
 
     #[test]
-    fn the_wanted_rate_is_kept_and_q_over_z_falls() {
-        let pairs = wish(20.0, System::Response(0.05)).ladder(&mut random()).unwrap();
+    fn all_pairs_have_the_target_rate_and_q_over_z_decreases() {
+        let pairs = target(20.0, System::Response(0.05)).candidate_pairs(&mut random()).unwrap();
         assert_eq!(pairs.first().map(|pair| pair.users), Some(2));
         assert_eq!(pairs.last().map(|pair| pair.users), Some(1001));
         for two in pairs.windows(2) {
             assert!(two[1].q_over_z_per_s() < two[0].q_over_z_per_s());
         }
         for pair in &pairs {
-            let by_eight = pair.rate_max_per_s() - pair.q_over_z_per_s();
-            assert!((by_eight - 20.0).abs() < 1e-6, "{pair:?}");
+            let by_equation_8 = pair.rate_max_per_s() - pair.q_over_z_per_s();
+            assert!((by_equation_8 - 20.0).abs() < 1e-6, "{pair:?}");
         }
         let chosen = choose(&pairs).unwrap();
         assert_eq!((chosen.users, format!("{:.3}", chosen.think_s)), (101, "5.000".to_owned()));
@@ -366,71 +369,74 @@ mod tests {
 
     #[test]
     fn the_published_pairs_at_saturation() {
-        // Table 1 with N/Z = 20 by the exact solution (the printed one is approximate): λ = N/Z − Q/Z all the same.
-        let wish = wish(20.0, System::Demands(vec![0.05, 0.04, 0.03]));
-        assert!(wish.is_at_saturation());
-        let mut before = 0.0;
+        // Table 1 with N/Z = 20, by the exact solution (the published table is approximate): λ = N/Z − Q/Z holds for both.
+        let target = target(20.0, System::Demands(vec![0.05, 0.04, 0.03]));
+        assert!(target.is_at_saturation());
+        let mut previous = 0.0;
         for (think_s, users, printed) in
             [(5.0, 100, 17.80), (10.0, 200, 18.46), (20.0, 400, 18.93), (50.0, 1000, 19.34)]
         {
-            let pair = wish.for_think(think_s, &mut random()).unwrap();
+            let pair = target.for_think(think_s, &mut random()).unwrap();
             assert_eq!((pair.users, pair.rate_max_per_s()), (users, 20.0));
             assert!((pair.rate_per_s - (20.0 - pair.q_over_z_per_s())).abs() < 1e-9);
             // The approximation is slightly below the exact rate.
             assert!((0.0..0.4).contains(&(pair.rate_per_s - printed)), "{pair:?}");
-            assert!(pair.rate_per_s > before);
-            before = pair.rate_per_s;
+            assert!(pair.rate_per_s > previous);
+            previous = pair.rate_per_s;
         }
     }
 
     #[test]
     fn a_system_with_spare_capacity_reaches_the_rate() {
-        let wish = wish(10.0, System::Demands(vec![0.05, 0.02]));
-        let pair = wish.for_think(20.0, &mut random()).unwrap();
+        let target = target(10.0, System::Demands(vec![0.05, 0.02]));
+        let pair = target.for_think(20.0, &mut random()).unwrap();
         assert!((pair.rate_per_s - 10.0).abs() < 0.01, "{pair:?}");
         assert!((pair.response_s - (0.1 + 0.025)).abs() < 0.002, "{pair:?}");
         assert!(matches!(pair.cov, ExpectedCov::Superposition(cov) if (cov - 1.0).abs() < 0.01), "{pair:?}");
-        let short = wish.for_think(0.5, &mut random()).unwrap();
+        let short = target.for_think(0.5, &mut random()).unwrap();
         assert!(matches!(short.cov, ExpectedCov::Simulation { .. }), "{short:?}");
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_the_reason() {
-        let of = |rate, system| wish(rate, system).check().unwrap_err().to_string();
-        assert_eq!(of(0.0, System::Response(0.05)), "the rate must be greater than 0, not 0");
-        assert_eq!(of(1.0, System::Response(f64::NAN)), "the response time must be greater than 0, not NaN");
+    fn impossible_loads_are_rejected_with_the_reason() {
+        let reason = |rate, system| target(rate, system).check().unwrap_err().to_string();
+        assert_eq!(reason(0.0, System::Response(0.05)), "the rate must be greater than 0, not 0");
         assert_eq!(
-            of(30.0, System::Demands(vec![0.05])),
+            reason(1.0, System::Response(f64::NAN)),
+            "the response time must be greater than 0, not NaN"
+        );
+        assert_eq!(
+            reason(30.0, System::Demands(vec![0.05])),
             "the station with a demand of 0.05 s serves 20.00/s at most; 30/s cannot be reached"
         );
-        let few = wish(100.0, System::Response(0.5)).for_users(10, &mut random()).unwrap_err();
+        let few = target(100.0, System::Response(0.5)).for_users(10, &mut random()).unwrap_err();
         assert_eq!(
             few.to_string(),
-            "10 users are too few: 50.00 requests are in the system on average (Q = λR), and each is a user's"
+            "10 users are too few: 50.00 requests are in the system on average (Q = λR), each from a different user"
         );
-        assert!(wish(1e6, System::Response(1.0)).for_think(100.0, &mut random()).is_err());
-        assert!(wish(1.0, System::Response(1.0)).for_think(-1.0, &mut random()).is_err());
-        assert!(wish(1.0, System::Demands(Vec::new())).check().is_err());
+        assert!(target(1e6, System::Response(1.0)).for_think(100.0, &mut random()).is_err());
+        assert!(target(1.0, System::Response(1.0)).for_think(-1.0, &mut random()).is_err());
+        assert!(target(1.0, System::Demands(Vec::new())).check().is_err());
     }
 
     #[test]
     fn constant_think_times_need_users_as_well() {
-        let wish = LoadWish { think: ThinkLaw::Constant, ..wish(1.0, System::Response(0.001)) };
-        // Seven users with a think time of seven seconds: R ≪ Z, but far too even.
-        let few = wish.for_users(7, &mut random()).unwrap();
-        assert!(few.cov.value().unwrap() < 0.9);
-        assert_eq!(choose(&[few]), None);
-        let ladder = wish.ladder(&mut random()).unwrap();
-        assert!(choose(&ladder).unwrap().users >= 20);
+        let target = TargetLoad { think: ThinkLaw::Constant, ..target(1.0, System::Response(0.001)) };
+        // Seven users with a think time of seven seconds: R ≪ Z, but the arrivals are far too even.
+        let pair = target.for_users(7, &mut random()).unwrap();
+        assert!(pair.cov.value().unwrap() < 0.9);
+        assert_eq!(choose(&[pair]), None);
+        let pairs = target.candidate_pairs(&mut random()).unwrap();
+        assert!(choose(&pairs).unwrap().users >= 20);
     }
 
     proptest! {
         #[test]
-        fn little_and_the_pair_agree(rate in 0.1..500.0_f64, response in 0.001..5.0_f64, think in 0.0..100.0_f64) {
-            let pair = wish(rate, System::Response(response)).for_think(think, &mut random()).unwrap();
+        fn pairs_satisfy_littles_law(rate in 0.1..500.0_f64, response in 0.001..5.0_f64, think in 0.0..100.0_f64) {
+            let pair = target(rate, System::Response(response)).for_think(think, &mut random()).unwrap();
             let users = pair.rate_per_s * (pair.response_s + pair.think_s);
             prop_assert!((users - pair.users as f64).abs() < 1e-6 * users.max(1.0));
-            // Rounding up to whole users makes the think time longer by less than the share of one user.
+            // Rounding N up increases the think time by less than 1/λ.
             prop_assert!(pair.think_s >= think - 1e-6 && pair.think_s <= think + 1.0 / rate + 1e-6);
         }
     }

@@ -1,10 +1,11 @@
 //! Solves a [`QueueingNetwork`](crate::network::QueueingNetwork) without simulating it.
 //!
-//! Closed networks go to [`crate::mva`], open ones to the balance of births and deaths ([`crate::birth_death`]), mixed
-//! ones to both: open classes take their part of each station's speed, closed ones get what is left. A network that
-//! has no product form is not quietly solved as if it had: either there is an exact solution for its one queue
-//! ([`one_queue`], [`closed_queue`]), or the answer is the list of what it breaks, and [`Settings::approximate`] has it ignored and
-//! named.
+//! Closed networks are solved by [`crate::mva`], open networks by [`crate::birth_death`], and mixed networks by both: open
+//! classes use their part of each station's speed, and closed classes share the rest.
+//!
+//! A network without product form is solved exactly if it has only one queue with a known solution ([`one_queue`],
+//! [`closed_queue`]). Otherwise the result is an error with the list of broken assumptions. With
+//! [`Settings::approximate`] the network is solved as if they held, and the solution lists them.
 
 mod assumptions;
 pub mod bounds;
@@ -16,7 +17,7 @@ mod product_form;
 mod solution;
 mod visits;
 
-pub use assumptions::Broken;
+pub use assumptions::BrokenAssumption;
 pub use error::{Saturated, SolveError};
 pub use method::{Effort, Method, Settings};
 pub use solution::{
@@ -26,24 +27,26 @@ pub use visits::visits;
 
 use crate::network::QueueingNetwork;
 
-/// What an exact solution takes; nothing when the network makes no sense, nothing of it is closed, a station is
-/// saturated, or an exact solution is too large to be tried.
+/// The effort of an exact solution. `None` if the network is invalid, has no closed class or a saturated station, or if an
+/// exact solution is too large.
 #[must_use]
 pub fn exact_effort(network: &QueueingNetwork) -> Option<Effort> {
-    let (visits, _) = assumed(network).ok()?;
+    let (visits, _) = check_assumptions(network).ok()?;
     product_form::effort(network, &visits)
 }
 
-/// What of product form a network breaks; nothing, when its mean values have an exact solution.
+/// The assumptions of product form that a network breaks; none if its mean values have an exact product-form solution.
 ///
 /// # Errors
-/// What is wrong with the network.
-pub fn broken(network: &QueueingNetwork) -> Result<Vec<Broken>, SolveError> {
-    assumed(network).map(|(_, broken)| broken)
+/// The network is invalid, or customers never leave it.
+pub fn broken_assumptions(network: &QueueingNetwork) -> Result<Vec<BrokenAssumption>, SolveError> {
+    check_assumptions(network).map(|(_, broken)| broken)
 }
 
 /// Visits by class and station, and the broken assumptions.
-fn assumed(network: &QueueingNetwork) -> Result<(Vec<Vec<f64>>, Vec<Broken>), SolveError> {
+fn check_assumptions(
+    network: &QueueingNetwork,
+) -> Result<(Vec<Vec<f64>>, Vec<BrokenAssumption>), SolveError> {
     let findings = network.validate();
     if !findings.is_empty() {
         return Err(SolveError::Invalid(findings));
@@ -56,16 +59,16 @@ fn assumed(network: &QueueingNetwork) -> Result<(Vec<Vec<f64>>, Vec<Broken>), So
                 .ok_or_else(|| SolveError::NeverLeaves { class: class.name.clone() })
         })
         .collect::<Result<_, _>>()?;
-    let broken = assumptions::broken(network, &visits);
+    let broken = assumptions::broken_assumptions(network, &visits);
     Ok((visits, broken))
 }
 
 /// Solves a network.
 ///
 /// # Errors
-/// [`SolveError`]: what is wrong with the network, or why it has no solution of this kind.
+/// See [`SolveError`].
 pub fn solve(network: &QueueingNetwork, settings: Settings) -> Result<Solution, SolveError> {
-    let (visits, broken) = assumed(network)?;
+    let (visits, broken) = check_assumptions(network)?;
     if !broken.is_empty() {
         if let Some(solution) = one_queue::solve(network, &visits, &broken) {
             return solution;
@@ -73,7 +76,7 @@ pub fn solve(network: &QueueingNetwork, settings: Settings) -> Result<Solution, 
         if let Some(solution) = closed_queue::solve(network, &visits, &broken, settings.approximate) {
             return Ok(solution);
         }
-        if !settings.approximate || !broken.iter().all(Broken::can_be_ignored) {
+        if !settings.approximate || !broken.iter().all(BrokenAssumption::can_be_ignored) {
             return Err(SolveError::NoProductForm(broken));
         }
     }

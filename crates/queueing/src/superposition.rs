@@ -3,27 +3,27 @@
 use crate::cycle::Cycle;
 use crate::quadrature::integrate;
 
-/// Beyond so many mean gaps the integrand is below e⁻⁴⁰.
+/// Upper limit of the integration in mean gaps: the integrand is less than e⁻⁴⁰ beyond it.
 const MEAN_GAPS_MAX: f64 = 40.0;
 
 /// Width of a panel of the integration, in mean gaps.
 const PANEL: f64 = 0.5;
 
 /// The coefficient of variation of the gaps between the arrivals of `users` independent users, each of whom repeats
-/// `cycle`, in the stationary state. `None` without users or when the cycle takes no time.
+/// `cycle`, in the stationary state. `None` without users or if the cycle takes no time.
 ///
-/// Seen from an arrival, a gap is longer than x if that user's own cycle is and no other user arrives before:
+/// The gap after an arrival is longer than x if the cycle of this user is longer than x and no other user arrives before:
 /// P(gap > x) = (1 − F(x)) G(x)^(N−1) with G the equilibrium survival function (Cox & Smith, *On the superposition of
-/// renewal processes*, Biometrika 41, 1954). That is −(μ/N) d/dx G(x)^N, so that by parts
+/// renewal processes*, Biometrika 41, 1954). This equals −(μ/N) d/dx G(x)^N; integration by parts yields
 ///
 /// ```text
 ///   E[gap²] = 2 ∫ x P(gap > x) dx = (2μ/N) ∫ G(x)^N dx,     E[gap] = μ/N
 ///   c² = E[gap²]/E[gap]² − 1      = (2N/μ) ∫ G(x)^N dx − 1
 /// ```
 ///
-/// For a uniform think time and R = 0 it is (2N−1)/(2N+1), for a constant one (N−1)/(N+1), for an exponential one 1:
-/// all tend to 1, as the theorem of Palm and Khintchine has it. That is a statement on short times: in windows much
-/// longer than a cycle the counts stay as even as one user's are ([`Cycle::cov`]).
+/// c² is (2N−1)/(2N+1) for a uniform think time and R = 0, (N−1)/(N+1) for a constant and 1 for an exponential think time:
+/// all tend to 1, as the theorem of Palm and Khintchine states. This applies to short times only: in windows much longer
+/// than a cycle, the dispersion of the counts stays that of one user ([`Cycle::cov`]).
 pub fn gap_cov(cycle: &Cycle, users: u64) -> Option<f64> {
     let mean_s = cycle.mean_s();
     if users == 0 || mean_s.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
@@ -31,8 +31,8 @@ pub fn gap_cov(cycle: &Cycle, users: u64) -> Option<f64> {
     }
     let users = users as f64;
     let gap_s = mean_s / users;
-    // Cycles of these laws are new better than used in expectation (sums of such are), so G(x) ≤ e^(−x/μ) and nothing is
-    // lost beyond this end (Barlow & Proschan, Statistical Theory of Reliability, 1975, chapter 6).
+    // Cycles of these laws are new better than used in expectation (as are sums of such laws), so G(x) ≤ e^(−x/μ), and the
+    // integral beyond this end is negligible (Barlow & Proschan, Statistical Theory of Reliability, 1975, chapter 6).
     let end_s = MEAN_GAPS_MAX * gap_s;
     let mut from_s = 0.0;
     let mut integral_s = 0.0;
@@ -54,19 +54,22 @@ mod tests {
         Cycle { think: Think { mean_s: think_s, law }, response_s }
     }
 
-    fn close(found: Option<f64>, square: f64) {
+    fn assert_square(found: Option<f64>, square: f64) {
         let found = found.unwrap();
         assert!((found - square.sqrt()).abs() < 1e-6, "{found} for {}", square.sqrt());
     }
 
     #[test]
-    fn the_closed_forms_are_met() {
+    fn results_agree_with_the_closed_forms() {
         for users in [1_u64, 2, 3, 10, 200, 100_000] {
             let n = users as f64;
-            close(gap_cov(&cycle(ThinkLaw::Uniform, 7.0, 0.0), users), (2.0 * n - 1.0) / (2.0 * n + 1.0));
-            close(gap_cov(&cycle(ThinkLaw::Constant, 7.0, 0.0), users), (n - 1.0) / (n + 1.0));
-            close(gap_cov(&cycle(ThinkLaw::Constant, 5.0, 2.0), users), (n - 1.0) / (n + 1.0));
-            close(gap_cov(&cycle(ThinkLaw::Exponential, 7.0, 0.0), users), 1.0);
+            assert_square(
+                gap_cov(&cycle(ThinkLaw::Uniform, 7.0, 0.0), users),
+                (2.0 * n - 1.0) / (2.0 * n + 1.0),
+            );
+            assert_square(gap_cov(&cycle(ThinkLaw::Constant, 7.0, 0.0), users), (n - 1.0) / (n + 1.0));
+            assert_square(gap_cov(&cycle(ThinkLaw::Constant, 5.0, 2.0), users), (n - 1.0) / (n + 1.0));
+            assert_square(gap_cov(&cycle(ThinkLaw::Exponential, 7.0, 0.0), users), 1.0);
         }
     }
 
@@ -78,14 +81,14 @@ mod tests {
             (ThinkLaw::Exponential, 1.0, 3.0),
         ] {
             let cycle = cycle(law, think_s, response_s);
-            close(gap_cov(&cycle, 1), cycle.cov().powi(2));
+            assert_square(gap_cov(&cycle, 1), cycle.cov().powi(2));
         }
         let cov = gap_cov(&cycle(ThinkLaw::Uniform, 10.0, 0.0), 1).unwrap();
         assert_eq!(format!("{cov:.3}"), "0.577");
     }
 
     #[test]
-    fn a_uniform_group_of_k_threads_comes_near_the_log_of_run_1830() {
+    fn uniform_think_times_agree_with_the_log_of_run_1830() {
         // "CoV against thread group size" of the published log with Z = 6.25 s and R = 0.053 s, for as many threads.
         let cycle = cycle(ThinkLaw::Uniform, 6.25, 0.0527);
         for (threads, published) in
@@ -97,15 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn no_users_and_no_time_have_no_gaps() {
+    fn without_users_or_time_there_is_no_cov() {
         assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, 1.0, 1.0), 0), None);
         assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, 0.0, 0.0), 5), None);
         assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, f64::NAN, 0.0), 5), None);
     }
 
     proptest! {
-        // Palm and Khintchine: for any cycle the CoV of the gaps tends to that of the exponential, for these laws
-        // from below.
+        // Palm and Khintchine: for any cycle, the CoV of the gaps tends to 1; for these laws, from below.
         #[test]
         fn many_users_tend_to_poisson(
             law in prop_oneof![Just(ThinkLaw::Constant), Just(ThinkLaw::Uniform), Just(ThinkLaw::Exponential)],
@@ -123,9 +125,9 @@ mod tests {
 
         #[test]
         fn the_unit_of_time_does_not_matter(think_s in 0.01..10.0_f64, response_s in 0.0..10.0_f64, users in 1_u64..2_000) {
-            let one = gap_cov(&cycle(ThinkLaw::Uniform, think_s, response_s), users).unwrap();
-            let other = gap_cov(&cycle(ThinkLaw::Uniform, think_s * 1e3, response_s * 1e3), users).unwrap();
-            prop_assert!((one - other).abs() < 1e-9);
+            let in_seconds = gap_cov(&cycle(ThinkLaw::Uniform, think_s, response_s), users).unwrap();
+            let in_ms = gap_cov(&cycle(ThinkLaw::Uniform, think_s * 1e3, response_s * 1e3), users).unwrap();
+            prop_assert!((in_seconds - in_ms).abs() < 1e-9);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The number of real users of a web site that a measured load represents.
 //!
-//! The threads of a load generator have short think times, so that few of them make much load. A real user has the think time Z′
-//! between pages; the number of real users with the same load is N′ = λ(R + Z′), equation (15) of Brady & Gunther,
+//! The threads of a load generator have short think times, so a few of them generate a high load. A real user has the think
+//! time Z′ between pages; the number of real users with the same load is N′ = λ(R + Z′), equation (15) of Brady & Gunther,
 //! with λ in *pages* per second.
 
 /// The number of users N′ = λ(R + Z′).
 ///
-/// As published, `response_s` is the mean over *objects* while the rate is in pages. With the response time of a page
-/// (the sum over its objects, if they are fetched in sequence) it is Little's law for pages.
+/// As published, `response_s` is the mean over *objects*, although the rate is in pages. With the response time of a page
+/// (the sum over its objects, if they are fetched in sequence), the equation is Little's law for pages.
 pub fn real_users(pages_per_s: f64, response_s: f64, think_s: f64) -> f64 {
     pages_per_s * (response_s + think_s)
 }
@@ -17,27 +17,27 @@ pub fn real_users(pages_per_s: f64, response_s: f64, think_s: f64) -> f64 {
 pub struct ObjectLoad {
     /// Number of requests.
     pub requests: u64,
-    /// Sum of its response times in seconds.
+    /// Sum of the response times in seconds.
     pub responses_s: f64,
 }
 
-/// A page and the objects it is made of.
+/// A page and its objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageLoad {
-    /// Its objects, each as the log has it.
+    /// The objects, as separate entries of the log.
     pub objects: Vec<ObjectLoad>,
-    /// How often the script visits it in one pass, if that is known.
+    /// Visits in one pass of the script, if known.
     pub visits: Option<u64>,
 }
 
-/// A load in objects and in pages.
+/// A load, measured in objects and in pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WebLoad {
     /// Objects per second.
     pub objects_per_s: f64,
     /// Mean response time of an object in seconds.
     pub object_response_s: f64,
-    /// Pages for each object.
+    /// Pages per object.
     pub pages_per_object: f64,
     /// Mean response time of a page in seconds, its objects in sequence. `None` if an object of a page was never
     /// requested.
@@ -47,9 +47,9 @@ pub struct WebLoad {
 impl WebLoad {
     /// Groups objects into pages. `objects_per_s` is the rate of all objects.
     ///
-    /// The share of pages among objects comes from the script if it has visits for each page; otherwise from the log,
-    /// where an object of a page with n objects counts as 1/n of a page. `None` without requests.
-    pub fn of(pages: &[PageLoad], objects_per_s: f64) -> Option<Self> {
+    /// The number of pages per object is taken from the script if the visits of every page are known. Otherwise it is taken
+    /// from the log, where an object of a page with n objects counts as 1/n of a page. `None` without requests.
+    pub fn from_pages(pages: &[PageLoad], objects_per_s: f64) -> Option<Self> {
         let objects = || pages.iter().flat_map(|page| &page.objects);
         let requests: u64 = objects().map(|object| object.requests).sum();
         if requests == 0 {
@@ -57,7 +57,7 @@ impl WebLoad {
         }
         let scripted: Option<Vec<f64>> =
             pages.iter().map(|page| page.visits.map(|visits| visits as f64)).collect();
-        let visits = scripted.unwrap_or_else(|| pages.iter().map(PageLoad::visits_seen).collect());
+        let visits = scripted.unwrap_or_else(|| pages.iter().map(PageLoad::logged_visits).collect());
         let all_visits: f64 = visits.iter().sum();
         let all_objects: f64 =
             visits.iter().zip(pages).map(|(visits, page)| visits * page.objects.len() as f64).sum();
@@ -88,8 +88,7 @@ impl WebLoad {
         Some(real_users(self.pages_per_s(), self.page_response_s?, think_s))
     }
 
-    /// The same load with the rate (1/s) and the response time (ms) rounded to two digits, as the published table was
-    /// calculated.
+    /// Rounds the rate (1/s) and the response time (ms) to two digits, as in the calculation of the published table.
     #[must_use]
     pub fn rounded_as_published(self) -> Self {
         let round = |value: f64, unit: f64| (value / unit).round() * unit;
@@ -103,7 +102,7 @@ impl WebLoad {
 }
 
 impl PageLoad {
-    fn visits_seen(&self) -> f64 {
+    fn logged_visits(&self) -> f64 {
         let requests: u64 = self.objects.iter().map(|object| object.requests).sum();
         requests as f64 / self.objects.len().max(1) as f64
     }
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_table_from_its_printed_rates_and_response_times() {
+    fn the_published_table_follows_from_its_rates_and_response_times() {
         // (λ in objects per second, R in ms, pages per second and N′ at Z′ = 10, 20, 30, 40, 50 s as printed)
         let table = [
             (15.91, 53.17, "9.546 95.97 191.43 286.89 382.35 477.81"),
@@ -156,30 +155,30 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_counted_by_the_script_or_by_the_log() {
+    fn pages_are_counted_from_the_script_or_from_the_log() {
         let home = [object(400, 0.01), object(400, 0.03)];
         let search = [object(200, 0.5)];
-        let load = WebLoad::of(&[page(&home, None), page(&search, None)], 10.0).unwrap();
+        let load = WebLoad::from_pages(&[page(&home, None), page(&search, None)], 10.0).unwrap();
         // 600 pages of 1000 objects; a page takes (400 × 0.04 + 200 × 0.5) / 600 s.
         assert!((load.pages_per_s() - 6.0).abs() < 1e-12);
         assert!((load.page_response_s.unwrap() - 116.0 / 600.0).abs() < 1e-12);
         assert!((load.object_response_s - 0.116).abs() < 1e-12);
         assert!((load.users(10.0).unwrap() - 6.0 * (10.0 + 116.0 / 600.0)).abs() < 1e-9);
-        // The script has a ratio of four to one.
-        let load = WebLoad::of(&[page(&home, Some(4)), page(&search, Some(1))], 10.0).unwrap();
+        // The visits in the script have a ratio of four to one.
+        let load = WebLoad::from_pages(&[page(&home, Some(4)), page(&search, Some(1))], 10.0).unwrap();
         assert!((load.pages_per_object - 5.0 / 9.0).abs() < 1e-12);
-        // The log replaces the missing visits of one page.
-        let load = WebLoad::of(&[page(&home, Some(4)), page(&search, None)], 10.0).unwrap();
+        // If the visits of one page are missing, the log is used.
+        let load = WebLoad::from_pages(&[page(&home, Some(4)), page(&search, None)], 10.0).unwrap();
         assert!((load.pages_per_object - 0.6).abs() < 1e-12);
     }
 
     #[test]
-    fn what_the_log_lacks_is_not_made_up() {
+    fn missing_requests_have_no_response_time() {
         let pages = [page(&[object(5, 0.1), object(0, 0.0)], Some(1))];
-        let load = WebLoad::of(&pages, 1.0).unwrap();
+        let load = WebLoad::from_pages(&pages, 1.0).unwrap();
         assert_eq!(load.page_response_s, None);
         assert_eq!(load.users(10.0), None);
-        assert_eq!(WebLoad::of(&[page(&[object(0, 0.0)], None)], 1.0), None);
-        assert_eq!(WebLoad::of(&[], 1.0), None);
+        assert_eq!(WebLoad::from_pages(&[page(&[object(0, 0.0)], None)], 1.0), None);
+        assert_eq!(WebLoad::from_pages(&[], 1.0), None);
     }
 }

@@ -1,4 +1,4 @@
-//! How often intervals of fits contain the truth: the table of docs/capacity-models.md, printed by
+//! Coverage of the intervals of fits. The following command prints the table of docs/capacity-models.md:
 //! `ERROR_RATE_LOGS=400 cargo test -p busyhour-queueing --test coverage -- --nocapture table`.
 
 mod common;
@@ -10,8 +10,8 @@ use common::{Coverage, measurements, random, scenarios, study};
 
 const SEEDS: u64 = 200;
 
-/// 95 % of the seeds, less three standard errors of such a share.
-const LEAST: u64 = 181;
+/// 95 % of the seeds, minus three standard errors of this share.
+const COVERED_MIN: u64 = 181;
 
 fn coverage(name: &str) -> Coverage {
     let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).expect("a known scenario");
@@ -19,28 +19,31 @@ fn coverage(name: &str) -> Coverage {
 }
 
 fn assert_covers(found: &Coverage) {
-    assert!(found.capacity >= LEAST && found.knee >= LEAST && found.curve >= LEAST, "{found:?}");
+    assert!(
+        found.capacity >= COVERED_MIN && found.knee >= COVERED_MIN && found.curve >= COVERED_MIN,
+        "{found:?}"
+    );
 }
 
 #[test]
-fn past_the_knee_the_capacity_is_known_and_contained() {
+fn beyond_the_knee_the_interval_is_narrow_and_contains_the_capacity() {
     let found = coverage("1 server, known, no errors stated");
     assert_covers(&found);
     assert!(found.bounded == found.seeds && found.width < 0.06 && found.warned == 0, "{found:?}");
 }
 
 #[test]
-fn the_search_for_servers_is_in_the_intervals() {
+fn intervals_include_the_uncertainty_of_the_number_of_servers() {
     let found = coverage("4 servers, no errors stated");
     assert_covers(&found);
     assert!(found.bounded == found.seeds && found.width < 0.08 && found.warned == 0, "{found:?}");
 }
 
 #[test]
-fn below_the_knee_intervals_are_wide_and_a_finding_explains_it() {
+fn below_the_knee_intervals_are_wide_with_a_finding() {
     let found = coverage("2 queues, below the knee");
     assert_covers(&found);
-    assert!(found.warned >= LEAST, "{found:?}");
+    assert!(found.warned >= COVERED_MIN, "{found:?}");
 }
 
 /// A fit of measurements that follow the Universal Scalability Law.
@@ -52,18 +55,18 @@ fn fit_of_usl(seed: u64) -> CapacityFit {
 }
 
 #[test]
-fn throughputs_of_the_scalability_law_are_not_passed_off_as_a_queue() {
+fn a_better_fit_of_the_scalability_law_is_reported() {
     for seed in 0..10 {
         let fit = fit_of_usl(seed);
-        let is_told = fit
+        let is_reported = fit
             .findings
             .iter()
             .any(|reported| matches!(reported.finding, CapacityFinding::ScalabilityLawFitsBetter { .. }));
-        assert!(is_told, "{seed}: {:?}", fit.findings);
+        assert!(is_reported, "{seed}: {:?}", fit.findings);
     }
 }
 
-/// The table of the documentation; with two data sets of each system by default.
+/// Prints the table of the documentation; by default with two data sets per system.
 #[test]
 fn table() {
     let seeds = option_env!("ERROR_RATE_LOGS").and_then(|number| number.parse().ok()).unwrap_or(2);

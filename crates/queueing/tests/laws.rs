@@ -1,4 +1,4 @@
-//! The laws that every solution keeps.
+//! Operational laws and bounds that hold for every solution.
 
 use busyhour_queueing::mva::{
     Centre, ClosedNetwork, Population, convolution, exact, linearizer, multi_class,
@@ -10,7 +10,7 @@ use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy;
 
 #[test]
-fn many_servers_and_customers_lose_no_digits() {
+fn convolution_is_accurate_with_many_servers_and_customers() {
     let network = |users| ClosedNetwork {
         centres: vec![
             Centre::queue(64, vec![0.64]),
@@ -24,21 +24,22 @@ fn many_servers_and_customers_lose_no_digits() {
         let rate = found.means.rates_per_s[0];
         // The 64 servers are the bottleneck: 100 per second.
         assert!(rate <= 100.0 * (1.0 + 1e-12));
-        let all = found.means.of(0) + rate * 1.0;
+        let all = found.means.in_system(0) + rate * 1.0;
         assert!((all / users as f64 - 1.0).abs() < 1e-10, "{users}: {all} {rate}");
-        // By the probabilities of few customers, so many of the 64 servers are busy on average: 64 − Σ (64 − j)p(j).
-        // That must be X·D; what is missing is the probability of exactly 63, which is not among them.
-        let few = &found.few[0];
-        assert_eq!(few.len(), 63);
-        assert!(few.iter().all(|probability| (0.0..=1.0).contains(probability)));
-        let idle: f64 = few.iter().zip(0..).map(|(probability, j)| probability * (64.0 - f64::from(j))).sum();
+        // The mean number of busy servers is 64 − Σ (64 − j)p(j), which must equal X·D. The difference without p(63), which
+        // is not among the marginal probabilities, must therefore be a probability.
+        let marginals = &found.marginals[0];
+        assert_eq!(marginals.len(), 63);
+        assert!(marginals.iter().all(|probability| (0.0..=1.0).contains(probability)));
+        let idle: f64 =
+            marginals.iter().zip(0..).map(|(probability, j)| probability * (64.0 - f64::from(j))).sum();
         let exactly_63 = 64.0 - rate * 0.64 - idle;
         assert!((-1e-10..=1.0).contains(&exactly_63), "{users}: {exactly_63}");
     }
     assert!((convolution::means(&network(10_000)).means.rates_per_s[0] - 100.0).abs() < 1e-9);
 }
 
-/// Networks of two classes.
+/// Random networks with two classes.
 fn networks(servers_max: u32, users_max: u64) -> impl Strategy<Value = ClosedNetwork> {
     let centres = vec((1..=servers_max, vec(0.01..1.0_f64, 2)), 1..4);
     let classes = vec((1..=users_max, 0.1..5.0_f64), 2);
@@ -50,27 +51,27 @@ fn networks(servers_max: u32, users_max: u64) -> impl Strategy<Value = ClosedNet
 
 proptest! {
     #[test]
-    fn in_closed_networks(network in networks(3, 5)) {
+    fn operational_laws_hold_in_closed_networks(network in networks(3, 5)) {
         let found = exact(&network);
         for (class, population) in network.classes.iter().enumerate() {
-            // Little's law for the whole: N = X(R + Z).
+            // Little's law for the whole network: N = X(R + Z).
             let thinking = found.rates_per_s[class] * population.think_s;
-            prop_assert!((found.of(class) + thinking - population.users as f64).abs() < 1e-9);
+            prop_assert!((found.in_system(class) + thinking - population.users as f64).abs() < 1e-9);
         }
         for (at, centre) in network.centres.iter().enumerate() {
             let servers = centre.speeds.as_ref().map_or(1.0, |speeds| speeds.len() as f64);
             let busy: f64 = centre.demands_s.iter().zip(&found.rates_per_s).map(|(d, x)| d * x).sum();
-            // The utilization law; and those in service are there.
-            prop_assert!(busy <= servers * (1.0 + 1e-12) && found.at(at) >= busy * (1.0 - 1e-12));
+            // The utilization law; the queue includes the customers in service.
+            prop_assert!(busy <= servers * (1.0 + 1e-12) && found.queue(at) >= busy * (1.0 - 1e-12));
         }
-        // One customer more does not lower the throughput of his class.
+        // Another customer does not reduce the throughput of its class.
         let mut more = network.clone();
         more.classes[0].users += 1;
         prop_assert!(exact(&more).rates_per_s[0] >= found.rates_per_s[0] * (1.0 - 1e-12));
     }
 
     #[test]
-    fn convolution_is_mean_value_analysis(network in networks(1, 6)) {
+    fn convolution_agrees_with_mean_value_analysis(network in networks(1, 6)) {
         let (found, wanted) = (convolution::means(&network).means, multi_class::exact(&network));
         let rates = found.rates_per_s.iter().zip(&wanted.rates_per_s);
         for (found, wanted) in rates.chain(found.queues.iter().flatten().zip(wanted.queues.iter().flatten())) {
@@ -82,7 +83,7 @@ proptest! {
     fn linearizer_is_within_its_published_error(network in networks(1, 12)) {
         let (found, truth) = (linearizer::linearizer(&network), exact(&network));
         for (found, truth) in found.rates_per_s.iter().zip(&truth.rates_per_s) {
-            // Chandy & Neuse report less than 2 % in the worst of their cases; a class of one customer can be at 2.03 %.
+            // Chandy & Neuse report less than 2 % in their worst case; the error of a class with one customer can be 2.03 %.
             prop_assert!((found / truth - 1.0).abs() < 0.025, "{found} {truth}");
         }
     }
@@ -116,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn in_open_networks(
+    fn operational_laws_hold_in_open_networks(
         rates in vec(0.01..0.4_f64, 1..4),
         services_s in vec((0.01..0.8_f64, 1_u32..4), 1..4),
     ) {
@@ -148,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn the_moments_that_exist() {
+fn the_tail_index_tells_which_moments_are_finite() {
     // E[S²], E[S³] and E[S⁴] of Pareto laws by their shape.
     for (shape, exist) in [
         (1.5, [false, false, false]),

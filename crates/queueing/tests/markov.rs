@@ -1,4 +1,4 @@
-//! Solutions against Markov chains that are solved directly.
+//! Compares solutions with Markov chains that are solved directly.
 
 use std::collections::HashMap;
 
@@ -37,15 +37,15 @@ fn speed(centre: &Centre, customers: u64) -> f64 {
     }
 }
 
-/// A Poisson stream at the last centre: rate, mean service time, and how many are kept at most.
+/// A Poisson stream at the last centre: rate, mean service time, and maximum number of customers.
 type Stream = (f64, f64, u64);
 
-/// Customers of each class at each centre, centre by centre; then those of the stream.
+/// Customers of each class at each centre, centre by centre, followed by the customers of the stream.
 type State = Vec<u64>;
 
-/// Where a state goes, and how often per second: customers think, go through the centres in their order, and think
-/// again. Centres are shared by all present customers.
-fn moves(network: &ClosedNetwork, stream: Option<Stream>, state: &State) -> Vec<(State, f64)> {
+/// The transitions of a state with their rates per second. Customers think, visit the centres in their order, and think
+/// again. All customers at a centre share it equally.
+fn transitions(network: &ClosedNetwork, stream: Option<Stream>, state: &State) -> Vec<(State, f64)> {
     let (centres, classes) = (network.centres.len(), network.classes.len());
     let streaming = state[centres * classes];
     let all = |centre: usize| {
@@ -53,58 +53,58 @@ fn moves(network: &ClosedNetwork, stream: Option<Stream>, state: &State) -> Vec<
         if centre + 1 == centres { closed + streaming } else { closed }
     };
     let mut to = Vec::new();
-    let mut go = |change: &dyn Fn(&mut State), rate: f64| {
+    let mut add = |change: &dyn Fn(&mut State), rate: f64| {
         let mut after = state.clone();
         change(&mut after);
         to.push((after, rate));
     };
     for (class, population) in network.classes.iter().enumerate() {
-        let away: u64 = (0..centres).map(|centre| state[centre * classes + class]).sum();
-        if population.users > away {
-            go(&|after| after[class] += 1, (population.users - away) as f64 / population.think_s);
+        let in_system: u64 = (0..centres).map(|centre| state[centre * classes + class]).sum();
+        if population.users > in_system {
+            add(&|after| after[class] += 1, (population.users - in_system) as f64 / population.think_s);
         }
         for (centre, data) in network.centres.iter().enumerate() {
-            let here = state[centre * classes + class];
-            if here > 0 {
-                let share = here as f64 / all(centre) as f64;
+            let present = state[centre * classes + class];
+            if present > 0 {
+                let share = present as f64 / all(centre) as f64;
                 let leave = |after: &mut State| {
                     after[centre * classes + class] -= 1;
                     if centre + 1 < centres {
                         after[(centre + 1) * classes + class] += 1;
                     }
                 };
-                go(&leave, speed(data, all(centre)) * share / data.demands_s[class]);
+                add(&leave, speed(data, all(centre)) * share / data.demands_s[class]);
             }
         }
     }
-    if let Some((rate, service_s, most)) = stream {
+    if let Some((rate, service_s, customers_max)) = stream {
         let last = centres * classes;
-        if streaming < most {
-            go(&|after| after[last] += 1, rate);
+        if streaming < customers_max {
+            add(&|after| after[last] += 1, rate);
         }
         if streaming > 0 {
             let share = streaming as f64 / all(centres - 1) as f64;
             let speed = speed(&network.centres[centres - 1], all(centres - 1));
-            go(&|after| after[last] -= 1, speed * share / service_s);
+            add(&|after| after[last] -= 1, speed * share / service_s);
         }
     }
     to
 }
 
-/// The mean values of the chain, and the mean customers of the stream.
-fn chain(network: &ClosedNetwork, stream: Option<Stream>) -> (ClosedMeans, f64) {
+/// The mean values of the Markov chain, and the mean number of customers of the stream.
+fn solve_chain(network: &ClosedNetwork, stream: Option<Stream>) -> (ClosedMeans, f64) {
     let (centres, classes) = (network.centres.len(), network.classes.len());
     let mut states: Vec<State> = vec![vec![0; centres * classes + 1]];
     let mut index: HashMap<State, usize> = HashMap::from([(states[0].clone(), 0)]);
     let mut found: Vec<(usize, usize, f64)> = Vec::new();
     let mut next = 0;
     while next < states.len() {
-        for (after, rate) in moves(network, stream, &states[next]) {
-            let place = *index.entry(after.clone()).or_insert_with(|| {
+        for (after, rate) in transitions(network, stream, &states[next]) {
+            let to = *index.entry(after.clone()).or_insert_with(|| {
                 states.push(after);
                 states.len() - 1
             });
-            found.push((next, place, rate));
+            found.push((next, to, rate));
         }
         next += 1;
     }
@@ -121,24 +121,25 @@ fn chain(network: &ClosedNetwork, stream: Option<Stream>) -> (ClosedMeans, f64) 
         .collect();
     let rates_per_s = (0..classes)
         .map(|class| {
-            let away: f64 = queues.iter().map(|queue| queue[class]).sum();
-            (network.classes[class].users as f64 - away) / network.classes[class].think_s
+            let in_system: f64 = queues.iter().map(|queue| queue[class]).sum();
+            (network.classes[class].users as f64 - in_system) / network.classes[class].think_s
         })
         .collect();
     (ClosedMeans { rates_per_s, queues }, mean(centres * classes))
 }
 
-fn assert_near(found: &ClosedMeans, wanted: &ClosedMeans) {
-    let rates = found.rates_per_s.iter().zip(&wanted.rates_per_s);
-    for (found, wanted) in rates.chain(found.queues.iter().flatten().zip(wanted.queues.iter().flatten())) {
-        assert!((found / wanted - 1.0).abs() < 1e-10, "{found} is not {wanted}");
+fn assert_near(found: &ClosedMeans, expected: &ClosedMeans) {
+    let rates = found.rates_per_s.iter().zip(&expected.rates_per_s);
+    let queues = found.queues.iter().flatten().zip(expected.queues.iter().flatten());
+    for (found, expected) in rates.chain(queues) {
+        assert!((found / expected - 1.0).abs() < 1e-10, "{found} is not {expected}");
     }
 }
 
 #[test]
-fn exact_solutions_are_those_of_the_chain() {
+fn exact_solutions_agree_with_the_markov_chain() {
     let classes = vec![Population { users: 3, think_s: 0.5 }, Population { users: 2, think_s: 1.5 }];
-    // One server, two servers, and a station that gets slower, then faster than its last speed.
+    // One server, two servers, and a station whose speed decreases first and then exceeds its last speed.
     for speeds in [vec![1.0], vec![1.0, 2.0], vec![1.0, 0.6, 2.5, 1.5]] {
         let centres = vec![
             Centre::queue(1, vec![0.2, 0.5]),
@@ -146,9 +147,9 @@ fn exact_solutions_are_those_of_the_chain() {
             Centre::delay(vec![0.4, 0.1]),
         ];
         let network = ClosedNetwork { centres, classes: classes.clone() };
-        let (wanted, _) = chain(&network, None);
-        assert_near(&exact(&network), &wanted);
-        assert_near(&convolution::means(&network).means, &wanted);
+        let (expected, _) = solve_chain(&network, None);
+        assert_near(&exact(&network), &expected);
+        assert_near(&convolution::means(&network).means, &expected);
     }
     let network = ClosedNetwork {
         centres: vec![
@@ -158,24 +159,25 @@ fn exact_solutions_are_those_of_the_chain() {
         ],
         classes: vec![Population { users: 7, think_s: 0.8 }],
     };
-    assert_near(&exact(&network), &chain(&network, None).0);
+    assert_near(&exact(&network), &solve_chain(&network, None).0);
 }
 
 #[test]
-fn mixed_networks_are_those_of_the_chain() {
+fn mixed_networks_agree_with_the_markov_chain() {
     for servers in [1, 2, 3] {
         let closed = ClosedNetwork {
             centres: vec![Centre::queue(1, vec![0.4]), Centre::queue(servers, vec![0.5])],
             classes: vec![Population { users: 3, think_s: 1.0 }],
         };
-        // The stream's load is 0.3: that there are more than 40 has a probability of some 10⁻²⁰.
-        let (wanted, streaming) = chain(&closed, Some((1.5, 0.2, 40)));
+        // The load of the stream is 0.3; the probability of more than 40 customers is about 10⁻²⁰.
+        let (expected, streaming) = solve_chain(&closed, Some((1.5, 0.2, 40)));
         let station = |name: &str, servers, services: &[(&str, f64)]| {
             let mut station = Station::queue(name, servers, 0.0);
             if let StationKind::Queue(queue) = &mut station.kind {
                 let law = |mean_s: f64| TimeLaw::Exponential { mean_s };
-                queue.service =
-                    PerClass::By(services.iter().map(|(class, s)| ((*class).to_owned(), law(*s))).collect());
+                queue.service = PerClass::ByClass(
+                    services.iter().map(|(class, s)| ((*class).to_owned(), law(*s))).collect(),
+                );
                 queue.scheduling = Scheduling::ProcessorSharing;
             }
             station
@@ -185,7 +187,7 @@ fn mixed_networks_are_those_of_the_chain() {
             vec![station("a", 1, &[("c", 0.4)]), station("b", servers, &[("c", 0.5), ("o", 0.2)])],
         );
         let found = solve(&network, Settings::default()).unwrap();
-        assert!((found.classes[0].throughput_per_s / wanted.rates_per_s[0] - 1.0).abs() < 1e-9);
+        assert!((found.classes[0].throughput_per_s / expected.rates_per_s[0] - 1.0).abs() < 1e-9);
         let queue = found.stations[1].classes[1].queue;
         assert!((queue / streaming - 1.0).abs() < 1e-9, "{servers} servers: {queue} is not {streaming}");
     }

@@ -1,10 +1,10 @@
-//! Solutions of whole networks against published figures, and what is not solved.
+//! Compares solutions of networks with published figures, and checks which networks are not solved.
 
 use busyhour_queueing::network::{
     Capacity, ClassLoad, CustomerClass, PerClass, Place, Queue, QueueingNetwork, Route, Scheduling, Station,
     StationKind, Strategy, TimeLaw, WhenFull,
 };
-use busyhour_queueing::solve::{Broken, Method, MethodUsed, Settings, Solution, SolveError, solve};
+use busyhour_queueing::solve::{BrokenAssumption, Method, MethodUsed, Settings, Solution, SolveError, solve};
 
 fn solved(network: &QueueingNetwork) -> Solution {
     solve(network, Settings::default()).unwrap()
@@ -28,7 +28,7 @@ fn printed(solution: &Solution, x_digits: usize, r_digits: usize) -> String {
 }
 
 #[test]
-fn figures_that_independent_solvers_confirmed() {
+fn solutions_agree_with_independent_solvers() {
     let found = solved(&one_class(CustomerClass::open("c", 0.75), vec![Station::queue("q", 1, 1.0)]));
     assert_eq!(printed(&found, 2, 10), "0.75 4.0000000000");
     assert!((found.classes[0].in_system - 3.0).abs() < 1e-12);
@@ -57,7 +57,7 @@ fn figures_that_independent_solvers_confirmed() {
     assert_eq!(found.method, MethodUsed::Convolution);
 }
 
-/// One of the seed study's servers ("config 3").
+/// Service time of a server of the seed study ("config 3").
 const SERVICE_S: f64 = 1.0 / 135.491_597_2;
 
 #[test]
@@ -77,7 +77,7 @@ fn the_seed_study_config_3() {
         let found_cycle = format!("{:.digits$}", found.classes[0].response_s.unwrap() + 0.7);
         assert_eq!(found_cycle.trim_start_matches('0'), cycle);
     }
-    // Two servers, N = 150: a random choice is exact, one queue for both is the bound.
+    // Two servers, N = 150: random routing is solved exactly, and a shared queue is an upper bound.
     let random = solved(&two_servers(Strategy::Random(vec![Place::named("a"), Place::named("b")])));
     assert_eq!(format!("{:.3}", random.classes[0].throughput_per_s), "205.857");
     let shared =
@@ -90,22 +90,22 @@ fn two_servers(strategy: Strategy) -> QueueingNetwork {
         CustomerClass::closed("users", 150, 0.7),
         vec![Station::queue("a", 1, SERVICE_S), Station::queue("b", 1, SERVICE_S)],
     );
-    let back = |from: &str| Route {
+    let outside = |from: &str| Route {
         from: Place::named(from),
         classes: Vec::new(),
         strategy: Strategy::Random(vec![Place::Outside]),
     };
     network.routes =
-        vec![Route { from: Place::Outside, classes: Vec::new(), strategy }, back("a"), back("b")];
+        vec![Route { from: Place::Outside, classes: Vec::new(), strategy }, outside("a"), outside("b")];
     network
 }
 
 #[test]
-fn what_has_no_product_form_is_not_quietly_solved() {
+fn networks_without_product_form_are_not_solved_silently() {
     let places = || vec![Place::named("a"), Place::named("b")];
     let network = two_servers(Strategy::JoinShortestQueue(places()));
     let Err(SolveError::NoProductForm(broken)) = solve(&network, Settings::default()) else { panic!() };
-    assert!(matches!(&broken[..], [Broken::Routing { from, .. }] if from == "outside"));
+    assert!(matches!(&broken[..], [BrokenAssumption::Routing { from, .. }] if from == "outside"));
     let found = solve(&network, Settings { approximate: true, ..Settings::default() }).unwrap();
     assert_eq!(found.ignored, broken);
 
@@ -114,35 +114,35 @@ fn what_has_no_product_form_is_not_quietly_solved() {
     let fcfs = |servers| {
         with_queue(Station::queue("q", servers, 0.1), |queue| queue.service = deterministic.clone())
     };
-    let refused = solve(&closed(5, fcfs(2)), Settings::default());
-    assert!(matches!(refused, Err(SolveError::NoProductForm(_))));
-    // Processor sharing does not feel the law.
+    let result = solve(&closed(5, fcfs(2)), Settings::default());
+    assert!(matches!(result, Err(SolveError::NoProductForm(_))));
+    // Processor sharing is insensitive to the law.
     let ps = with_queue(fcfs(1), |queue| queue.scheduling = Scheduling::ProcessorSharing);
     let (found, exponential) = (solved(&closed(5, ps)), solved(&closed(5, Station::queue("q", 1, 0.1))));
     assert_eq!(found.classes[0].throughput_per_s, exponential.classes[0].throughput_per_s);
 
-    let little_room = with_queue(Station::queue("q", 1, 0.1), |queue| {
+    let small_capacity = with_queue(Station::queue("q", 1, 0.1), |queue| {
         queue.capacity = Some(Capacity { customers: 3, when_full: WhenFull::Block });
     });
-    let refused =
-        solve(&closed(5, little_room.clone()), Settings { approximate: true, ..Settings::default() });
-    assert!(matches!(refused, Err(SolveError::NoProductForm(_))));
+    let result =
+        solve(&closed(5, small_capacity.clone()), Settings { approximate: true, ..Settings::default() });
+    assert!(matches!(result, Err(SolveError::NoProductForm(_))));
     // Sufficient capacity is not a limit.
-    assert!(solve(&closed(3, little_room), Settings::default()).is_ok());
+    assert!(solve(&closed(3, small_capacity), Settings::default()).is_ok());
 }
 
 #[test]
-fn a_closed_queue_whose_service_is_not_exponential() {
-    let serving = |law: TimeLaw| {
+fn a_closed_queue_with_non_exponential_service() {
+    let station = |law: TimeLaw| {
         with_queue(Station::queue("q", 1, 1.0), |queue| queue.service = PerClass::Same(law.clone()))
     };
-    let with = |law: TimeLaw, others: Vec<Station>| {
-        let stations = [vec![serving(law)], others].concat();
+    let network_with = |law: TimeLaw, others: Vec<Station>| {
+        let stations = [vec![station(law)], others].concat();
         QueueingNetwork::new(vec![CustomerClass::closed("users", 2, 2.0)], stations)
     };
-    // Two users and a constant service, worked by hand: E[K] = e^(1/2), X = E[K]/(E[K] + 1).
+    // Two users and constant service, calculated by hand: E[K] = e^(1/2), X = E[K]/(E[K] + 1).
     let constant = TimeLaw::Deterministic { mean_s: 1.0 };
-    let found = solved(&with(constant.clone(), vec![]));
+    let found = solved(&network_with(constant.clone(), vec![]));
     let exact = 0.5_f64.exp() / (0.5_f64.exp() + 1.0);
     assert!((found.classes[0].throughput_per_s - exact).abs() < 1e-12);
     assert_eq!((found.method, &found.ignored[..]), (MethodUsed::BusyPeriods, &[][..]));
@@ -158,24 +158,28 @@ fn a_closed_queue_whose_service_is_not_exponential() {
         visits: PerClass::Same(1.0),
     };
     let gamma = TimeLaw::Gamma { mean_s: 1.0, cv: 0.5 };
-    let network = with(gamma.clone(), vec![latency]);
+    let network = network_with(gamma.clone(), vec![latency]);
     assert!(matches!(solve(&network, Settings::default()), Err(SolveError::NoProductForm(_))));
-    let near = solve(&network, Settings { approximate: true, ..Settings::default() }).unwrap();
-    assert!(matches!(&near.ignored[..], [Broken::Pause { class }] if class == "users"), "{:?}", near.ignored);
+    let approximate = solve(&network, Settings { approximate: true, ..Settings::default() }).unwrap();
+    assert!(
+        matches!(&approximate.ignored[..], [BrokenAssumption::Pause { class }] if class == "users"),
+        "{:?}",
+        approximate.ignored
+    );
     let erlang = TimeLaw::Erlang { mean_s: 1.0, phases: 4 };
-    let mut longer = with(erlang, vec![]);
+    let mut longer = network_with(erlang, vec![]);
     longer.classes[0] = CustomerClass::closed("users", 2, 2.5);
     let same = solved(&longer).classes[0].throughput_per_s;
-    assert!((near.classes[0].throughput_per_s / same - 1.0).abs() < 1e-12);
+    assert!((approximate.classes[0].throughput_per_s / same - 1.0).abs() < 1e-12);
 
-    // Two visits of a pass are not one.
-    let twice = Station { visits: PerClass::Same(2.0), ..serving(gamma) };
+    // This solution does not apply to two visits per pass.
+    let twice = Station { visits: PerClass::Same(2.0), ..station(gamma) };
     let twice = QueueingNetwork::new(vec![CustomerClass::closed("users", 2, 2.0)], vec![twice]);
     assert!(matches!(solve(&twice, Settings::default()), Err(SolveError::NoProductForm(_))));
 }
 
 #[test]
-fn one_queue_without_product_form_is_exact() {
+fn one_queue_without_product_form_is_solved_exactly() {
     // M/D/1 at half load: W = ρS/(2(1 − ρ)) = S/2.
     let constant = PerClass::Same(TimeLaw::Deterministic { mean_s: 1.0 });
     let station = with_queue(Station::queue("q", 1, 1.0), |queue| queue.service = constant);
@@ -183,7 +187,7 @@ fn one_queue_without_product_form_is_exact() {
     assert_eq!(printed(&found, 1, 6), "0.5 1.500000");
     assert_eq!(found.method, MethodUsed::PollaczekKhinchine);
 
-    // Cobham's two classes, worked by hand: λ = .3 and .4, S = 1 exponential; W₀ = .7,
+    // Cobham's formula for two classes, calculated by hand: λ = .3 and .4, S = 1 exponential; W₀ = .7,
     // W₁ = .7/.7 = 1, W₂ = .7/(.7·.3) = 10/3.
     let responses_s = |scheduling: Scheduling| {
         let urgent = CustomerClass { priority: 1, ..CustomerClass::open("urgent", 0.3) };
@@ -192,32 +196,32 @@ fn one_queue_without_product_form_is_exact() {
         let found = solved(&network);
         [0, 1].map(|class| found.classes[class].response_s.unwrap())
     };
-    let near = |found: [f64; 2], wanted: [f64; 2]| {
-        found.iter().zip(wanted).for_each(|(found, wanted)| assert!((found - wanted).abs() < 1e-12));
+    let assert_near = |found: [f64; 2], expected: [f64; 2]| {
+        found.iter().zip(expected).for_each(|(found, expected)| assert!((found - expected).abs() < 1e-12));
     };
-    near(responses_s(Scheduling::Priority), [2.0, 13.0 / 3.0]);
-    // Preemptive: the urgent class is alone, 1/(1 − .3); the other 1/.7 + .7/(.7·.3).
-    near(responses_s(Scheduling::PriorityPreemptive), [1.0 / 0.7, 1.0 / 0.7 + 0.7 / (0.7 * 0.3)]);
+    assert_near(responses_s(Scheduling::Priority), [2.0, 13.0 / 3.0]);
+    // Preemptive: 1/(1 − .3) for the urgent class, which the other class does not delay; 1/.7 + .7/(.7·.3) for the other.
+    assert_near(responses_s(Scheduling::PriorityPreemptive), [1.0 / 0.7, 1.0 / 0.7 + 0.7 / (0.7 * 0.3)]);
 
-    // M/M/1/4 at load 1: one in five is lost.
-    let room = with_queue(Station::queue("q", 1, 1.0), |queue| {
+    // M/M/1/4 at load 1: one customer in five is lost.
+    let lossy = with_queue(Station::queue("q", 1, 1.0), |queue| {
         queue.capacity = Some(Capacity { customers: 4, when_full: WhenFull::Drop });
     });
-    let found = solved(&one_class(CustomerClass::open("c", 1.0), vec![room]));
+    let found = solved(&one_class(CustomerClass::open("c", 1.0), vec![lossy]));
     assert!((found.classes[0].lost_share.unwrap() - 0.2).abs() < 1e-12);
     assert_eq!(printed(&found, 6, 6), "0.800000 2.500000");
 }
 
 #[test]
-fn saturation_is_an_answer() {
+fn saturation_is_reported_as_an_error() {
     let network = one_class(CustomerClass::open("c", 12.0), vec![Station::queue("db", 1, 0.1)]);
     let error = solve(&network, Settings::default()).unwrap_err();
     assert_eq!(error.to_string(), "station \"db\" is saturated: U = 1.2000");
 }
 
 #[test]
-fn routes_give_the_visits() {
-    // A third of the visits to `a` end the pass, the others go to `b` and back.
+fn visits_follow_from_the_routes() {
+    // A third of the visits to `a` end the pass; the others continue to `b` and return.
     let mut network = one_class(
         CustomerClass::open("c", 1.0),
         vec![Station::queue("a", 1, 0.1), Station::queue("b", 1, 0.2)],

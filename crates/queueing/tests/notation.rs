@@ -1,4 +1,4 @@
-//! The notation of networks: what is read is written and read again the same, and what makes no sense is found.
+//! The notation of networks: networks round-trip through it, and validation reports inconsistencies.
 
 use busyhour_queueing::network::{Place, QueueingNetwork, StationKind, Strategy};
 use serde_json::{Value, json};
@@ -7,11 +7,11 @@ fn read(value: Value) -> serde_json::Result<QueueingNetwork> {
     serde_json::from_value(value)
 }
 
-fn refused(value: Value) -> String {
+fn read_error(value: Value) -> String {
     read(value).unwrap_err().to_string()
 }
 
-fn everything() -> Value {
+fn network_with_all_features() -> Value {
     json!({
         "version": 1,
         "name": "all of it",
@@ -45,57 +45,55 @@ fn everything() -> Value {
 }
 
 #[test]
-fn what_is_read_is_written_and_read_again() {
-    let network = read(everything()).unwrap();
+fn networks_round_trip_through_their_notation() {
+    let network = read(network_with_all_features()).unwrap();
     let again = read(serde_json::to_value(&network).unwrap()).unwrap();
     assert_eq!(again, network);
     assert_eq!(network.classes[1].rate_per_s(), Some(20.0));
     assert!((network.classes[0].think_s().unwrap() - 2.0).abs() < 1e-12);
     assert!((network.stations[2].service("web").unwrap().mean_s() - 0.25).abs() < 1e-12);
     assert_eq!(network.stations[1].service("batch"), None);
-    let from = |class| &network.route(&Place::named("r"), class).unwrap().strategy;
-    assert!(matches!(from("web"), Strategy::PowerOfK { k: 2, with_memory: true, .. }));
-    assert!(matches!(from("api"), Strategy::WeightedRoundRobin(_)));
+    let strategy = |class| &network.route(&Place::named("r"), class).unwrap().strategy;
+    assert!(matches!(strategy("web"), Strategy::PowerOfK { k: 2, with_memory: true, .. }));
+    assert!(matches!(strategy("api"), Strategy::WeightedRoundRobin(_)));
 }
 
 #[test]
-fn a_key_that_is_for_another_kind_is_refused() {
+fn invalid_keys_are_rejected() {
     let station = |station: Value| {
-        refused(json!({ "version": 1, "class": [{ "name": "c", "users": 1 }], "station": [station] }))
+        read_error(json!({ "version": 1, "class": [{ "name": "c", "users": 1 }], "station": [station] }))
     };
     assert_eq!(
         station(json!({ "name": "d", "kind": "delay", "service": 1, "servers": 2 })),
-        "`servers` of the station \"d\" is for stations of the kind queue"
+        "the station \"d\" has the key `servers`, which is valid for the kind queue only"
     );
     assert!(station(json!({ "name": "q" })).contains("has no service time"));
-    assert!(
-        station(json!({ "name": "q", "demand": 1, "visits": 2 })).contains("a demand is of the whole pass")
-    );
+    assert!(station(json!({ "name": "q", "demand": 1, "visits": 2 })).contains("a demand covers all visits"));
     assert!(station(json!({ "name": "q", "service": 1, "when-full": "drop" })).contains("no `capacity`"));
     assert!(station(json!({ "name": "q", "service": 1, "weights": { "c": 1 } })).contains("is not \"dps\""));
-    assert!(station(json!({ "name": "q", "service": "5 apples" })).contains("no unit of time"));
-    let class = |class: Value| refused(json!({ "version": 1, "class": [class] }));
-    assert!(class(json!({ "name": "c" })).contains("makes no load"));
-    assert!(class(json!({ "name": "c", "rate": 1, "think": 1 })).contains("only closed classes think"));
+    assert!(station(json!({ "name": "q", "service": "5 apples" })).contains("not a unit of time"));
+    let class = |class: Value| read_error(json!({ "version": 1, "class": [class] }));
+    assert!(class(json!({ "name": "c" })).contains("has no load"));
+    assert!(class(json!({ "name": "c", "rate": 1, "think": 1 })).contains("only closed classes have one"));
     assert!(class(json!({ "name": "c", "rate": 1, "users": 1 })).contains("users and a rate"));
-    let route = |route: Value| refused(json!({ "version": 1, "route": [route] }));
+    let route = |route: Value| read_error(json!({ "version": 1, "route": [route] }));
     assert!(
         route(json!({ "from": "a", "strategy": "probabilities", "to": ["b"] })).contains("needs a table")
     );
-    assert!(route(json!({ "from": "a", "to": [] })).contains("goes nowhere"));
+    assert!(route(json!({ "from": "a", "to": [] })).contains("has no targets"));
     assert!(route(json!({ "from": "a", "to": "b", "k": 2 })).contains("not `power-of-k`"));
     assert!(route(json!({ "from": "a", "strategy": "load-dependent", "to": "b" })).contains("has `ranges`"));
 }
 
 #[test]
-fn what_makes_no_sense_is_found_with_its_path() {
+fn validation_reports_inconsistencies_with_their_path() {
     let found = |network: Value| -> Vec<String> {
         read(network).unwrap().validate().iter().map(ToString::to_string).collect()
     };
     assert_eq!(
         found(json!({ "version": 2 })),
         [
-            "version: this is version 2 of the notation; 1 is known",
+            "version: version 2 of the notation is not supported; use version 1",
             "class: there is no class of customers: add a [[class]]",
             "station: there is no station: add a [[station]]",
         ]
@@ -111,11 +109,11 @@ fn what_makes_no_sense_is_found_with_its_path() {
         })),
         [
             "class[0].think: the shape of a Pareto law must be greater than 1, not 1: its mean would be infinite",
-            "class[1].name: there is a class \"web\" before this one",
+            "class[1].name: the class \"web\" is already defined",
             "station[0].service.wev: there is no class \"wev\" (did you mean \"web\"?)",
-            "station[0].capacity: there is room for 2, but there are 3 servers",
+            "station[0].capacity: the capacity of 2 is less than the 3 servers",
             "station[1].name: a station needs a name other than \"outside\"",
-            "station[1].visits: visits are a number of at least 0, not -1",
+            "station[1].visits: visits must be a number of at least 0, not -1",
         ]
     );
     let routed = |routes: Value| {
@@ -139,7 +137,7 @@ fn what_makes_no_sense_is_found_with_its_path() {
         routed(
             json!([{ "from": "outside", "to": "a" }, { "from": "a", "to": "b" }, { "from": "b", "to": "a" }])
         ),
-        ["class[0].name: customers of the class \"c\" never come back to \"outside\": no pass ends"]
+        ["class[0].name: customers of the class \"c\" never return to \"outside\": no pass ends"]
     );
     assert_eq!(
         routed(json!([
@@ -149,7 +147,7 @@ fn what_makes_no_sense_is_found_with_its_path() {
             { "from": "b", "to": "outsid" },
         ])),
         [
-            "route[2].from: there is a route from \"a\" for the same class before this one",
+            "route[2].from: a route from \"a\" for the same class is already defined",
             "route[3].to: there is no station \"outsid\" (did you mean \"outside\"?)",
         ]
     );

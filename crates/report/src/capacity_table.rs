@@ -1,8 +1,8 @@
 //! Capacity models and the comparison of a model with measurements, for the terminal.
 
 use busyhour_queueing::fit::{
-    CapacityFit, ComparedPoint, FitRefusal, LeftOut, MeasuredComparison, ModelJudgement, ReportedFinding,
-    ServiceLawFit, Weight,
+    CapacityFit, ComparedPoint, ExclusionReason, FitRefusal, MeasuredComparison, ModelJudgement,
+    ReportedFinding, ServiceLawFit, Weight,
 };
 
 use crate::capacity_plot::capacity_plot;
@@ -104,8 +104,8 @@ fn signed(value: f64) -> String {
     if rounded == 0.0 { "0.0".into() } else { format!("{rounded:+.1}") }
 }
 
-fn left_out(why: LeftOut) -> String {
-    format!("excluded: {}", why.words())
+fn left_out(why: ExclusionReason) -> String {
+    format!("excluded: {}", why.label())
 }
 
 /// The comparison of a model with measurements that it was not fitted to, with the findings.
@@ -114,7 +114,7 @@ pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> S
     let line = verdict(judgement);
     let painted = match judgement.verdict {
         busyhour_queueing::fit::ModelVerdict::Rejected => look.bad(&line),
-        busyhour_queueing::fit::ModelVerdict::Kept => look.good(&line),
+        busyhour_queueing::fit::ModelVerdict::NotRejected => look.good(&line),
         busyhour_queueing::fit::ModelVerdict::NotJudged => line,
     };
     let mut out = format!("{}\n{painted}\n", look.bold(&printable(model)));
@@ -149,7 +149,7 @@ pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> S
             judged
                 .checked
                 .left_out
-                .filter(|why| *why != LeftOut::BehindPeak)
+                .filter(|why| *why != ExclusionReason::BeyondPeak)
                 .map_or_else(String::new, left_out),
         );
         rows.add(row);

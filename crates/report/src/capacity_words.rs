@@ -135,14 +135,14 @@ pub(crate) const OTHER_MODELS_NOTE: &str = "Intervals of times contain the value
 
 /// What was fitted, and how.
 pub(crate) fn model_words(fit: &CapacityFit) -> String {
-    format!("{}, {}", fit.model.words(), fit.method.words())
+    format!("{}, {}", fit.model.description(), fit.method.description())
 }
 
 /// The decision about a model, in a sentence.
 pub(crate) fn verdict(judgement: &ModelJudgement) -> String {
     let allowed = format!("{} % that it may be off by", judgement.allowed * 100.0);
     match (judgement.verdict, judgement.p_value) {
-        (ModelVerdict::Kept, Some(p)) => format!(
+        (ModelVerdict::NotRejected, Some(p)) => format!(
             "Accepted: no evidence against the model ({}, rejected below {}; {allowed})",
             p_value(p),
             judgement.significance

@@ -1,7 +1,7 @@
-//! Simulates one of some models for a number of events, and prints the requested result: for measuring the simulator.
+//! Simulates a model for a given number of events and prints the throughput, to measure the speed of the simulator.
 //!
 //! `cargo run --release -p busyhour-simulation --example endless -- mm1 20000000`
-#![allow(clippy::print_stdout, reason = "a program of its own")]
+#![allow(clippy::print_stdout, reason = "a command-line program")]
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use busyhour_queueing::network::{
 };
 use busyhour_simulation::{SimulationSettings, simulate};
 
-/// The models by their names.
+/// The models by name.
 const MODELS: [(&str, fn() -> QueueingNetwork); 7] = [
     ("mm1", mm1),
     ("mm1-ps", || one_server(Scheduling::ProcessorSharing, 0.8)),
@@ -26,10 +26,11 @@ fn mm1() -> QueueingNetwork {
     QueueingNetwork::new(vec![CustomerClass::open("jobs", 0.75)], vec![Station::queue("server", 1, 1.0)])
 }
 
-fn one_server(scheduling: Scheduling, busy: f64) -> QueueingNetwork {
+fn one_server(scheduling: Scheduling, utilization: f64) -> QueueingNetwork {
     let service = PerClass::Same(TimeLaw::Exponential { mean_s: 1.0 });
     let queue = Queue { scheduling, ..Queue::new(1, service) };
-    let mut classes = vec![CustomerClass::open("gold", busy / 2.0), CustomerClass::open("iron", busy / 2.0)];
+    let rate_per_s = utilization / 2.0;
+    let mut classes = vec![CustomerClass::open("gold", rate_per_s), CustomerClass::open("iron", rate_per_s)];
     classes[0].priority = 1;
     let station =
         Station { name: "server".into(), kind: StationKind::Queue(queue), visits: PerClass::Same(1.0) };
@@ -60,20 +61,20 @@ fn hundred_classes() -> QueueingNetwork {
 }
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let asked = match words.as_slice() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let request = match arguments.as_slice() {
         [name, events] => {
             let model = MODELS.iter().find(|(known, _)| known == name);
             model.zip(events.parse::<u64>().ok()).map(|((_, model), events)| (model(), events))
         }
         _ => None,
     };
-    let Some((network, events_max)) = asked else {
+    let Some((network, events_max)) = request else {
         let names: Vec<&str> = MODELS.iter().map(|(name, _)| *name).collect();
         println!("usage: endless MODEL EVENTS; models: {}", names.join(", "));
         return ExitCode::from(2);
     };
-    // Never precise enough, on one core.
+    // The precision is never reached, so that all events are simulated.
     let settings = SimulationSettings {
         precision: 1e-9,
         replications: 1,

@@ -1,4 +1,4 @@
-//! From a network as it is written down to one that can be set in motion.
+//! Builds a simulator from a network.
 
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -13,19 +13,19 @@ use crate::routing::{Least, OUTSIDE, Strategy, Target, WeightedRoundRobin};
 use crate::sampler::Sampler;
 use crate::settings::SimulationError;
 use crate::sharing::Sharing;
-use crate::station::{Interrupts, Pace, Serving, Station};
+use crate::simulator::{Class, Route, Simulator, TimeSource};
+use crate::station::{LoadDependentServer, PreemptionRule, Serving, Station};
 use crate::tally::Tally;
 use crate::waiting::Waiting;
-use crate::world::{Class, Law, Route, World};
 
-/// The name of what is not a station, in the keys of streams.
+/// The name of the place outside all stations in the keys of streams.
 const OUTSIDE_NAME: &str = model::OUTSIDE;
 
-/// Customers of closed classes: about 1 GB.
+/// Maximum number of customers of closed classes, which need about 1 GB.
 const POPULATION_MAX: u64 = 10_000_000;
 
-/// A network at time 0. `network` has been validated.
-pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<World, SimulationError> {
+/// Builds a simulator at time 0. `network` must be valid.
+pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<Simulator, SimulationError> {
     let (stations, classes) = (network.stations.len(), network.classes.len());
     if stations >= usize::from(OUTSIDE) || classes >= usize::from(u16::MAX) {
         return Err(SimulationError::TooLarge { what: "stations or classes", most: u64::from(OUTSIDE) - 1 });
@@ -35,7 +35,7 @@ pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<World
         return Err(SimulationError::TooLarge { what: "customers", most: POPULATION_MAX });
     }
     let builder = Builder { network, streams, levels: levels(network) };
-    let mut world = World {
+    let mut simulator = Simulator {
         now_s: 0.0,
         events: EventQueue::default(),
         customers: Customers::default(),
@@ -47,7 +47,7 @@ pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<World
         classes: network.classes.iter().map(|class| builder.class(class)).collect::<Result<_, _>>()?,
         services: builder.for_all_pairs(|station, class| {
             let Some(law) = station.service(class) else { return Ok(None) };
-            builder.law(law, Purpose::Service, &station.name, class).map(Some)
+            builder.time_source(law, Purpose::Service, &station.name, class).map(Some)
         })?,
         routes: builder.routes()?,
         switching: builder
@@ -60,11 +60,11 @@ pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<World
         halt: None,
         simultaneous: 0,
     };
-    world.begin(&users);
-    Ok(world)
+    simulator.start(&users);
+    Ok(simulator)
 }
 
-/// The place of each class's priority among all, 0 for the greatest.
+/// The rank of each class's priority among all priorities, 0 for the highest.
 fn levels(network: &QueueingNetwork) -> Vec<usize> {
     let mut priorities: Vec<i32> = network.classes.iter().map(|class| class.priority).collect();
     priorities.sort_unstable_by(|a, b| b.cmp(a));
@@ -80,28 +80,29 @@ struct Builder<'n> {
 }
 
 impl Builder<'_> {
+    /// Calls `create` for all pairs of a station and a class.
     fn for_all_pairs<T>(
         &self,
-        make: impl Fn(&model::Station, &str) -> Result<T, SimulationError>,
+        create: impl Fn(&model::Station, &str) -> Result<T, SimulationError>,
     ) -> Result<Vec<T>, SimulationError> {
         let pairs = self
             .network
             .stations
             .iter()
             .flat_map(|station| self.network.classes.iter().map(move |class| (station, class)));
-        pairs.map(|(station, class)| make(station, &class.name)).collect()
+        pairs.map(|(station, class)| create(station, &class.name)).collect()
     }
 
-    fn law(
+    fn time_source(
         &self,
         law: &TimeLaw,
         purpose: Purpose,
         station: &str,
         class: &str,
-    ) -> Result<Law, SimulationError> {
+    ) -> Result<TimeSource, SimulationError> {
         let sampler = Sampler::new(law)
             .ok_or_else(|| SimulationError::Law { station: station.to_owned(), class: class.to_owned() })?;
-        Ok(Law { sampler, stream: self.streams.stream(purpose, station, class) })
+        Ok(TimeSource { sampler, stream: self.streams.stream(purpose, station, class) })
     }
 
     fn class(&self, class: &model::CustomerClass) -> Result<Class, SimulationError> {
@@ -109,12 +110,12 @@ impl Builder<'_> {
             ClassLoad::Closed { think, .. } => (think, true),
             ClassLoad::Open { interarrival } => (interarrival, false),
         };
-        let outside = self.law(law, Purpose::Arrival, OUTSIDE_NAME, &class.name)?;
+        let outside = self.time_source(law, Purpose::Arrival, OUTSIDE_NAME, &class.name)?;
         let level = self.network.class(&class.name).map_or(0, |at| self.levels[at]);
         Ok(Class { outside, is_closed, level })
     }
 
-    fn class_number(&self, name: &str) -> Result<u16, SimulationError> {
+    fn class_index(&self, name: &str) -> Result<u16, SimulationError> {
         let at = self.network.class(name).ok_or_else(|| SimulationError::Unknown(name.to_owned()))?;
         u16::try_from(at).map_err(|_| SimulationError::Unknown(name.to_owned()))
     }
@@ -130,7 +131,6 @@ impl Builder<'_> {
     }
 
     fn station(&self, station: &model::Station) -> Result<Station, SimulationError> {
-        let nobody_waits = || Waiting::Fifo(VecDeque::new());
         let (serving, servers) = match &station.kind {
             StationKind::Queue(queue) => return Ok(self.queue(&station.name, queue)),
             StationKind::Delay { .. } => (Serving::Delay, 0),
@@ -140,32 +140,34 @@ impl Builder<'_> {
             }
             StationKind::Join => (Serving::Join, 0),
             StationKind::Router => {
-                let nobody_changes = self.network.classes.iter().map(|_| Box::default()).collect();
-                (Serving::Through(nobody_changes), 0)
+                let no_switches = self.network.classes.iter().map(|_| Box::default()).collect();
+                (Serving::Router(no_switches), 0)
             }
             StationKind::ClassSwitch { to } => {
                 let switch = |class: &model::CustomerClass| match to.get(&class.name) {
-                    Some(shares) => cumulative(shares.iter(), |name| self.class_number(name)),
+                    Some(shares) => cumulative(shares.iter(), |name| self.class_index(name)),
                     None => Ok(Box::default()),
                 };
-                (Serving::Through(self.network.classes.iter().map(switch).collect::<Result<_, _>>()?), 0)
+                (Serving::Router(self.network.classes.iter().map(switch).collect::<Result<_, _>>()?), 0)
             }
         };
-        Ok(Station::new(serving, nobody_waits(), servers))
+        Ok(Station::new(serving, Waiting::Fifo(VecDeque::new()), servers))
     }
 
     fn queue(&self, name: &str, queue: &model::Queue) -> Station {
         let fifo = || Waiting::Fifo(VecDeque::new());
-        let level_count = self.levels.iter().max().map_or(1, |most| most + 1);
+        let level_count = self.levels.iter().max().map_or(1, |lowest| lowest + 1);
         let by_level = || Waiting::Levels(vec![VecDeque::new(); level_count]);
         let mut weights = vec![1.0; self.network.classes.len()];
-        let (waiting, interrupts, shared) = match &queue.scheduling {
+        let (waiting, preemption, is_shared) = match &queue.scheduling {
             Scheduling::Fcfs => (fifo(), None, false),
             Scheduling::Lcfs => (Waiting::Lifo(Vec::new()), None, false),
-            Scheduling::LcfsPreemptiveResume => (Waiting::Lifo(Vec::new()), Some(Interrupts::Last), false),
+            Scheduling::LcfsPreemptiveResume => {
+                (Waiting::Lifo(Vec::new()), Some(PreemptionRule::FirstArrival), false)
+            }
             Scheduling::Random => {
                 let stream = self.streams.stream(Purpose::Choice, name, "");
-                (Waiting::Any(Vec::new(), stream), None, false)
+                (Waiting::Random(Vec::new(), stream), None, false)
             }
             Scheduling::ShortestJobFirst => (Waiting::Shortest(BinaryHeap::new(), 0), None, false),
             Scheduling::ProcessorSharing => (fifo(), None, true),
@@ -176,21 +178,21 @@ impl Builder<'_> {
                 (fifo(), None, true)
             }
             Scheduling::Priority => (by_level(), None, false),
-            Scheduling::PriorityPreemptive => (by_level(), Some(Interrupts::Level), false),
+            Scheduling::PriorityPreemptive => (by_level(), Some(PreemptionRule::LowerLevel), false),
         };
-        let serving = match (queue.speeds.is_empty(), shared, interrupts) {
+        let serving = match (queue.speeds.is_empty(), is_shared, preemption) {
             (true, true, _) => Serving::Shared(Sharing::servers(queue.servers, weights)),
             (false, true, _) => Serving::Shared(Sharing::load_dependent(queue.speeds.clone(), weights)),
-            (false, false, interrupts) => Serving::Paced(Pace {
+            (false, false, preemption) => Serving::LoadDependent(LoadDependentServer {
                 speeds: queue.speeds.as_slice().into(),
-                interrupts,
+                preemption,
                 customer: None,
                 speed: 0.0,
                 since_s: 0.0,
                 blocked: false,
             }),
-            (true, false, Some(rule)) => Serving::Interrupted(rule, Vec::new()),
-            (true, false, None) => Serving::ToTheEnd,
+            (true, false, Some(rule)) => Serving::Preemptive(rule, Vec::new()),
+            (true, false, None) => Serving::NonPreemptive,
         };
         let mut station = Station::new(serving, waiting, queue.servers);
         station.draws_on_arrival = queue.scheduling == Scheduling::ShortestJobFirst;
@@ -216,8 +218,8 @@ impl Builder<'_> {
                 } else {
                     match network.route(place, &class.name) {
                         Some(route) => self.strategy(&route.strategy)?,
-                        // No customer of this class visits the station: the network was validated.
-                        None => Strategy::Only(OUTSIDE),
+                        // In a valid network, no customer of this class visits the station.
+                        None => Strategy::Fixed(OUTSIDE),
                     }
                 };
                 let stream = self.streams.stream(Purpose::Routing, place.name(), &class.name);
@@ -227,7 +229,7 @@ impl Builder<'_> {
         Ok(routes)
     }
 
-    /// From a place through the stations that come after it.
+    /// Routing in a network without routes: from a place through the stations after it.
     fn in_order(&self, place: &Place, class: &str) -> Result<Strategy, SimulationError> {
         let own = match place {
             Place::Outside => None,
@@ -243,10 +245,10 @@ impl Builder<'_> {
                 later.push((at as Target, visits.trunc() as u32, visits.fract()));
             }
         }
-        let once = own.is_none_or(|at| self.network.stations[at].visits(class) <= 1.0);
+        let is_single_visit = own.is_none_or(|at| self.network.stations[at].visits(class) <= 1.0);
         Ok(match later.first() {
-            None if once => Strategy::Only(OUTSIDE),
-            Some((next, 1, rest)) if once && *rest == 0.0 => Strategy::Only(*next),
+            None if is_single_visit => Strategy::Fixed(OUTSIDE),
+            Some((next, 1, fraction)) if is_single_visit && *fraction == 0.0 => Strategy::Fixed(*next),
             _ => Strategy::InOrder(later.into()),
         })
     }
@@ -254,7 +256,7 @@ impl Builder<'_> {
     fn strategy(&self, strategy: &model::Strategy) -> Result<Strategy, SimulationError> {
         let places = strategy.places();
         if let (false, [only]) = (matches!(strategy, model::Strategy::LoadDependent(_)), places.as_slice()) {
-            return Ok(Strategy::Only(self.target(only)?));
+            return Ok(Strategy::Fixed(self.target(only)?));
         }
         Ok(match strategy {
             model::Strategy::Random(to) => Strategy::Random(self.targets(to)?),
@@ -290,17 +292,17 @@ impl Builder<'_> {
     }
 }
 
-/// Probabilities as the ends of consecutive parts of the line from 0 to 1.
+/// Converts probabilities to cumulative probabilities, and keys to indices.
 fn cumulative<'a, K: 'a, T>(
     shares: impl Iterator<Item = (&'a K, &'a f64)>,
-    number: impl Fn(&K) -> Result<T, SimulationError>,
+    index: impl Fn(&K) -> Result<T, SimulationError>,
 ) -> Result<Box<[(f64, T)]>, SimulationError> {
     let mut up_to = 0.0;
     shares
         .filter(|(_, share)| **share > 0.0)
         .map(|(key, share)| {
             up_to += share;
-            Ok((up_to, number(key)?))
+            Ok((up_to, index(key)?))
         })
         .collect()
 }
@@ -311,7 +313,7 @@ mod tests {
     use busyhour_queueing::network::{CustomerClass, PerClass, Queue};
 
     #[test]
-    fn a_network_in_motion_allocates_nothing() {
+    fn a_running_simulation_does_not_allocate() {
         let law = |mean_s: f64| PerClass::Same(TimeLaw::Exponential { mean_s });
         let station = |name: &str, scheduling| model::Station {
             name: name.into(),
@@ -328,15 +330,15 @@ mod tests {
             ],
         );
         assert_eq!(network.validate(), []);
-        let mut world = build(&network, Streams::new(1, 0)).unwrap();
-        world.run(64);
-        assert!(world.tally.begin_batches(world.now_s));
-        // Until lines and histograms are as long as they get, and batches were joined for the first time.
-        world.run(400_000);
+        let mut simulator = build(&network, Streams::new(1, 0)).unwrap();
+        simulator.run(64);
+        assert!(simulator.tally.begin_batches(simulator.now_s));
+        // Until queues and histograms have their maximum length, and batches were merged for the first time.
+        simulator.run(400_000);
         let used = allocation_counter::measure(|| {
-            world.run(200_000);
+            simulator.run(200_000);
         });
-        // A histogram may meet a time longer than all before.
+        // A histogram may grow for a time that is longer than all previous ones.
         assert!(used.count_total <= 4, "{used:?}");
     }
 }

@@ -1,83 +1,83 @@
-//! Customers, in places that are used again.
+//! Storage of customers in slots that are reused.
 
-/// No customer.
-pub(crate) const NOBODY: u32 = u32::MAX;
+/// The id of no customer.
+pub(crate) const NO_CUSTOMER: u32 = u32::MAX;
 
 /// A service time that has not been drawn yet.
 pub(crate) const NOT_DRAWN: f64 = -1.0;
 
-/// A customer, or a sibling that a fork made of one.
+/// A customer, or a sibling task of a forked customer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Customer {
-    /// When the visit began.
-    pub(crate) came_s: f64,
-    /// When the pass began.
+    /// Start of the visit.
+    pub(crate) arrived_s: f64,
+    /// Start of the pass.
     pub(crate) entered_s: f64,
-    /// When service began, or went on.
+    /// The time at which service started or resumed.
     pub(crate) served_from_s: f64,
-    /// Service that is still due; [`NOT_DRAWN`] before it is known.
-    pub(crate) left_s: f64,
-    /// The number of the event that ends the service; any other such event is out of date.
+    /// Remaining service time; [`NOT_DRAWN`] before it is known.
+    pub(crate) remaining_s: f64,
+    /// Number of the event that ends the service. Other service ends of this customer are obsolete.
     pub(crate) due: u32,
     pub(crate) class: u16,
-    /// The class in which the pass began.
-    pub(crate) home: u16,
+    /// The class at the start of the pass.
+    pub(crate) initial_class: u16,
     pub(crate) station: u16,
-    /// Visits to this station that are still due in this pass.
+    /// Remaining visits to this station in this pass.
     pub(crate) visits_due: u32,
-    /// Whom the fork made this one of.
+    /// Of a sibling: the customer that was forked; otherwise [`NO_CUSTOMER`].
     pub(crate) parent: u32,
-    /// Siblings that are still under way.
+    /// Number of siblings that have not arrived at the join.
     pub(crate) siblings: u32,
-    /// The last sibling that has come to the join; of a sibling: the one before.
+    /// Linked list of the siblings at the join: of a forked customer the last one, of a sibling the one before it.
     pub(crate) joined: u32,
-    /// The order in which visits started, for preemptive scheduling.
+    /// Number of the visit in the order of visit starts, for preemptive disciplines.
     pub(crate) order: u64,
 }
 
-/// All customers; the slot of a customer that left is reused.
+/// All customers. The slots of customers that left are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Customers {
-    places: Vec<Customer>,
+    slots: Vec<Customer>,
     free: Vec<u32>,
 }
 
 impl Customers {
-    /// A new one of that class.
+    /// Creates a customer and returns its id.
     #[inline]
-    pub(crate) fn make(&mut self, class: u16, parent: u32) -> u32 {
+    pub(crate) fn create(&mut self, class: u16, parent: u32) -> u32 {
         let customer = Customer {
-            came_s: 0.0,
+            arrived_s: 0.0,
             entered_s: 0.0,
             served_from_s: 0.0,
-            left_s: NOT_DRAWN,
+            remaining_s: NOT_DRAWN,
             due: 0,
             class,
-            home: class,
+            initial_class: class,
             station: 0,
             visits_due: 0,
             parent,
             siblings: 0,
-            joined: NOBODY,
+            joined: NO_CUSTOMER,
             order: 0,
         };
-        if let Some(place) = self.free.pop() {
-            self.places[place as usize] = customer;
-            return place;
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = customer;
+            return slot;
         }
-        self.places.push(customer);
-        (self.places.len() - 1) as u32
+        self.slots.push(customer);
+        (self.slots.len() - 1) as u32
     }
 
     #[inline]
     pub(crate) fn free(&mut self, customer: u32) {
-        self.places[customer as usize].due = 0;
+        self.slots[customer as usize].due = 0;
         self.free.push(customer);
     }
 
-    /// How many there are.
+    /// Number of customers.
     pub(crate) fn count(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 }
 
@@ -86,13 +86,13 @@ impl std::ops::Index<u32> for Customers {
 
     #[inline]
     fn index(&self, customer: u32) -> &Customer {
-        &self.places[customer as usize]
+        &self.slots[customer as usize]
     }
 }
 
 impl std::ops::IndexMut<u32> for Customers {
     #[inline]
     fn index_mut(&mut self, customer: u32) -> &mut Customer {
-        &mut self.places[customer as usize]
+        &mut self.slots[customer as usize]
     }
 }

@@ -1,20 +1,20 @@
-//! What will happen, soonest first.
+//! The queue of future events.
 
-/// The kind of an event and whom it concerns, in 32 bits.
+/// An event, which fits in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A customer's service ends.
     ServiceEnd(u32),
     /// A customer of an open class arrives from outside.
     Arrival(u32),
-    /// A customer of a closed class has thought.
+    /// The think time of a customer of a closed class ends.
     ThinkEnd(u32),
-    /// A customer at a station with shared service may be finished.
+    /// A service at a station with processor sharing or load-dependent speed may end.
     StationDue(u32),
 }
 
 const KIND_SHIFT: u32 = 30;
-/// Numbers of customers, classes and stations lie below.
+/// Largest id of customers, classes and stations.
 pub(crate) const ID_MAX: u32 = (1 << KIND_SHIFT) - 1;
 
 impl Event {
@@ -40,20 +40,20 @@ impl Event {
     }
 }
 
-/// An event taken out.
+/// An event that was removed from the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Due {
     pub(crate) at_s: f64,
-    /// The number under which it was planned.
+    /// Sequence number of the event.
     pub(crate) sequence: u32,
     pub(crate) event: Event,
 }
 
-/// A binary heap of 16-byte keys: time (whose bits as an integer have the order of the time, as it is never negative),
-/// then the order in which events were planned, then what happens. One comparison of integers decides.
+/// A binary heap of 16-byte keys, each with the time, the sequence number and the event. The bits of a non-negative time
+/// have the same order as the time, so one comparison of integers determines the order.
 ///
-/// An event that has been taken leaves a hole at the root until the next is planned: most events plan exactly one,
-/// which then sinks from the root, in one pass instead of two.
+/// Removing an event leaves a hole at the root until the next event is scheduled. Most events schedule exactly one event,
+/// which then sinks from the root in one pass instead of two.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     heap: Vec<u128>,
@@ -62,10 +62,10 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// Plans an event; gives its number, which is never 0. Numbers begin again after 2³²: none of the pending ones
-    /// are then confused, and only the order of two events at the very same moment could be.
+    /// Schedules an event and returns its sequence number, which is never 0. Sequence numbers wrap around after 2³² events.
+    /// Pending events then still have different numbers, but the order of simultaneous events could be wrong.
     #[inline]
-    pub(crate) fn plan(&mut self, at_s: f64, event: Event) -> u32 {
+    pub(crate) fn schedule(&mut self, at_s: f64, event: Event) -> u32 {
         debug_assert!(at_s >= 0.0 && at_s.is_finite(), "{at_s}");
         self.sequence = if self.sequence == u32::MAX { 1 } else { self.sequence + 1 };
         let key =
@@ -79,9 +79,9 @@ impl EventQueue {
         self.sequence
     }
 
-    /// Takes the soonest event.
+    /// Removes the earliest event.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Due> {
+    pub(crate) fn pop(&mut self) -> Option<Due> {
         if self.hole {
             self.hole = false;
             let last = self.heap.pop()?;
@@ -98,7 +98,7 @@ impl EventQueue {
         })
     }
 
-    /// Puts `key` at the root's place and lets it sink.
+    /// Places `key` at the root and moves it down to its position.
     #[inline]
     fn sink(&mut self, key: u128) {
         let heap = self.heap.as_mut_slice();
@@ -120,7 +120,7 @@ impl EventQueue {
         heap[at] = key;
     }
 
-    /// Lets the last one rise.
+    /// Moves the last key up to its position.
     #[inline]
     fn rise(&mut self) {
         let heap = self.heap.as_mut_slice();
@@ -144,7 +144,7 @@ mod tests {
     use rand::{Rng as _, SeedableRng as _};
 
     #[test]
-    fn events_come_in_the_order_of_time_then_of_planning() {
+    fn events_are_ordered_by_time_and_sequence() {
         let mut random = crate::random::Stream::seed_from_u64(3);
         let mut queue = EventQueue::default();
         // A sorted list as the reference.
@@ -152,26 +152,26 @@ mod tests {
         let mut now = 0.0;
         for id in 0..5_000_u32 {
             if random.random_bool(0.6) || list.is_empty() {
-                // Whole numbers: many at the same moment.
+                // Integers, so that many events are simultaneous.
                 let at_s = now + f64::from(random.random_range(0..8_u32));
-                let sequence = queue.plan(at_s, Event::ServiceEnd(id));
+                let sequence = queue.schedule(at_s, Event::ServiceEnd(id));
                 list.push((at_s, sequence, id));
             } else {
                 list.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 let (at_s, sequence, id) = list.remove(0);
                 now = at_s;
-                assert_eq!(queue.take(), Some(Due { at_s, sequence, event: Event::ServiceEnd(id) }));
+                assert_eq!(queue.pop(), Some(Due { at_s, sequence, event: Event::ServiceEnd(id) }));
             }
         }
         list.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (at_s, sequence, id) in list {
-            assert_eq!(queue.take(), Some(Due { at_s, sequence, event: Event::ServiceEnd(id) }));
+            assert_eq!(queue.pop(), Some(Due { at_s, sequence, event: Event::ServiceEnd(id) }));
         }
-        assert_eq!(queue.take(), None);
+        assert_eq!(queue.pop(), None);
     }
 
     #[test]
-    fn all_kinds_survive_packing() {
+    fn events_round_trip_through_packing() {
         for event in [
             Event::ServiceEnd(0),
             Event::ServiceEnd(ID_MAX),
@@ -184,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn an_emptied_queue_is_empty_and_usable() {
+    fn an_emptied_queue_can_be_reused() {
         let mut queue = EventQueue::default();
-        assert_eq!(queue.take(), None);
-        queue.plan(1.0, Event::Arrival(0));
-        assert!(queue.take().is_some());
-        assert_eq!(queue.take(), None);
-        queue.plan(2.0, Event::Arrival(1));
-        assert_eq!(queue.take().unwrap().event, Event::Arrival(1));
+        assert_eq!(queue.pop(), None);
+        queue.schedule(1.0, Event::Arrival(0));
+        assert!(queue.pop().is_some());
+        assert_eq!(queue.pop(), None);
+        queue.schedule(2.0, Event::Arrival(1));
+        assert_eq!(queue.pop().unwrap().event, Event::Arrival(1));
     }
 }

@@ -1,44 +1,43 @@
-//! How times are distributed, in bounded memory.
+//! Histograms of times in bounded memory.
 
-/// Parts into which each doubling is cut: a part is at most 1/64 of its times wide.
-const PARTS_BITS: u32 = 6;
-/// Bits of a double that do not matter.
-const SHIFT: u32 = 52 - PARTS_BITS;
+/// Binary logarithm of the number of bins per power of two: the relative width of a bin is at most 1/64.
+const BIN_BITS: u32 = 6;
+/// Bits of a double that do not affect the bin.
+const SHIFT: u32 = 52 - BIN_BITS;
 
-/// Counts of times in parts of equal relative width (1.6 %), as the bits of a double have it: its exponent and the
-/// first six bits of its fraction. Grows with the range of the times, not with their number. Histograms of parts of a
-/// stream can be joined.
+/// A histogram with bins of a relative width of 1.6 %. The bin of a time consists of the exponent and the first six bits of
+/// the fraction of its double. The memory depends on the range of the times, not on their number. Histograms can be merged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Histogram {
-    /// The part that the first count is for.
+    /// The bin of the first count.
     first: u32,
     counts: Vec<u64>,
-    /// Times of 0.
+    /// Number of times equal to 0.
     zeros: u64,
 }
 
 impl Histogram {
-    /// Adds one time of at least 0.
+    /// Adds a time, which is at least 0.
     #[inline]
     pub(crate) fn add(&mut self, time_s: f64) {
         if time_s <= 0.0 {
             self.zeros += 1;
             return;
         }
-        let part = (time_s.to_bits() >> SHIFT) as u32;
-        if let Some(count) = self.counts.get_mut(part.wrapping_sub(self.first) as usize) {
+        let bin = (time_s.to_bits() >> SHIFT) as u32;
+        if let Some(count) = self.counts.get_mut(bin.wrapping_sub(self.first) as usize) {
             *count += 1;
         } else {
-            self.grow(part);
-            self.counts[(part - self.first) as usize] += 1;
+            self.grow(bin);
+            self.counts[(bin - self.first) as usize] += 1;
         }
     }
 
     #[cold]
-    fn grow(&mut self, part: u32) {
-        // Whole doublings, so that this is seldom.
-        let low = part >> PARTS_BITS << PARTS_BITS;
-        let high = low + (1 << PARTS_BITS);
+    fn grow(&mut self, bin: u32) {
+        // Grows by whole powers of two, so that this is rare.
+        let low = bin >> BIN_BITS << BIN_BITS;
+        let high = low + (1 << BIN_BITS);
         if self.counts.is_empty() {
             self.first = low;
         }
@@ -53,14 +52,14 @@ impl Histogram {
         }
     }
 
-    /// Adds all of another.
+    /// Adds all counts of another histogram.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.zeros += other.zeros;
-        for (part, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
-            if self.counts.get(part.wrapping_sub(self.first) as usize).is_none() {
-                self.grow(part);
+        for (bin, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
+            if self.counts.get(bin.wrapping_sub(self.first) as usize).is_none() {
+                self.grow(bin);
             }
-            self.counts[(part - self.first) as usize] += count;
+            self.counts[(bin - self.first) as usize] += count;
         }
     }
 
@@ -70,29 +69,29 @@ impl Histogram {
         self.counts.fill(0);
     }
 
-    /// How many times were added.
+    /// Number of times that were added.
     pub(crate) fn total(&self) -> u64 {
         self.zeros + self.counts.iter().sum::<u64>()
     }
 
-    /// The time that a share of all (0 to 1) does not exceed, in seconds; between the ends of a part by proportion.
-    /// `None` of nothing.
+    /// The quantile for a share from 0 to 1, in seconds, with linear interpolation within a bin. `None` if the histogram is
+    /// empty.
     pub(crate) fn quantile_s(&self, share: f64) -> Option<f64> {
         let total = self.total();
         if total == 0 {
             return None;
         }
-        let wanted = share * total as f64;
+        let rank = share * total as f64;
         let mut below = self.zeros as f64;
-        if self.zeros > 0 && wanted <= below {
+        if self.zeros > 0 && rank <= below {
             return Some(0.0);
         }
-        for (part, &count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
+        for (bin, &count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
             let count = count as f64;
-            if below + count >= wanted {
-                let edge = |part: u32| f64::from_bits(u64::from(part) << SHIFT);
-                let (low, high) = (edge(part), edge(part + 1));
-                return Some(low + (high - low) * (wanted - below) / count);
+            if below + count >= rank {
+                let edge = |bin: u32| f64::from_bits(u64::from(bin) << SHIFT);
+                let (low, high) = (edge(bin), edge(bin + 1));
+                return Some(low + (high - low) * (rank - below) / count);
             }
             below += count;
         }
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_near_the_exact_ones() {
+    fn quantiles_are_within_the_width_of_a_bin() {
         let mut histogram = Histogram::default();
         let times: Vec<f64> = (1..=10_000).map(|i| f64::from(i) * 1e-4).collect();
         for time in times.iter().rev() {
@@ -116,12 +115,12 @@ mod tests {
             assert!((found / share - 1.0).abs() < 0.016, "{share}: {found}");
         }
         assert_eq!(histogram.total(), 10_000);
-        // A factor of 10,000 is 14 doublings, and one for the rest.
+        // A factor of 10,000 needs 14 powers of two, and one more for the rest.
         assert!(histogram.counts.len() <= 15 * 64, "{}", histogram.counts.len());
     }
 
     #[test]
-    fn joined_parts_are_the_whole() {
+    fn merged_histograms_equal_the_whole() {
         let (mut whole, mut left, mut right) = Default::default();
         for i in 0..1_000 {
             let time = if i % 10 == 0 { 0.0 } else { 1.5_f64.powi(i % 60 - 30) };
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_nothing_is_known() {
+    fn an_empty_histogram_has_no_quantiles() {
         let mut histogram = Histogram::default();
         assert_eq!(histogram.quantile_s(0.5), None);
         histogram.add(3.0);

@@ -1,4 +1,4 @@
-//! From batches to values with intervals.
+//! Estimates with confidence intervals from batches.
 
 use busyhour_stats::{
     Estimate, Method, SPECTRAL_VALUES_MIN, Truncation, VarianceOfMean, spectral_variance, truncation,
@@ -8,46 +8,47 @@ use crate::histogram::Histogram;
 use crate::result::{PERCENTILES, Percentile};
 use crate::tally::{Sums, Tally};
 
-/// Batches for their means, where there are too few for the spectrum; with fewer there is no interval.
+/// Number of batches, and minimum number of batches, for batch means if there are too few values for the spectrum.
 const BATCHES: usize = 20;
 const BATCHES_MIN: usize = 10;
 
-/// Visits, in all replications, below which no interval is given.
+/// Minimum number of visits in all replications for an interval.
 const DONE_MIN: f64 = 50.0;
 
-/// Times that the spread of replications may exceed what their spectra promise, in terms of variance, before the
-/// spread is believed: by chance about once in ten thousand measures with eight replications.
+/// If the variance between replications is more than this many times the variance estimated from their spectra, the variance
+/// between replications is used. With eight replications this happens by chance for about one measure in ten thousand.
 const DISAGREEMENT: f64 = 5.0;
 const DISAGREEMENT_REPLICATIONS_MIN: usize = 5;
 
-/// A replication, and how many batches of it are left out.
+/// The observations of a replication without its start-up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut<'t> {
+pub(crate) struct TruncatedTally<'t> {
     pub(crate) tally: &'t Tally,
-    pub(crate) from: usize,
+    /// The first batch after the start-up.
+    pub(crate) first_batch: usize,
 }
 
-/// What a ratio is taken of, per batch.
+/// A ratio of two sums over batches.
 pub(crate) struct Ratio<'f> {
-    pub(crate) above: &'f dyn Fn(&[Sums]) -> f64,
+    pub(crate) numerator: &'f dyn Fn(&[Sums]) -> f64,
     /// `None`: the length of the batch.
-    pub(crate) below: Option<&'f dyn Fn(&[Sums]) -> f64>,
+    pub(crate) denominator: Option<&'f dyn Fn(&[Sums]) -> f64>,
 }
 
 /// The start-up of a replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transient {
-    /// Batches of the start-up: the maximum over the numbers of customers (at each station, of each class in the
-    /// system).
-    pub(crate) cut: usize,
-    /// Which of these numbers have not settled: the stations, then the classes.
+    /// Number of batches of the start-up: the maximum over the numbers of customers at each station and of each class in the
+    /// system.
+    pub(crate) batches: usize,
+    /// Which of these numbers are not steady: the stations, followed by the classes.
     pub(crate) unsettled: Vec<bool>,
 }
 
 /// Finds the start-up of a replication.
-pub(crate) fn transient(tally: &Tally, stations: usize, classes: usize) -> Transient {
+pub(crate) fn find_transient(tally: &Tally, stations: usize, classes: usize) -> Transient {
     let mut values = Vec::with_capacity(tally.count());
-    let mut look = |observed: std::ops::Range<usize>| {
+    let mut truncate = |observed: std::ops::Range<usize>| {
         values.clear();
         values.extend((0..tally.count()).map(|at| {
             let batch = tally.batch(at);
@@ -58,66 +59,68 @@ pub(crate) fn transient(tally: &Tally, stations: usize, classes: usize) -> Trans
     let found: Vec<Truncation> = (0..stations)
         .map(|station| station * classes..(station + 1) * classes)
         .chain((0..classes).map(|class| stations * classes + class..stations * classes + class + 1))
-        .map(&mut look)
+        .map(&mut truncate)
         .collect();
     Transient {
-        cut: found.iter().map(|one| one.cut).max().unwrap_or(0),
-        unsettled: found.iter().map(|one| one.at_limit).collect(),
+        batches: found.iter().map(|truncation| truncation.cut).max().unwrap_or(0),
+        unsettled: found.iter().map(|truncation| truncation.at_limit).collect(),
     }
 }
 
 impl Ratio<'_> {
-    fn below(&self, tally: &Tally, batch: &[Sums]) -> f64 {
-        self.below.map_or(tally.length_s(), |below| below(batch))
+    fn denominator(&self, tally: &Tally, batch: &[Sums]) -> f64 {
+        self.denominator.map_or(tally.length_s(), |denominator| denominator(batch))
     }
 
-    /// The ratio of the sums over all replications. `None` when nothing is below.
+    /// The ratio of the sums over all replications. `None` if the denominator is 0.
     ///
-    /// Each batch deviates by d = above − ratio·below. The variance of a replication's Σd is that of a dependent
-    /// series, the replications are independent, and Σbelow is as good as constant (the ratio estimator).
-    pub(crate) fn estimate(&self, cuts: &[Cut<'_>], confidence: f64) -> Option<Estimate> {
-        let (mut above, mut below) = (0.0, 0.0);
-        for cut in cuts {
-            for at in cut.from..cut.tally.count() {
-                let batch = cut.tally.batch(at);
-                above += (self.above)(batch);
-                below += self.below(cut.tally, batch);
+    /// The deviation of a batch is d = numerator − ratio·denominator. The ratio estimator treats Σ denominator as constant.
+    /// The deviations of a replication are a dependent series, and the replications are independent.
+    pub(crate) fn estimate(&self, replications: &[TruncatedTally<'_>], confidence: f64) -> Option<Estimate> {
+        let (mut numerator, mut denominator) = (0.0, 0.0);
+        for &TruncatedTally { tally, first_batch } in replications {
+            for at in first_batch..tally.count() {
+                let batch = tally.batch(at);
+                numerator += (self.numerator)(batch);
+                denominator += self.denominator(tally, batch);
             }
         }
-        if below <= 0.0 {
+        if denominator <= 0.0 {
             return None;
         }
-        let value = above / below;
-        let unknown = Estimate {
+        let value = numerator / denominator;
+        let without_interval = Estimate {
             value,
             low: f64::NEG_INFINITY,
             high: f64::INFINITY,
             confidence,
             method: Method::Spectral,
         };
-        if self.below.is_some() && below < DONE_MIN {
-            return Some(unknown);
+        if self.denominator.is_some() && denominator < DONE_MIN {
+            return Some(without_interval);
         }
         // Satterthwaite's degrees of freedom of a sum of variances.
         let (mut variance, mut square_by_freedom, mut between) = (0.0, 0.0, 0.0);
         let mut method = Method::Spectral;
-        for cut in cuts {
-            let deviations: Vec<f64> = (cut.from..cut.tally.count())
+        for &TruncatedTally { tally, first_batch } in replications {
+            let deviations: Vec<f64> = (first_batch..tally.count())
                 .map(|at| {
-                    let batch = cut.tally.batch(at);
-                    (self.above)(batch) - value * self.below(cut.tally, batch)
+                    let batch = tally.batch(at);
+                    (self.numerator)(batch) - value * self.denominator(tally, batch)
                 })
                 .collect();
-            let Some((found, found_method)) = variance_of_mean(&deviations) else { return Some(unknown) };
-            let of_sum = found.variance * (deviations.len() as f64).powi(2);
-            variance += of_sum;
-            square_by_freedom += of_sum * of_sum / found.freedom;
+            let Some((found, found_method)) = variance_of_mean(&deviations) else {
+                return Some(without_interval);
+            };
+            let variance_of_sum = found.variance * (deviations.len() as f64).powi(2);
+            variance += variance_of_sum;
+            square_by_freedom += variance_of_sum * variance_of_sum / found.freedom;
             between += deviations.iter().sum::<f64>().powi(2);
             if found_method == Method::BatchMeans {
                 method = found_method;
             }
         }
-        let count = cuts.len();
+        let count = replications.len();
         let mut freedom = if square_by_freedom > 0.0 { variance * variance / square_by_freedom } else { 7.0 };
         if count >= DISAGREEMENT_REPLICATIONS_MIN {
             let spread = between * count as f64 / (count - 1) as f64;
@@ -125,11 +128,11 @@ impl Ratio<'_> {
                 (variance, freedom, method) = (spread, (count - 1) as f64, Method::Replications);
             }
         }
-        Some(Estimate::with_confidence(value, variance.sqrt() / below, freedom, confidence, method))
+        Some(Estimate::with_confidence(value, variance.sqrt() / denominator, freedom, confidence, method))
     }
 }
 
-/// Of the mean of consecutive values.
+/// The variance of the mean of consecutive, dependent values.
 fn variance_of_mean(values: &[f64]) -> Option<(VarianceOfMean, Method)> {
     if values.len() >= SPECTRAL_VALUES_MIN {
         return spectral_variance(values).map(|found| (found, Method::Spectral));
@@ -148,7 +151,7 @@ fn variance_of_mean(values: &[f64]) -> Option<(VarianceOfMean, Method)> {
         .then_some((VarianceOfMean { variance, freedom: count - 1.0 }, Method::BatchMeans))
 }
 
-/// Percentiles of all responses together, with intervals from those of the replications.
+/// Percentiles of the response times of all replications, with intervals from the percentiles of each replication.
 pub(crate) fn percentiles(histograms: &[Histogram], confidence: f64) -> Vec<Percentile> {
     let mut all = Histogram::default();
     histograms.iter().for_each(|histogram| all.merge(histogram));
@@ -159,7 +162,8 @@ pub(crate) fn percentiles(histograms: &[Histogram], confidence: f64) -> Vec<Perc
         .iter()
         .filter_map(|&share| {
             let value = all.quantile_s(share)?;
-            let each: Vec<f64> = histograms.iter().filter_map(|one| one.quantile_s(share)).collect();
+            let each: Vec<f64> =
+                histograms.iter().filter_map(|histogram| histogram.quantile_s(share)).collect();
             let count = each.len() as f64;
             let time_s = if each.len() < 3 || each.len() < histograms.len() {
                 Estimate {
@@ -171,7 +175,7 @@ pub(crate) fn percentiles(histograms: &[Histogram], confidence: f64) -> Vec<Perc
                 }
             } else {
                 let mean = each.iter().sum::<f64>() / count;
-                let squares: f64 = each.iter().map(|one| (one - mean).powi(2)).sum();
+                let squares: f64 = each.iter().map(|value| (value - mean).powi(2)).sum();
                 let standard_error = (squares / (count - 1.0) / count).sqrt();
                 Estimate::with_confidence(
                     value,
@@ -191,7 +195,7 @@ mod tests {
     use super::*;
     use rand::{Rng as _, SeedableRng as _};
 
-    /// A replication in which `level(i)` customers are present in batch i and `done(i)` visits end.
+    /// A replication in which `batch(i)` returns the busy servers and the number of visits of batch i.
     fn tally(batches: usize, mut batch: impl FnMut(usize) -> (f64, f64)) -> Tally {
         let mut tally = Tally::new(2);
         for at in 0..batches {
@@ -199,10 +203,10 @@ mod tests {
                 tally.begin_batches(1.0);
             }
             let (busy, done) = batch(at);
-            tally.works_now(0, busy);
+            tally.set_busy(0, busy);
             for _ in 0..done as u32 {
-                tally.comes(0);
-                tally.leaves(0, 1.0);
+                tally.arrive(0);
+                tally.depart(0, 1.0);
             }
             tally.advance((at + 1) as f64);
         }
@@ -210,13 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_independent_batches_is_that_of_the_textbook() {
+    fn the_interval_of_independent_batches_has_the_expected_width() {
         let mut random = crate::random::Stream::seed_from_u64(1);
         let tallies: Vec<Tally> = (0..8).map(|_| tally(400, |_| (random.random::<f64>(), 1.0))).collect();
-        let cuts: Vec<Cut<'_>> = tallies.iter().map(|tally| Cut { tally, from: 0 }).collect();
-        let ratio = Ratio { above: &|batch| batch[0].busy_s, below: None };
-        let found = ratio.estimate(&cuts, 0.95).unwrap();
-        // Standard deviation of a uniform number over the root of 3200, times 2.
+        let replications: Vec<TruncatedTally<'_>> =
+            tallies.iter().map(|tally| TruncatedTally { tally, first_batch: 0 }).collect();
+        let ratio = Ratio { numerator: &|batch| batch[0].busy_s, denominator: None };
+        let found = ratio.estimate(&replications, 0.95).unwrap();
+        // Two standard errors: the standard deviation of a uniform number, divided by the square root of 3200.
         let expected = (1.0_f64 / 12.0 / 3200.0).sqrt() * 2.0;
         assert!((found.value - 0.5).abs() < 0.02, "{found:?}");
         assert!((found.half_width() / expected - 1.0).abs() < 0.4, "{found:?} for ±{expected}");
@@ -224,44 +229,51 @@ mod tests {
     }
 
     #[test]
-    fn replications_that_disagree_are_believed() {
+    fn the_variance_between_replications_is_used_if_they_disagree() {
         let mut random = crate::random::Stream::seed_from_u64(1);
         let tallies: Vec<Tally> =
             (0..6).map(|number| tally(300, |_| (f64::from(number) + random.random::<f64>(), 1.0))).collect();
-        let cuts: Vec<Cut<'_>> = tallies.iter().map(|tally| Cut { tally, from: 0 }).collect();
-        let found = Ratio { above: &|batch| batch[0].busy_s, below: None }.estimate(&cuts, 0.95).unwrap();
+        let replications: Vec<TruncatedTally<'_>> =
+            tallies.iter().map(|tally| TruncatedTally { tally, first_batch: 0 }).collect();
+        let found = Ratio { numerator: &|batch| batch[0].busy_s, denominator: None }
+            .estimate(&replications, 0.95)
+            .unwrap();
         assert_eq!(found.method, Method::Replications);
         assert!((found.value - 3.0).abs() < 0.1 && found.half_width() > 1.5, "{found:?}");
     }
 
     #[test]
-    fn too_little_gives_no_interval() {
+    fn too_few_observations_have_no_interval() {
         let short = tally(8, |_| (1.0, 1.0));
-        let cuts = [Cut { tally: &short, from: 0 }];
-        let rate = Ratio { above: &|batch| batch[0].done, below: None }.estimate(&cuts, 0.95).unwrap();
+        let replications = [TruncatedTally { tally: &short, first_batch: 0 }];
+        let rate = Ratio { numerator: &|batch| batch[0].done, denominator: None }
+            .estimate(&replications, 0.95)
+            .unwrap();
         assert!((rate.value - 1.0).abs() < 0.2 && rate.high == f64::INFINITY, "{rate:?}");
-        let response = Ratio { above: &|batch| batch[0].response_s, below: Some(&|batch| batch[0].done) };
-        assert_eq!(response.estimate(&cuts, 0.95).unwrap().high, f64::INFINITY);
-        let never = Ratio { above: &|batch| batch[1].response_s, below: Some(&|batch| batch[1].done) };
-        assert_eq!(never.estimate(&cuts, 0.95), None);
+        let response =
+            Ratio { numerator: &|batch| batch[0].response_s, denominator: Some(&|batch| batch[0].done) };
+        assert_eq!(response.estimate(&replications, 0.95).unwrap().high, f64::INFINITY);
+        let never =
+            Ratio { numerator: &|batch| batch[1].response_s, denominator: Some(&|batch| batch[1].done) };
+        assert_eq!(never.estimate(&replications, 0.95), None);
     }
 
     #[test]
-    fn a_start_is_cut_where_the_slowest_measure_has_settled() {
+    fn the_start_up_ends_when_the_slowest_measure_is_steady() {
         let settling = tally(300, |at| (1.0, if at < 40 { 0.0 } else { 1.0 + (at % 3) as f64 }));
-        assert_eq!(transient(&settling, 1, 1).cut, 0, "no transient");
+        assert_eq!(find_transient(&settling, 1, 1).batches, 0, "no transient");
         let mut filling = Tally::new(2);
         filling.begin_batches(1.0);
         for second in 1..=300_u32 {
             if second <= 40 || second % 7 == 0 {
-                filling.comes(0);
+                filling.arrive(0);
             }
             if second > 40 && second % 7 == 3 {
-                filling.leaves(0, 1.0);
+                filling.depart(0, 1.0);
             }
             filling.advance(f64::from(second));
         }
-        let found = transient(&filling, 1, 1);
-        assert!((30..=60).contains(&found.cut) && !found.unsettled[0], "{found:?}");
+        let found = find_transient(&filling, 1, 1);
+        assert!((30..=60).contains(&found.batches) && !found.unsettled[0], "{found:?}");
     }
 }

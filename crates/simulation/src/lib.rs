@@ -1,15 +1,15 @@
-//! Discrete-event simulation of queueing networks: what the analytic solvers of `queueing` cannot do.
+//! Discrete-event simulation of queueing networks, for models that the analytic solvers of `queueing` do not support.
 //!
-//! A network ([`QueueingNetwork`](busyhour_queueing::network::QueueingNetwork)) is set in motion by `world`: one
-//! event after another, each of which changes the state and plans others. The parts of it are the queue of `events`,
-//! `sampler`s of random times, `waiting` lines, stations that serve all at once (`sharing`) or at changing speeds
-//! (`serving`), and the strategies of `routing`. What happens is added up in batches of equal simulated time (`tally`),
-//! in memory that does not grow with the length.
+//! `simulator` has the state of a network ([`QueueingNetwork`](busyhour_queueing::network::QueueingNetwork)) and processes
+//! one event after another; each event changes the state and schedules other events. Its parts are the event queue
+//! (`events`), random times (`sampler`), waiting lines (`waiting`), stations with processor sharing (`sharing`) or
+//! preemption and load-dependent speeds (`serving`), and routing strategies (`routing`). Observations are summed in
+//! batches of equal simulated time (`tally`), in memory that does not grow with the simulated time.
 //!
 //! [`simulate`] runs independent replications in parallel, removes their transients, and continues until the
 //! interval of every measure is as narrow as requested (`inference`): Heidelberger and Welch's spectral estimate
-//! within each replication, pooled over them. It reads no clock and no file; the same seed gives the same result with
-//! any number of threads.
+//! within each replication, pooled over the replications. It uses no clock and no files, and the result depends only on the
+//! seed, not on the number of threads.
 //!
 //! ```
 //! use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station};
@@ -21,7 +21,7 @@
 //! );
 //! let settings = SimulationSettings { precision: 0.1, ..SimulationSettings::default() };
 //! let found = simulate(&network, &settings).unwrap();
-//! // M/M/1 with half the server busy: R = S/(1 − U) = 0.2 s.
+//! // M/M/1 with a utilization of 50 %: R = S/(1 − U) = 0.2 s.
 //! let response = found.classes[0].response_s.unwrap();
 //! assert!(response.low < 0.21 && response.high > 0.19);
 //! ```
@@ -40,11 +40,11 @@ mod serving;
 mod settings;
 mod sharing;
 mod simulate;
+mod simulator;
 mod station;
 mod tally;
 mod validity;
 mod waiting;
-mod world;
 
 pub use result::{
     ClassResult, Ending, HeavyTail, Measure, PERCENTILES, Percentile, Reason, SimulationResult,

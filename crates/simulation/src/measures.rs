@@ -4,155 +4,157 @@ use busyhour_queueing::network::{QueueingNetwork, StationKind, WhenFull};
 use busyhour_stats::Estimate;
 
 use crate::histogram::Histogram;
-use crate::inference::{Cut, Ratio, percentiles};
+use crate::inference::{Ratio, TruncatedTally, percentiles};
 use crate::result::{ClassResult, Measure, Reason, StationMeasures, StationResult, Unconverged};
 use crate::tally::Sums;
 use crate::validity::{Validity, Verdict};
 
-/// Passes of each customer of a closed class, in each replication, before anything of it is held to be known.
-const ROUNDS_MIN: f64 = 5.0;
+/// Minimum number of passes per customer of a closed class, in each replication, for converged measures.
+const PASSES_MIN: f64 = 5.0;
 
-/// Some of what is observed, added up.
-type Pick<'f> = &'f dyn Fn(&[Sums]) -> Sums;
+/// Selects observations of a batch and adds them up.
+type Selection<'f> = &'f dyn Fn(&[Sums]) -> Sums;
 
-/// Everything that was observed of a network, without the start-up.
-pub(crate) struct Measured<'m> {
+/// The observations of a network without the start-up.
+pub(crate) struct Measurements<'m> {
     pub(crate) network: &'m QueueingNetwork,
-    pub(crate) cuts: Vec<Cut<'m>>,
+    pub(crate) replications: Vec<TruncatedTally<'m>>,
     pub(crate) confidence: f64,
     pub(crate) validity: &'m Validity,
 }
 
-/// What is known of a measure whose interval the laws make invalid: the value without an interval, and nothing where the mean
-/// is infinite.
-fn as_valid(found: Option<Estimate>, verdict: &Verdict) -> Option<Estimate> {
+/// Removes the interval of an estimate if the laws make it invalid, and the estimate itself if the mean is infinite.
+fn remove_invalid(estimate: Option<Estimate>, verdict: &Verdict) -> Option<Estimate> {
     match verdict {
-        None => found,
+        None => estimate,
         Some((Reason::InfiniteMean, _)) => None,
-        Some(_) => found.map(|found| Estimate { low: f64::NEG_INFINITY, high: f64::INFINITY, ..found }),
+        Some(_) => {
+            estimate.map(|estimate| Estimate { low: f64::NEG_INFINITY, high: f64::INFINITY, ..estimate })
+        }
     }
 }
 
-impl Measured<'_> {
-    fn count(&self) -> usize {
+impl Measurements<'_> {
+    fn class_count(&self) -> usize {
         self.network.classes.len()
     }
 
-    fn system(&self, class: usize) -> usize {
-        self.network.stations.len() * self.count() + class
+    /// The index of a class in the whole system.
+    fn system_index(&self, class: usize) -> usize {
+        self.network.stations.len() * self.class_count() + class
     }
 
     fn ratio(
         &self,
-        above: &dyn Fn(&[Sums]) -> f64,
-        below: Option<&dyn Fn(&[Sums]) -> f64>,
+        numerator: &dyn Fn(&[Sums]) -> f64,
+        denominator: Option<&dyn Fn(&[Sums]) -> f64>,
     ) -> Option<Estimate> {
-        Ratio { above, below }.estimate(&self.cuts, self.confidence)
+        Ratio { numerator, denominator }.estimate(&self.replications, self.confidence)
     }
 
-    fn throughput(&self, pick: Pick<'_>) -> Option<Estimate> {
-        self.ratio(&|batch| pick(batch).done, None)
+    fn throughput(&self, select: Selection<'_>) -> Option<Estimate> {
+        self.ratio(&|batch| select(batch).done, None)
     }
 
-    fn response(&self, pick: Pick<'_>) -> Option<Estimate> {
-        self.ratio(&|batch| pick(batch).response_s, Some(&|batch| pick(batch).done))
+    fn response(&self, select: Selection<'_>) -> Option<Estimate> {
+        self.ratio(&|batch| select(batch).response_s, Some(&|batch| select(batch).done))
     }
 
-    fn customers(&self, pick: Pick<'_>) -> Option<Estimate> {
-        self.ratio(&|batch| pick(batch).present_s, None)
+    fn customers(&self, select: Selection<'_>) -> Option<Estimate> {
+        self.ratio(&|batch| select(batch).present_s, None)
     }
 
-    fn lost(&self, pick: Pick<'_>) -> Option<Estimate> {
-        self.ratio(&|batch| pick(batch).lost, None)
+    fn lost(&self, select: Selection<'_>) -> Option<Estimate> {
+        self.ratio(&|batch| select(batch).lost, None)
     }
 
-    /// As a share of all visits that end here.
-    fn lost_share(&self, pick: Pick<'_>) -> Option<Estimate> {
+    /// Lost customers as a share of all visits that end or are rejected.
+    fn lost_share(&self, select: Selection<'_>) -> Option<Estimate> {
         self.ratio(
-            &|batch| pick(batch).lost,
+            &|batch| select(batch).lost,
             Some(&|batch| {
-                let sums = pick(batch);
+                let sums = select(batch);
                 sums.lost + sums.done
             }),
         )
     }
 
-    /// `None` where there is no number of servers.
-    fn utilization(&self, station: usize, pick: Pick<'_>) -> Option<Estimate> {
+    /// `None` if the station has no servers.
+    fn utilization(&self, station: usize, select: Selection<'_>) -> Option<Estimate> {
         let StationKind::Queue(queue) = &self.network.stations[station].kind else { return None };
-        let found = self.ratio(&|batch| pick(batch).busy_s, None)?;
+        let found = self.ratio(&|batch| select(batch).busy_s, None)?;
         Some(found.scaled(1.0 / f64::from(queue.servers)))
     }
 
-    /// Whether anybody was ever seen there.
+    /// Whether there was any customer.
     fn is_visited(&self, observed: std::ops::Range<usize>) -> bool {
-        self.cuts.iter().any(|cut| {
-            (cut.from..cut.tally.count()).any(|at| {
-                let seen = &cut.tally.batch(at)[observed.clone()];
-                seen.iter().any(|sums| sums.done > 0.0 || sums.present_s > 0.0 || sums.lost > 0.0)
+        self.replications.iter().any(|replication| {
+            (replication.first_batch..replication.tally.count()).any(|at| {
+                let sums = &replication.tally.batch(at)[observed.clone()];
+                sums.iter().any(|sums| sums.done > 0.0 || sums.present_s > 0.0 || sums.lost > 0.0)
             })
         })
     }
 
-    /// Whether the customers of a closed class have hardly gone round: what they do depends on what they did a round ago,
-    /// which a shorter time cannot show however much happens in it.
+    /// Whether the customers of a closed class have completed too few passes on average. Successive passes of a customer
+    /// depend on each other, and a shorter simulation does not show this dependence, regardless of the number of events.
     fn is_too_short(&self, class: usize) -> bool {
         let Some(users) = self.network.classes[class].users().filter(|&users| users > 0) else {
             return false;
         };
-        let at = self.system(class);
-        self.cuts.iter().any(|cut| {
-            let done: f64 = (cut.from..cut.tally.count()).map(|batch| cut.tally.batch(batch)[at].done).sum();
-            done < ROUNDS_MIN * users as f64
+        let at = self.system_index(class);
+        self.replications.iter().any(|&TruncatedTally { tally, first_batch }| {
+            let done: f64 = (first_batch..tally.count()).map(|batch| tally.batch(batch)[at].done).sum();
+            done < PASSES_MIN * users as f64
         })
     }
 
     fn histograms(&self, observed: std::ops::Range<usize>) -> Vec<Histogram> {
-        let joined = |cut: &Cut<'_>| {
+        let merged = |replication: &TruncatedTally<'_>| {
             let mut all = Histogram::default();
-            observed.clone().for_each(|at| all.merge(cut.tally.responses(at)));
+            observed.clone().for_each(|at| all.merge(replication.tally.responses(at)));
             all
         };
-        self.cuts.iter().map(joined).collect()
+        self.replications.iter().map(merged).collect()
     }
 
-    /// A class in the whole system.
+    /// The results of a class in the whole system.
     pub(crate) fn class(&self, class: usize) -> ClassResult {
-        let at = self.system(class);
-        let pick: Pick<'_> = &|batch| batch[at];
+        let at = self.system_index(class);
+        let select: Selection<'_> = &|batch| batch[at];
         let drops = self.network.stations.iter().any(|station| {
             matches!(&station.kind, StationKind::Queue(queue)
-                if queue.capacity.is_some_and(|room| room.when_full == WhenFull::Drop))
+                if queue.capacity.is_some_and(|capacity| capacity.when_full == WhenFull::Drop))
         });
-        let valid = |measure, found| as_valid(found, &self.validity.class(class, measure));
+        let valid = |measure, found| remove_invalid(found, &self.validity.class(class, measure));
         ClassResult {
             name: self.network.classes[class].name.clone(),
-            throughput_per_s: valid(Measure::Throughput, self.throughput(pick)),
-            response_s: valid(Measure::Response, self.response(pick)),
-            customers: valid(Measure::Customers, self.customers(pick)),
-            lost_per_s: if drops { valid(Measure::Throughput, self.lost(pick)) } else { None },
-            lost_share: if drops { valid(Measure::Throughput, self.lost_share(pick)) } else { None },
+            throughput_per_s: valid(Measure::Throughput, self.throughput(select)),
+            response_s: valid(Measure::Response, self.response(select)),
+            customers: valid(Measure::Customers, self.customers(select)),
+            lost_per_s: if drops { valid(Measure::Throughput, self.lost(select)) } else { None },
+            lost_share: if drops { valid(Measure::Throughput, self.lost_share(select)) } else { None },
             percentiles: percentiles(&self.histograms(at..at + 1), self.confidence),
         }
     }
 
-    /// A station.
+    /// The results of a station.
     pub(crate) fn station(&self, station: usize) -> StationResult {
-        let (count, first) = (self.count(), station * self.count());
-        let systems = self.system(0)..self.system(0) + count;
-        let total = self.at_station(station, first..first + count, systems);
+        let (count, first) = (self.class_count(), station * self.class_count());
+        let systems = self.system_index(0)..self.system_index(0) + count;
+        let total = self.station_measures(station, first..first + count, systems);
         let classes = (0..count)
             .filter(|class| self.is_visited(first + class..first + class + 1))
             .map(|class| {
-                let (own, system) = (first + class, self.system(class));
+                let (own, system) = (first + class, self.system_index(class));
                 let name = self.network.classes[class].name.clone();
-                // With one class it is the total.
-                let found = if count == 1 {
+                // The result of a single class is the total.
+                let measures = if count == 1 {
                     total.clone()
                 } else {
-                    self.at_station(station, own..own + 1, system..system + 1)
+                    self.station_measures(station, own..own + 1, system..system + 1)
                 };
-                (name, found)
+                (name, measures)
             })
             .collect();
         let serves = matches!(
@@ -162,7 +164,7 @@ impl Measured<'_> {
         StationResult { name: self.network.stations[station].name.clone(), serves, total, classes }
     }
 
-    fn at_station(
+    fn station_measures(
         &self,
         station: usize,
         observed: std::ops::Range<usize>,
@@ -171,34 +173,34 @@ impl Measured<'_> {
         if !self.is_visited(observed.clone()) {
             return StationMeasures::default();
         }
-        let pick: Pick<'_> = &|batch| add(&batch[observed.clone()]);
+        let select: Selection<'_> = &|batch| sum(&batch[observed.clone()]);
         let drops = matches!(&self.network.stations[station].kind, StationKind::Queue(queue)
-            if queue.capacity.is_some_and(|room| room.when_full == WhenFull::Drop));
-        let valid = |measure, found| as_valid(found, &self.validity.station(station, measure));
+            if queue.capacity.is_some_and(|capacity| capacity.when_full == WhenFull::Drop));
+        let valid = |measure, found| remove_invalid(found, &self.validity.station(station, measure));
         let residence_s =
-            self.ratio(&|batch| pick(batch).present_s, Some(&|batch| add(&batch[systems.clone()]).done));
+            self.ratio(&|batch| select(batch).present_s, Some(&|batch| sum(&batch[systems.clone()]).done));
         StationMeasures {
-            throughput_per_s: valid(Measure::Throughput, self.throughput(pick)),
-            response_s: valid(Measure::Response, self.response(pick)),
-            customers: valid(Measure::Customers, self.customers(pick)),
-            utilization: valid(Measure::Utilization, self.utilization(station, pick)),
+            throughput_per_s: valid(Measure::Throughput, self.throughput(select)),
+            response_s: valid(Measure::Response, self.response(select)),
+            customers: valid(Measure::Customers, self.customers(select)),
+            utilization: valid(Measure::Utilization, self.utilization(station, select)),
             residence_s: valid(Measure::Response, residence_s),
-            lost_per_s: if drops { valid(Measure::Throughput, self.lost(pick)) } else { None },
-            lost_share: if drops { valid(Measure::Throughput, self.lost_share(pick)) } else { None },
+            lost_per_s: if drops { valid(Measure::Throughput, self.lost(select)) } else { None },
+            lost_share: if drops { valid(Measure::Throughput, self.lost_share(select)) } else { None },
             percentiles: percentiles(&self.histograms(observed.clone()), self.confidence),
         }
     }
 
-    /// The measures that must be estimated: X and R of each class in the system; X, R, Q and U of each station with
-    /// service, over all classes. The result has those that are less precise than requested, have not settled, or
-    /// have no finite moments; the latter with the width of the interval they would have.
+    /// Returns the measures that are less precise than requested, not steady, or without a valid interval because moments are
+    /// infinite; the latter with the relative width of the invalid interval. Checks X and R of each class in the system,
+    /// and X, R, Q and U of each station with service, over all classes.
     pub(crate) fn unconverged(&self, precision: f64, unsettled: &[bool]) -> Vec<Unconverged> {
         let mut found = Vec::new();
-        let too_short: Vec<bool> = (0..self.count()).map(|class| self.is_too_short(class)).collect();
-        let mut judge =
+        let too_short: Vec<bool> = (0..self.class_count()).map(|class| self.is_too_short(class)).collect();
+        let mut check =
             |station: Option<usize>, class: Option<usize>, measure, estimate: Option<Estimate>| {
-                // A queue that grows makes neither its throughput nor its utilization uncertain.
-                let grows = matches!(measure, Measure::Customers | Measure::Response);
+                // A growing queue does not make throughput and utilization uncertain.
+                let is_affected_by_growth = matches!(measure, Measure::Customers | Measure::Response);
                 let place = station.or(class.map(|class| self.network.stations.len() + class));
                 let relative = estimate.map(|estimate| relative_width(&estimate));
                 let verdict = match (station, class) {
@@ -208,7 +210,9 @@ impl Measured<'_> {
                 };
                 let reason = match relative {
                     _ if verdict.is_some() => verdict.as_ref().map_or(Reason::Wide, |(reason, _)| *reason),
-                    _ if grows && place.is_some_and(|place| unsettled[place]) => Reason::NotSteady,
+                    _ if is_affected_by_growth && place.is_some_and(|place| unsettled[place]) => {
+                        Reason::NotSteady
+                    }
                     _ if class.is_some_and(|class| too_short[class]) => Reason::TooLittle,
                     Some(relative) if relative <= precision => return,
                     Some(relative) if relative.is_finite() => Reason::Wide,
@@ -223,41 +227,41 @@ impl Measured<'_> {
                     heavy_tail: verdict.map(|(_, law)| law),
                 });
             };
-        for class in 0..self.count() {
+        for class in 0..self.class_count() {
             if self.network.classes[class].users() == Some(0) {
                 continue;
             }
-            let at = self.system(class);
-            let pick: Pick<'_> = &|batch| batch[at];
-            judge(None, Some(class), Measure::Throughput, self.throughput(pick));
-            judge(None, Some(class), Measure::Response, self.response(pick));
+            let at = self.system_index(class);
+            let select: Selection<'_> = &|batch| batch[at];
+            check(None, Some(class), Measure::Throughput, self.throughput(select));
+            check(None, Some(class), Measure::Response, self.response(select));
         }
         for (at, station) in self.network.stations.iter().enumerate() {
-            let first = at * self.count();
-            let observed = first..first + self.count();
+            let first = at * self.class_count();
+            let observed = first..first + self.class_count();
             let serves = matches!(station.kind, StationKind::Queue(_) | StationKind::Delay { .. });
             if !serves || !self.is_visited(observed.clone()) {
                 continue;
             }
-            let pick: Pick<'_> = &|batch| add(&batch[observed.clone()]);
-            judge(Some(at), None, Measure::Throughput, self.throughput(pick));
-            judge(Some(at), None, Measure::Response, self.response(pick));
-            judge(Some(at), None, Measure::Customers, self.customers(pick));
-            if let Some(utilization) = self.utilization(at, pick) {
-                judge(Some(at), None, Measure::Utilization, Some(utilization));
+            let select: Selection<'_> = &|batch| sum(&batch[observed.clone()]);
+            check(Some(at), None, Measure::Throughput, self.throughput(select));
+            check(Some(at), None, Measure::Response, self.response(select));
+            check(Some(at), None, Measure::Customers, self.customers(select));
+            if let Some(utilization) = self.utilization(at, select) {
+                check(Some(at), None, Measure::Utilization, Some(utilization));
             }
         }
         found
     }
 }
 
-fn add(parts: &[Sums]) -> Sums {
-    let mut all = Sums::default();
-    parts.iter().for_each(|part| all.add(part));
-    all
+fn sum(parts: &[Sums]) -> Sums {
+    let mut total = Sums::default();
+    parts.iter().for_each(|part| total.add(part));
+    total
 }
 
-/// Half the interval's width over the value; 0 of a value that is 0 for certain.
+/// Half the interval's width divided by the value; 0 if the width is 0.
 fn relative_width(estimate: &Estimate) -> f64 {
     let half = estimate.half_width();
     if half == 0.0 { 0.0 } else { half / estimate.value.abs() }

@@ -1,29 +1,29 @@
-//! Streams of random numbers, one for each thing that is drawn.
+//! Independent streams of random numbers.
 
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One stream.
+/// A stream of random numbers.
 pub(crate) type Stream = Xoshiro256PlusPlus;
 
-/// What a stream is for.
+/// The purpose of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// Interarrival times or think times.
     Arrival = 1,
     /// Service times.
     Service = 2,
-    /// Where to go next.
+    /// Routing.
     Routing = 3,
-    /// Which class to become.
+    /// Class switches.
     Switching = 4,
-    /// Whom to serve next.
+    /// Random order of service.
     Choice = 5,
 }
 
-/// Seeds of streams. A stream depends on the seed, the replication, and the *names* of the station and the class: a
-/// variant of a model with one station more, or another strategy, sees the same arrivals and the same service times
-/// (common random numbers), so that the difference of the two is sharper than either.
+/// Creates streams. A stream depends on the seed, the replication, and the *names* of the station and the class. A variant
+/// of a model with another station or strategy therefore has the same arrivals and service times (common random numbers),
+/// and the difference of the two models is more precise than each result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Streams {
     seed: u64,
@@ -41,15 +41,15 @@ impl Streams {
         key.add(&self.replication.to_le_bytes());
         key.add(&[purpose as u8]);
         key.add(station.as_bytes());
-        // No name holds it, so that "a" + "bc" is not "ab" + "c".
+        // A separator that does not occur in UTF-8, so that "a" + "bc" differs from "ab" + "c".
         key.add(&[0xff]);
         key.add(class.as_bytes());
-        // The seeding of xoshiro spreads the key by SplitMix64.
+        // `seed_from_u64` expands the key by SplitMix64.
         Stream::seed_from_u64(key.0)
     }
 }
 
-/// The hash of Fowler, Noll and Vo (FNV-1a, 64 bits): the same on every machine and in every version.
+/// The hash of Fowler, Noll and Vo (FNV-1a, 64 bits), which is the same on all machines and in all versions.
 struct Fnv(u64);
 
 impl Fnv {
@@ -70,7 +70,7 @@ mod tests {
     use rand::RngCore as _;
 
     #[test]
-    fn every_key_has_its_own_stream() {
+    fn different_keys_have_different_streams() {
         let first = |seed, replication, purpose, station, class| {
             Streams::new(seed, replication).stream(purpose, station, class).next_u64()
         };

@@ -1,33 +1,33 @@
-//! What a simulation found.
+//! The results of a simulation.
 
 use busyhour_stats::Estimate;
 use serde::Serialize;
 
-/// Shares of response times for which percentiles are given.
+/// The shares of the percentiles in results.
 pub const PERCENTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// Measures of a network in its steady state, with intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimulationResult {
-    /// The whole system, by class.
+    /// The classes in the whole system.
     pub classes: Vec<ClassResult>,
     /// The stations.
     pub stations: Vec<StationResult>,
-    /// Events that happened, in all replications together.
+    /// Number of events in all replications.
     pub events: u64,
-    /// Independent replications.
+    /// Number of independent replications.
     pub replications: u32,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// Simulated time of all replications together, in seconds.
+    /// Simulated time of all replications, in seconds.
     pub simulated_s: f64,
-    /// Of that: left out because the system was still filling, in seconds.
+    /// The part of the simulated time that was excluded as start-up, in seconds.
     pub transient_s: f64,
-    /// Share of intervals that hold the true value.
+    /// Confidence level of the intervals.
     pub confidence: f64,
-    /// Requested half width of the intervals, relative to their middle.
+    /// Requested half width of the intervals, relative to the value.
     pub precision: f64,
-    /// Why it ended.
+    /// Why the simulation ended.
     pub ending: Ending,
     /// Measures that are less precise than requested.
     pub unconverged: Vec<Unconverged>,
@@ -37,62 +37,63 @@ pub struct SimulationResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// Every measure is known well enough.
+    /// All measures have the requested precision.
     Precise,
-    /// The most events that were allowed have happened.
+    /// The maximum number of events was reached.
     EventsMax,
-    /// A request to stop.
+    /// Stop was requested.
     Stopped,
-    /// More and more customers came: the system is saturated.
-    Flooded,
+    /// There were too many open customers, because the system is saturated.
+    #[serde(rename = "flooded")]
+    TooManyCustomers,
 }
 
-/// A class in the whole system.
+/// The results of a class in the whole system.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassResult {
-    /// Its name.
+    /// Name of the class.
     pub name: String,
-    /// Passes that end per second, X.
+    /// Completed passes per second, X.
     pub throughput_per_s: Option<Estimate>,
-    /// How long a pass takes, R, in seconds; without thinking.
+    /// Response time of a pass, R, in seconds, without think time.
     pub response_s: Option<Estimate>,
-    /// Customers in the system, Q; without thinking customers.
+    /// Customers in the system, Q, without thinking customers.
     pub customers: Option<Estimate>,
-    /// Passes per second that end because a station was full; `None` where no station drops.
+    /// Passes per second that end because a station was full; `None` if no station drops customers.
     pub lost_per_s: Option<Estimate>,
-    /// The same as a share of the passes that end, 0 to 1.
+    /// Lost passes as a share of all passes that end, 0 to 1.
     pub lost_share: Option<Estimate>,
     /// Percentiles of the response time.
     pub percentiles: Vec<Percentile>,
 }
 
-/// A station.
+/// The results of a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationResult {
-    /// Its name.
+    /// Name of the station.
     pub name: String,
-    /// Whether customers are served here, and not only sent on.
+    /// Whether customers stay at the station (queues, delays and joins), or are only routed.
     pub serves: bool,
     /// All classes together.
     pub total: StationMeasures,
-    /// Each class that was seen here.
+    /// Each class that visited the station.
     pub classes: Vec<(String, StationMeasures)>,
 }
 
-/// The results of a station. Values without observations are `None`.
+/// The measures of a station. Values without observations are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StationMeasures {
-    /// Visits that end per second, X.
+    /// Completed visits per second, X.
     pub throughput_per_s: Option<Estimate>,
-    /// How long a visit takes, waiting and being served (and blocked), in seconds.
+    /// Response time of a visit in seconds, including waiting, service and blocking.
     pub response_s: Option<Estimate>,
-    /// Customers there, waiting and in service, Q.
+    /// Customers at the station, waiting and in service, Q.
     pub customers: Option<Estimate>,
-    /// Share of the servers that work or are blocked, U; `None` where there is no number of servers.
+    /// Share of the servers that are busy or blocked, U; `None` if the station has no servers.
     pub utilization: Option<Estimate>,
-    /// Time at the station in a pass through the system, in seconds; per class, of passes of that class.
+    /// Residence time: time at the station per pass, in seconds; for a class, per pass of this class.
     pub residence_s: Option<Estimate>,
-    /// Customers per second that are lost because the station is full; `None` if none can be lost.
+    /// Customers per second that are lost because the station is full; `None` if it does not drop customers.
     pub lost_per_s: Option<Estimate>,
     /// Lost customers as a share of arrivals, 0 to 1.
     pub lost_share: Option<Estimate>,
@@ -103,41 +104,41 @@ pub struct StationMeasures {
 /// A percentile of a response time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Percentile {
-    /// The share of times that are not longer.
+    /// The share of response times that do not exceed the percentile.
     pub share: f64,
-    /// The time in seconds, known to 1.6 % at best; the interval is from the spread of the replications, and infinite
-    /// when there are fewer than three.
+    /// The percentile in seconds, with a resolution of 1.6 %. The interval is computed from the variance between
+    /// replications, and is infinite with fewer than three replications.
     pub time_s: Estimate,
 }
 
-/// What is measured.
+/// A kind of measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// X.
+    /// Throughput X.
     Throughput,
-    /// R.
+    /// Response time R.
     Response,
-    /// Q.
+    /// Number of customers Q.
     Customers,
-    /// U.
+    /// Utilization U.
     Utilization,
 }
 
-/// A measure that is not known well enough.
+/// A measure without the requested precision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unconverged {
-    /// The station; `None` of the whole system.
+    /// The station; `None` for the whole system.
     pub station: Option<String>,
-    /// The class; `None` of all together.
+    /// The class; `None` for all classes together.
     pub class: Option<String>,
-    /// What.
+    /// The measure.
     pub measure: Measure,
-    /// Half its interval over its value, when there is an interval.
+    /// Half the interval's width divided by the value, if there is an interval.
     pub relative: Option<f64>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The law that is the reason; `None` of other reasons.
+    /// The law that is the reason; `None` for other reasons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heavy_tail: Option<HeavyTail>,
 }
@@ -145,36 +146,36 @@ pub struct Unconverged {
 /// A law of times whose higher moments are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeavyTail {
-    /// The station of a service time, or `outside` for interarrival and think times.
+    /// The station of the service time, or `outside` for interarrival and think times.
     pub place: String,
-    /// Moments are finite below this order.
+    /// The order below which moments are finite.
     pub tail_index: f64,
 }
 
-/// Why a measure is not known well enough.
+/// Why a measure does not have the requested precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The interval is wider than requested; more events would narrow it.
     Wide,
-    /// Too little was seen for any interval.
+    /// There are too few observations for an interval.
     TooLittle,
     /// The mean is infinite.
     InfiniteMean,
-    /// The variance is infinite, so that an interval from observed variances contains the mean far too rarely: such
-    /// estimates are mostly too low, and rarely far too high.
+    /// The variance is infinite, so an interval from observed variances contains the mean far too rarely. Most
+    /// estimates are too low, and a few are far too high.
     InfiniteVariance,
-    /// The variance is finite, but values follow each other so closely that the error of their mean falls more slowly than
-    /// the root of their number rises. An interval is too narrow.
+    /// The variance is finite, but successive values are so strongly correlated that the standard error of the mean of n values
+    /// decreases more slowly than 1/√n. An interval would be too narrow.
     LongMemory,
-    /// It still changed at the end: far more events are needed, or the station is saturated and there is no steady state.
+    /// The measure still changed at the end: far more events are needed, or the station is saturated and has no steady state.
     NotSteady,
 }
 
 impl Reason {
-    /// Whether the laws of the model are the reason, which no number of events changes.
+    /// Whether the reason is a law of the model, so that more events do not help.
     #[must_use]
-    pub const fn is_of_laws(self) -> bool {
+    pub const fn is_caused_by_laws(self) -> bool {
         matches!(self, Reason::InfiniteMean | Reason::InfiniteVariance | Reason::LongMemory)
     }
 }

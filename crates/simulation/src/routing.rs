@@ -1,78 +1,80 @@
 //! Routing of customers.
 //!
-//! The strategies use the state of the network at the moment of the choice, by the rules of JMT (jmt.engine,
+//! The strategies use the state of the network at the time of the choice, by the rules of JMT (jmt.engine,
 //! NetStrategies.RoutingStrategies), described in `docs/capacity-models.md`.
 
 use rand::Rng as _;
 
 use crate::random::Stream;
 
-/// A place to go to: a station's number, or [`OUTSIDE`].
+/// The target of a customer: the index of a station, or [`OUTSIDE`].
 pub(crate) type Target = u16;
 
-/// Back to where customers come from.
+/// The place outside all stations.
 pub(crate) const OUTSIDE: Target = Target::MAX;
 
-/// What strategies see of a station.
+/// The state of a station on which strategies depend.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sight {
-    /// Customers there, waiting and in service.
+pub(crate) struct StationView {
+    /// Number of customers, waiting and in service.
     pub(crate) present: u32,
-    /// Servers that are busy, and how many there are; 0 of infinitely many.
+    /// Number of busy servers.
     pub(crate) in_service: u32,
+    /// Number of servers; 0 if it is infinite.
     pub(crate) servers: u32,
-    /// How long the last customer of this class stayed, in seconds; 0 before the first.
+    /// Response time of the last customer of this class that departed, in seconds; 0 before the first one.
     pub(crate) last_response_s: f64,
-    /// How long the last customer of this class was served.
+    /// Service time of the last customer of this class that departed, in seconds; 0 before the first one.
     pub(crate) last_service_s: f64,
 }
 
-/// How a place is chosen, and what has to be remembered for it.
+/// A routing strategy with its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Strategy {
-    /// There is only one.
-    Only(Target),
-    /// Each alike.
+    /// A single target.
+    Fixed(Target),
+    /// Equal probabilities.
     Random(Box<[Target]>),
-    /// Up to which number between 0 and 1, each.
+    /// Cumulative probabilities.
     Probabilities(Box<[(f64, Target)]>),
-    /// In turn: whose it is.
+    /// In turn; the second field is the index of the next target.
     RoundRobin(Box<[Target]>, usize),
     /// In turn, by weights.
     Weighted(WeightedRoundRobin),
-    /// By what is seen of the stations: the least of it.
+    /// The station with the smallest value of a quantity.
     Least(Least, Box<[Target]>),
-    /// The shortest queue of some that are drawn.
+    /// The shortest queue of `k` stations drawn at random.
     PowerOfK {
         k: usize,
         to: Box<[Target]>,
-        /// What is remembered of each queue, when it is.
+        /// The last observed length of each queue, if the strategy has a memory.
         memory: Option<Box<[u32]>>,
-        /// For drawing without repetition.
+        /// Buffer of drawn indices, for drawing without replacement.
         drawn: Vec<usize>,
     },
-    /// By how many customers of the class are at the station that is left, from the fewest up.
+    /// Cumulative probabilities by the number of customers of the class at the station that is left. Each range has its
+    /// smallest number of customers, in ascending order.
     LoadDependent(Box<[(u32, Box<[(f64, Target)]>)]>),
-    /// Through the stations in their order: those that come after this place, and how often each is visited, the whole
-    /// part and the rest.
+    /// Through the stations in their order. For each station after this place: the index, and the integer and fractional part
+    /// of its visits.
     InOrder(Box<[(Target, u32, f64)]>),
 }
 
-/// What is least.
+/// The quantity that [`Strategy::Least`] minimizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Least {
-    /// Customers at the station.
+    /// Number of customers at the station.
     Queue,
-    /// The last response time, but an empty station before one that is not.
+    /// The last response time; empty stations are preferred.
     Response,
-    /// The part of its servers that is busy, in whole numbers: 1 when all are.
+    /// Busy servers divided by servers in integer arithmetic: 1 if all servers are busy, otherwise 0.
     Utilization,
-    /// The last service time, but an empty station before one that is not.
+    /// The last service time; empty stations are preferred.
     Service,
 }
 
-/// Turns by weights, spread as Linux Virtual Server does it: those of the greatest weight first, then all whose weight
-/// is at least a step lower, and so on.
+/// Weighted round robin as in Linux Virtual Server: first the targets with the greatest weight, then all whose weight is at
+/// most one step lower, and so on.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedRoundRobin {
     to: Box<[(Target, u32)]>,
@@ -83,7 +85,7 @@ pub(crate) struct WeightedRoundRobin {
 }
 
 impl WeightedRoundRobin {
-    /// Needs at least one weight above 0.
+    /// At least one weight must be greater than 0.
     pub(crate) fn new(to: Box<[(Target, u32)]>) -> Self {
         let step = to.iter().map(|(_, weight)| *weight).fold(0, gcd).max(1);
         let max = to.iter().map(|(_, weight)| *weight).max().unwrap_or(0);
@@ -113,26 +115,26 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 /// The customer that is routed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asking {
+pub(crate) struct RoutedCustomer {
     /// The station that the customer leaves; [`OUTSIDE`] for arrivals.
     pub(crate) from: Target,
-    /// Customers of the class there, the asking one among them.
-    pub(crate) of_class: u32,
-    /// How many more visits to the station are due ([`Strategy::InOrder`]).
+    /// Number of customers of the class at that station, including this one.
+    pub(crate) class_present: u32,
+    /// Remaining visits to the station ([`Strategy::InOrder`]).
     pub(crate) visits_due: u32,
 }
 
 impl Strategy {
-    /// Chooses; the second number is how many visits to that place are still due after this one.
+    /// Chooses a target. The second value is the number of visits to it after the next one.
     #[inline]
     pub(crate) fn choose(
         &mut self,
-        asking: Asking,
+        customer: RoutedCustomer,
         stream: &mut Stream,
-        sight: impl Fn(Target) -> Sight,
+        view: impl Fn(Target) -> StationView,
     ) -> (Target, u32) {
         let target = match self {
-            Self::Only(target) => *target,
+            Self::Fixed(target) => *target,
             Self::Random(to) => to[stream.random_range(0..to.len())],
             Self::Probabilities(to) => by_probabilities(to, stream),
             Self::RoundRobin(to, turn) => {
@@ -141,34 +143,41 @@ impl Strategy {
                 target
             }
             Self::Weighted(turns) => turns.next(),
-            Self::Least(what, to) => least(*what, to, stream, sight),
-            Self::PowerOfK { k, to, memory, drawn } => power_of_k(*k, to, memory, drawn, stream, sight),
+            Self::Least(quantity, to) => least(*quantity, to, stream, view),
+            Self::PowerOfK { k, to, memory, drawn } => power_of_k(*k, to, memory, drawn, stream, view),
             Self::LoadDependent(ranges) => {
-                let beyond = ranges.partition_point(|(from, _)| *from <= asking.of_class);
-                by_probabilities(&ranges[beyond.saturating_sub(1)].1, stream)
+                let next = ranges.partition_point(|(from, _)| *from <= customer.class_present);
+                by_probabilities(&ranges[next.saturating_sub(1)].1, stream)
             }
-            Self::InOrder(stations) => return in_order(stations, asking, stream),
+            Self::InOrder(stations) => return in_order(stations, customer, stream),
         };
         (target, 0)
     }
 }
 
 fn by_probabilities(to: &[(f64, Target)], stream: &mut Stream) -> Target {
-    let at: f64 = stream.random();
-    to.iter().find(|(up_to, _)| at < *up_to).or(to.last()).map_or(OUTSIDE, |(_, target)| *target)
+    let uniform: f64 = stream.random();
+    to.iter().find(|(up_to, _)| uniform < *up_to).or(to.last()).map_or(OUTSIDE, |(_, target)| *target)
 }
 
-/// The least of what is seen; among equals each alike. Going outside is as an empty station that takes no time.
-fn least(what: Least, to: &[Target], stream: &mut Stream, sight: impl Fn(Target) -> Sight) -> Target {
+/// The target with the smallest value, chosen at random among equal ones. Outside counts as an empty station with a response
+/// time of 0.
+fn least(
+    quantity: Least,
+    to: &[Target],
+    stream: &mut Stream,
+    view: impl Fn(Target) -> StationView,
+) -> Target {
     let value = |target: Target| {
-        let seen = sight(target);
-        let (group, value) = match what {
-            Least::Queue => (false, f64::from(seen.present)),
-            Least::Utilization => (false, seen.in_service.checked_div(seen.servers).map_or(0.0, f64::from)),
-            Least::Response => (seen.present > 0, seen.last_response_s),
-            Least::Service => (seen.present > 0, seen.last_service_s),
-        };
-        (group, value)
+        let station = view(target);
+        match quantity {
+            Least::Queue => (false, f64::from(station.present)),
+            Least::Utilization => {
+                (false, station.in_service.checked_div(station.servers).map_or(0.0, f64::from))
+            }
+            Least::Response => (station.present > 0, station.last_response_s),
+            Least::Service => (station.present > 0, station.last_service_s),
+        }
     };
     let mut best = (true, f64::INFINITY);
     let (mut chosen, mut equals) = (OUTSIDE, 0_u32);
@@ -179,7 +188,7 @@ fn least(what: Least, to: &[Target], stream: &mut Stream, sight: impl Fn(Target)
             chosen = target;
             equals = 1;
         } else if found == best {
-            // The n-th of equals takes the place with probability 1/n, so that all are alike in the end.
+            // The n-th equal target replaces the chosen one with probability 1/n, so all have equal probabilities.
             equals += 1;
             if stream.random_range(0..equals) == 0 {
                 chosen = target;
@@ -195,7 +204,7 @@ fn power_of_k(
     memory: &mut Option<Box<[u32]>>,
     drawn: &mut Vec<usize>,
     stream: &mut Stream,
-    sight: impl Fn(Target) -> Sight,
+    view: impl Fn(Target) -> StationView,
 ) -> Target {
     drawn.clear();
     if to.len() <= k {
@@ -211,12 +220,12 @@ fn power_of_k(
         let mut chosen = drawn[0];
         let (mut best, mut equals) = (u32::MAX, 0_u32);
         for &at in drawn.iter() {
-            shortest(sight(to[at]).present, at, &mut best, &mut equals, &mut chosen, stream);
+            shortest(view(to[at]).present, at, &mut best, &mut equals, &mut chosen, stream);
         }
         return to[chosen];
     };
     for &at in drawn.iter() {
-        memory[at] = sight(to[at]).present;
+        memory[at] = view(to[at]).present;
     }
     let (mut best, mut equals, mut chosen) = (u32::MAX, 0, 0);
     for (at, &remembered) in memory.iter().enumerate() {
@@ -244,13 +253,13 @@ fn shortest(
     }
 }
 
-fn in_order(stations: &[(Target, u32, f64)], asking: Asking, stream: &mut Stream) -> (Target, u32) {
-    if asking.visits_due > 0 {
-        return (asking.from, asking.visits_due - 1);
+fn in_order(stations: &[(Target, u32, f64)], customer: RoutedCustomer, stream: &mut Stream) -> (Target, u32) {
+    if customer.visits_due > 0 {
+        return (customer.from, customer.visits_due - 1);
     }
-    for &(target, whole, rest) in stations {
-        let one_more = rest > 0.0 && stream.random::<f64>() < rest;
-        let visits = whole + u32::from(one_more);
+    for &(target, whole, fraction) in stations {
+        let has_extra_visit = fraction > 0.0 && stream.random::<f64>() < fraction;
+        let visits = whole + u32::from(has_extra_visit);
         if visits > 0 {
             return (target, visits - 1);
         }
@@ -263,19 +272,19 @@ mod tests {
     use super::*;
     use rand::SeedableRng as _;
 
-    const ASKING: Asking = Asking { from: OUTSIDE, of_class: 1, visits_due: 0 };
+    const CUSTOMER: RoutedCustomer = RoutedCustomer { from: OUTSIDE, class_present: 1, visits_due: 0 };
 
-    fn counts(strategy: &mut Strategy, rounds: u32, sight: impl Fn(Target) -> Sight + Copy) -> [u32; 4] {
+    fn counts(strategy: &mut Strategy, rounds: u32, view: impl Fn(Target) -> StationView + Copy) -> [u32; 4] {
         let mut stream = Stream::seed_from_u64(1);
         let mut counts = [0; 4];
         for _ in 0..rounds {
-            counts[strategy.choose(ASKING, &mut stream, sight).0 as usize] += 1;
+            counts[strategy.choose(CUSTOMER, &mut stream, view).0 as usize] += 1;
         }
         counts
     }
 
-    fn queues(lengths: [u32; 4]) -> impl Fn(Target) -> Sight + Copy {
-        move |target| Sight {
+    fn queues(lengths: [u32; 4]) -> impl Fn(Target) -> StationView + Copy {
+        move |target| StationView {
             present: lengths[target as usize],
             in_service: lengths[target as usize].min(1),
             servers: 1,
@@ -285,11 +294,11 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_taken_and_weights_spread() {
-        let mut turns = Strategy::RoundRobin([0, 1, 2].into(), 0);
+    fn round_robin_and_weighted_round_robin() {
+        let mut round_robin = Strategy::RoundRobin([0, 1, 2].into(), 0);
         let mut stream = Stream::seed_from_u64(1);
         let order: Vec<Target> =
-            (0..5).map(|_| turns.choose(ASKING, &mut stream, queues([0; 4])).0).collect();
+            (0..5).map(|_| round_robin.choose(CUSTOMER, &mut stream, queues([0; 4])).0).collect();
         assert_eq!(order, [0, 1, 2, 0, 1]);
         let mut weighted = WeightedRoundRobin::new([(0, 4), (1, 2), (2, 2)].into());
         let order: Vec<Target> = (0..8).map(|_| weighted.next()).collect();
@@ -299,11 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn the_least_is_chosen_and_equals_alike() {
+    fn the_least_value_is_chosen_with_random_ties() {
         let to = || Box::from([0, 1, 2, 3]);
         let shortest = counts(&mut Strategy::Least(Least::Queue, to()), 3_000, queues([5, 1, 1, 1]));
         assert!(shortest[0] == 0 && shortest[1..].iter().all(|&n| (900..1_100).contains(&n)), "{shortest:?}");
-        // If all are busy: the one with the fastest last response; otherwise an empty one.
+        // The station with the shortest last response time if all are busy, otherwise an empty station.
         let all_busy = queues([1, 2, 3, 4]);
         assert_eq!(counts(&mut Strategy::Least(Least::Response, to()), 10, all_busy), [0, 0, 0, 10]);
         assert_eq!(counts(&mut Strategy::Least(Least::Service, to()), 10, all_busy), [10, 0, 0, 0]);
@@ -315,34 +324,34 @@ mod tests {
     }
 
     #[test]
-    fn some_are_drawn_and_remembered() {
+    fn power_of_k_with_and_without_memory() {
         let power = |memory: Option<Box<[u32]>>| Strategy::PowerOfK {
             k: 2,
             to: [0, 1, 2, 3].into(),
             memory,
             drawn: Vec::new(),
         };
-        // The longest of four is chosen only when it is drawn twice: never.
+        // The longest queue is never chosen, because another queue is drawn with it.
         let found = counts(&mut power(None), 6_000, queues([0, 1, 2, 3]));
-        // Pairs that hold the shortest: 3 of 6, the next: 2 of 6, 1 of 6.
+        // Of the six pairs, three contain the shortest queue, and two others contain the second shortest.
         assert!(
             found[3] == 0 && found[0].abs_diff(3_000) < 150 && found[1].abs_diff(2_000) < 150,
             "{found:?}"
         );
         let found = counts(&mut power(Some([0; 4].into())), 4_000, queues([9, 9, 9, 0]));
-        assert!(found[3] > 2_000, "an old memory of the empty one still counts: {found:?}");
+        assert!(found[3] > 2_000, "the remembered length of the empty queue is used: {found:?}");
     }
 
     #[test]
-    fn probabilities_and_ranges() {
+    fn probabilities_and_load_dependent_ranges() {
         let to: Box<[(f64, Target)]> = [(0.2, 0), (1.0, 1)].into();
         let found = counts(&mut Strategy::Probabilities(to.clone()), 5_000, queues([0; 4]));
         assert!(found[0].abs_diff(1_000) < 100, "{found:?}");
         let mut by_load = Strategy::LoadDependent([(0, [(1.0, 0)].into()), (3, [(1.0, 1)].into())].into());
         let mut stream = Stream::seed_from_u64(1);
-        for (of_class, expected) in [(1, 0), (2, 0), (3, 1), (100, 1)] {
-            let asking = Asking { of_class, ..ASKING };
-            assert_eq!(by_load.choose(asking, &mut stream, queues([0; 4])).0, expected);
+        for (class_present, expected) in [(1, 0), (2, 0), (3, 1), (100, 1)] {
+            let customer = RoutedCustomer { class_present, ..CUSTOMER };
+            assert_eq!(by_load.choose(customer, &mut stream, queues([0; 4])).0, expected);
         }
     }
 
@@ -357,9 +366,9 @@ mod tests {
         for _ in 0..rounds {
             let mut at = (OUTSIDE, 0);
             loop {
-                let asking = Asking { from: at.0, of_class: 1, visits_due: at.1 };
+                let customer = RoutedCustomer { from: at.0, class_present: 1, visits_due: at.1 };
                 let place = if at.0 == OUTSIDE { 3 } else { usize::from(at.0) };
-                at = strategies[place].choose(asking, &mut stream, queues([0; 4]));
+                at = strategies[place].choose(customer, &mut stream, queues([0; 4]));
                 if at.0 == OUTSIDE {
                     break;
                 }

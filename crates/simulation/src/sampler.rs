@@ -1,4 +1,4 @@
-//! Random times by their laws.
+//! Random times.
 
 use std::sync::Arc;
 
@@ -9,35 +9,35 @@ use rand_distr::{Distribution as _, Exp1, Gamma, LogNormal, Pareto, StandardNorm
 
 use crate::random::Stream;
 
-/// Times of which one is taken for [`Sampler::rest_s`].
-const REST_TIMES: usize = 32;
+/// Number of times of which [`Sampler::draw_residual_s`] selects one.
+const RESIDUAL_CANDIDATES: usize = 32;
 
-/// Draws times of one law, in seconds; some laws remember where they are.
+/// Draws times of a law, in seconds. Some laws have a state.
 #[derive(Clone, Debug)]
 pub(crate) enum Sampler {
-    /// Always the same.
+    /// Constant.
     Constant(f64),
-    /// Exponential with that mean.
+    /// Exponential with this mean.
     Exponential(f64),
-    /// One of two exponential laws: the probability of the first, and both means.
+    /// Mixture of two exponentials: the probability of the first, and both means.
     Hyperexponential(f64, [f64; 2]),
-    /// One exponential phase or two: the probability of the second, and both means.
+    /// One or two exponential phases: the probability of the second, and both means.
     Coxian(f64, [f64; 2]),
-    /// Gamma, and Erlang, which is gamma with a whole shape.
+    /// Gamma and Erlang (gamma with an integer shape).
     Gamma(Gamma<f64>),
-    /// A time whose logarithm is normal.
+    /// Lognormal.
     LogNormal(LogNormal<f64>),
-    /// Normal, and drawn again until it is not negative: mean and standard deviation before that.
+    /// Normal, truncated at 0: mean and standard deviation before truncation.
     Normal(f64, f64),
     /// Pareto.
     Pareto(Pareto<f64>),
-    /// Uniform: the lowest, and the width.
+    /// Uniform: the lower end, and the width.
     Uniform(f64, f64),
     /// Weibull.
     Weibull(Weibull<f64>),
-    /// A Poisson process whose rate is switched between two values.
+    /// The gaps of a Poisson process whose rate switches between two values.
     Mmpp2(Mmpp2),
-    /// Recorded times, one after the other, and from the beginning again.
+    /// Recorded times in their order, cyclically; the second field is the index of the next time.
     Replay(Arc<[f64]>, usize),
 }
 
@@ -46,14 +46,14 @@ pub(crate) enum Sampler {
 pub(crate) struct Mmpp2 {
     /// Events per second in each state.
     pub(crate) rates_per_s: [f64; 2],
-    /// How often each state is left, per second.
+    /// Transitions per second out of each state.
     pub(crate) leave_per_s: [f64; 2],
-    /// Where it is.
+    /// The current state.
     pub(crate) state: usize,
 }
 
 impl Mmpp2 {
-    /// The time to the next event.
+    /// Draws the time to the next event.
     fn draw_s(&mut self, stream: &mut Stream) -> f64 {
         let mut passed_s = 0.0;
         loop {
@@ -69,7 +69,7 @@ impl Mmpp2 {
 }
 
 impl Sampler {
-    /// `None` for numbers that make no law; the checks of the network find them before.
+    /// `None` if the parameters are out of their ranges or the mean is infinite, which the validation of the network excludes.
     pub(crate) fn new(law: &TimeLaw) -> Option<Self> {
         let mean_s = law.mean_s();
         if !(mean_s.is_finite() && mean_s >= 0.0) {
@@ -111,7 +111,7 @@ impl Sampler {
         }
     }
 
-    /// The next time.
+    /// Draws the next time.
     #[inline]
     pub(crate) fn draw_s(&mut self, stream: &mut Stream) -> f64 {
         match self {
@@ -124,15 +124,15 @@ impl Sampler {
         }
     }
 
-    /// What is left of a time of this law that is under way at a moment which has nothing to do with it. A moment falls into
-    /// long times more often than into short ones: one of some times is taken, with a chance in proportion to its length
-    /// (exactly so for infinitely many), and any moment in it.
-    pub(crate) fn rest_s(&mut self, stream: &mut Stream) -> f64 {
+    /// Draws the residual time of this law at a random point in time. A random point falls into long times more often than
+    /// into short ones. Therefore one of several times is selected with a probability proportional to its length, and then a
+    /// random point of it. This is exact in the limit of infinitely many times.
+    pub(crate) fn draw_residual_s(&mut self, stream: &mut Stream) -> f64 {
         if let Self::Exponential(_) = self {
             return self.draw_s(stream);
         }
         let (mut sum_s, mut chosen_s) = (0.0, 0.0);
-        for _ in 0..REST_TIMES {
+        for _ in 0..RESIDUAL_CANDIDATES {
             let time_s = self.draw_s(stream);
             sum_s += time_s;
             if stream.random::<f64>() * sum_s < time_s {
@@ -191,7 +191,7 @@ mod tests {
     use rand::SeedableRng as _;
 
     #[test]
-    fn every_law_has_the_moments_it_promises() {
+    fn samples_have_the_moments_of_their_law() {
         let laws = [
             TimeLaw::Deterministic { mean_s: 2.0 },
             TimeLaw::Exponential { mean_s: 2.0 },
@@ -226,8 +226,8 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_time_is_as_renewal_theory_has_it() {
-        // Its mean is E[T²]/2E[T]; choosing among 32 falls somewhat short of it where times vary much.
+    fn residual_times_have_the_mean_of_renewal_theory() {
+        // The mean is E[T²]/2E[T]; selection among 32 times is slightly too low for highly variable times.
         for law in [
             TimeLaw::Deterministic { mean_s: 2.0 },
             TimeLaw::Exponential { mean_s: 2.0 },
@@ -237,14 +237,14 @@ mod tests {
             let mut sampler = Sampler::new(&law).unwrap();
             let mut stream = Stream::seed_from_u64(3);
             let n = 20_000;
-            let mean = (0..n).map(|_| sampler.rest_s(&mut stream)).sum::<f64>() / f64::from(n);
+            let mean = (0..n).map(|_| sampler.draw_residual_s(&mut stream)).sum::<f64>() / f64::from(n);
             let exact = 2.0 * (1.0 + law.scv()) / 2.0;
             assert!((mean / exact - 1.0).abs() < 0.1, "{law:?}: {mean} for {exact}");
         }
     }
 
     #[test]
-    fn recorded_values_come_in_their_order_and_again() {
+    fn recorded_values_are_replayed_cyclically() {
         let law = TimeLaw::Replay { file: "values.csv".into(), values_s: vec![1.0, 3.0] };
         let mut sampler = Sampler::new(&law).unwrap();
         let mut stream = Stream::seed_from_u64(1);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gaps_of_a_modulated_process_depend_on_each_other() {
+    fn the_gaps_of_a_modulated_process_are_correlated() {
         let law = TimeLaw::Mmpp2 { rates_per_s: [10.0, 0.1], leave_per_s: [0.05, 0.05] };
         let mut sampler = Sampler::new(&law).unwrap();
         let mut stream = Stream::seed_from_u64(2);

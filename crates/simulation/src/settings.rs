@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use busyhour_queueing::network::Finding;
 use thiserror::Error;
 
-/// How a network is simulated.
+/// Settings of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimulationSettings {
-    /// Where all random numbers come from. Two networks simulated with one seed see the same random numbers at places
-    /// of the same name.
+    /// The seed of all random numbers. Networks simulated with the same seed have the same random numbers at stations and
+    /// classes with the same names.
     pub seed: u64,
-    /// Share of intervals that hold the true value, above 0 and below 1.
+    /// Confidence level of the intervals, greater than 0 and less than 1.
     pub confidence: f64,
-    /// Half an interval's width over its middle at which a measure is known well enough.
+    /// Required half width of the intervals, relative to the value.
     pub precision: f64,
-    /// Independent replications, at least 1. The result depends on it, and not on how many threads there are.
+    /// Number of independent replications, at least 1. In contrast to the number of threads, it affects the result.
     pub replications: u32,
     /// Maximum number of events of all replications; the simulation then ends with the precision reached.
     pub events_max: u64,
-    /// Threads; `None`: as many as there are cores.
+    /// Number of threads; default: the number of cores.
     pub threads: Option<usize>,
 }
 
@@ -37,20 +37,20 @@ impl Default for SimulationSettings {
 }
 
 impl SimulationSettings {
-    /// What is wrong with them, in words.
+    /// Checks that the settings are in their ranges.
     pub(crate) fn check(&self) -> Result<(), SimulationError> {
         let wrong = |message: &str| Err(SimulationError::Settings(message.to_owned()));
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return wrong("the confidence must be between 0 and 1");
         }
         if !(self.precision > 0.0 && self.precision.is_finite()) {
-            return wrong("the precision is greater than 0");
+            return wrong("the precision must be greater than 0");
         }
         if self.replications == 0 || self.replications > 10_000 {
-            return wrong("there are 1 to 10,000 replications");
+            return wrong("the number of replications must be from 1 to 10,000");
         }
         if self.events_max == 0 {
-            return wrong("there must be at least one event");
+            return wrong("the maximum number of events must be at least 1");
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl SimulationWatch {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How many events have happened.
+    /// The number of events processed so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events.load(Ordering::Relaxed)
@@ -87,13 +87,13 @@ impl SimulationWatch {
 /// Why there is no result.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SimulationError {
-    /// The network makes no sense.
-    #[error("the model makes no sense: {}", list(.0))]
+    /// The network is inconsistent.
+    #[error("the model is invalid: {}", list(.0))]
     Network(Vec<Finding>),
-    /// The settings make no sense.
+    /// A setting is out of its range.
     #[error("{0}")]
     Settings(String),
-    /// A law that cannot be drawn from.
+    /// A law without a finite mean.
     #[error("no times can be drawn for class {class:?} at {station:?}: its law has no finite mean")]
     Law {
         /// The station, or "outside".
@@ -104,33 +104,33 @@ pub enum SimulationError {
     /// A station or class that does not exist.
     #[error("there is no station or class {0:?}")]
     Unknown(String),
-    /// More than the simulator can hold.
-    #[error("too many {what}: at most {most} can be simulated")]
+    /// The model exceeds a limit of the simulator.
+    #[error("too many {what}: the maximum is {most}")]
     TooLarge {
-        /// What there is too much of.
+        /// The items of which there are too many.
         what: &'static str,
-        /// How many can be.
+        /// The maximum.
         most: u64,
     },
-    /// Customers block each other, and nothing can happen any more.
+    /// Customers block each other, so that the simulation cannot continue.
     #[error(
-        "customers block each other for ever, first after {at_s:.6} s of simulated time, at {}: each waits for room that \
-         another holds; give one of these stations more room, or let it drop",
+        "deadlock after {at_s:.6} s of simulated time at {}: each customer waits for room that another one occupies; \
+         increase the capacity of one of these stations, or let it drop customers",
         .stations.join(", ")
     )]
     Deadlock {
-        /// When.
+        /// Simulated time of the deadlock in seconds.
         at_s: f64,
-        /// The stations.
+        /// The stations in the deadlock.
         stations: Vec<String>,
     },
-    /// Events follow each other for ever without any time passing.
+    /// Events follow each other without end, but simulated time does not pass.
     #[error(
-        "after {at_s:.6} s of simulated time events follow each other without any time passing: somewhere customers go \
-         round without thinking or being served"
+        "endless loop after {at_s:.6} s of simulated time: customers circulate without thinking or being served, so that \
+         simulated time does not pass"
     )]
     Standstill {
-        /// When.
+        /// Simulated time of the loop in seconds.
         at_s: f64,
     },
 }

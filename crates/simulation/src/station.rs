@@ -1,4 +1,4 @@
-//! A station as it is at a moment.
+//! The state of a station.
 
 use std::collections::VecDeque;
 
@@ -8,52 +8,52 @@ use crate::routing::Target;
 use crate::sharing::Sharing;
 use crate::waiting::Waiting;
 
-/// How a station serves.
+/// How a station serves customers.
 #[derive(Debug)]
 pub(crate) enum Serving {
-    /// Some at a time, each to the end.
-    ToTheEnd,
-    /// Several at a time; arrivals can preempt: the customers in service.
-    Interrupted(Interrupts, Vec<u32>),
-    /// One at a time, at a speed that depends on the number present; arrivals can preempt.
-    Paced(Pace),
-    /// All at once.
+    /// A limited number at a time, without preemption.
+    NonPreemptive,
+    /// A limited number at a time; arrivals can preempt. The second field has the customers in service.
+    Preemptive(PreemptionRule, Vec<u32>),
+    /// One customer at a time, at a speed that depends on the number of customers; arrivals may preempt.
+    LoadDependent(LoadDependentServer),
+    /// All customers at once, which share the servers.
     Shared(Sharing),
-    /// All at once, without feeling each other.
+    /// All customers at once, independently of each other.
     Delay,
     /// No service: creates siblings, a number for each target.
     Fork(Box<[(Target, u32)]>),
     /// No service: siblings wait for each other.
     Join,
-    /// No service: customers can change their class. By class: cumulative probabilities and classes; empty for a
-    /// class that does not change.
-    Through(Box<[Box<[(f64, u16)]>]>),
+    /// No service: routes customers, which may change their class. By class: cumulative probabilities and classes; empty for
+    /// a class that does not change.
+    Router(Box<[Box<[(f64, u16)]>]>),
 }
 
-/// The preemption rule.
+/// The customer in service that an arrival preempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interrupts {
-    /// The last arrival preempts the first.
-    Last,
-    /// A higher level interrupts a lower one.
-    Level,
+pub(crate) enum PreemptionRule {
+    /// The one that arrived first.
+    FirstArrival,
+    /// One of a lower priority level.
+    LowerLevel,
 }
 
 /// One server whose speed depends on the load.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct LoadDependentServer {
     /// The speed with 1, 2, … customers.
     pub(crate) speeds: Box<[f64]>,
-    pub(crate) interrupts: Option<Interrupts>,
-    /// A customer in service, its speed, and the start of service.
+    pub(crate) preemption: Option<PreemptionRule>,
+    /// The customer in service, the current speed, and the start of its service.
     pub(crate) customer: Option<u32>,
     pub(crate) speed: f64,
     pub(crate) since_s: f64,
-    /// Whether the customer is finished and blocked.
+    /// Whether the service has ended and the customer is blocked.
     pub(crate) blocked: bool,
 }
 
-/// Where a customer goes, as which class, and how many more visits to that place are due after the next.
+/// A routing decision: the target, the class at the target, and the number of visits to it after the next one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
     pub(crate) target: Target,
@@ -61,8 +61,8 @@ pub(crate) struct Hop {
     pub(crate) visits_due: u32,
 }
 
-/// A customer that waits for room at a full station, and the station whose server it blocks; customers from outside
-/// block none.
+/// A customer that waits for room at a full station, and the station whose server it blocks. Customers from outside
+/// do not block a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blocked {
     pub(crate) customer: u32,
@@ -77,25 +77,25 @@ pub(crate) struct Station {
     pub(crate) waiting: Waiting,
     /// Whether the service time must be known on arrival.
     pub(crate) draws_on_arrival: bool,
-    /// How many servers there are; 0 of infinitely many.
+    /// Number of servers; 0 if it is infinite.
     pub(crate) servers: u32,
     /// Servers with a customer, in service or blocked.
     pub(crate) in_service: u32,
-    /// Customers there.
+    /// Number of customers.
     pub(crate) present: u32,
-    /// Blocked customers among those.
+    /// Number of blocked customers among them.
     pub(crate) blocked: u32,
     /// Maximum number of customers.
     pub(crate) capacity: u32,
     pub(crate) when_full: WhenFull,
-    /// Customers that wait for room, the first in front.
-    pub(crate) before: VecDeque<Blocked>,
-    /// The station's own event: its number (0 for none) and its time.
+    /// Customers that wait for room at this station, in order of arrival.
+    pub(crate) waiting_for_room: VecDeque<Blocked>,
+    /// Sequence number (0 for none) and time of the scheduled [`StationDue`](crate::events::Event::StationDue) event.
     pub(crate) due: (u32, f64),
 }
 
 impl Station {
-    /// A station of the given kind without a limit.
+    /// A station with unlimited capacity.
     pub(crate) fn new(serving: Serving, waiting: Waiting, servers: u32) -> Self {
         Self {
             serving,
@@ -107,13 +107,12 @@ impl Station {
             blocked: 0,
             capacity: u32::MAX,
             when_full: WhenFull::Drop,
-            before: VecDeque::new(),
+            waiting_for_room: VecDeque::new(),
             due: (0, 0.0),
         }
     }
 
-    /// Whether no customer here can progress: the station is full, and all customers in service, or next in line, are
-    /// blocked.
+    /// Whether no customer of this station can progress: the station is full, and all customers in service are blocked.
     pub(crate) fn is_stuck(&self) -> bool {
         let served = match &self.serving {
             Serving::Delay | Serving::Shared(_) => self.present,

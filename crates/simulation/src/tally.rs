@@ -1,19 +1,19 @@
-//! What is observed, in batches of equal simulated time.
+//! Observations, in batches of equal simulated time.
 
 use crate::histogram::Histogram;
 
-/// Sums over a batch, of one class at one station, or of one class in the whole system.
+/// Sums over a batch, for a class at a station or in the whole system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums {
     /// ∫ customers present dt, in seconds.
     pub(crate) present_s: f64,
     /// ∫ busy servers dt, in seconds.
     pub(crate) busy_s: f64,
-    /// Visits that ended; of the system: passes that ended.
+    /// Completed visits; for the system, completed passes.
     pub(crate) done: f64,
-    /// How long these took together, in seconds.
+    /// Sum of their response times, in seconds.
     pub(crate) response_s: f64,
-    /// Customers that were lost because a station was full; of the system: passes that ended by a loss.
+    /// Customers that were lost because the station was full; for the system, passes that ended with a loss.
     pub(crate) lost: f64,
 }
 
@@ -27,15 +27,15 @@ impl Sums {
     }
 }
 
-/// One class at one station, or in the system, as it is now.
+/// The current state and batch of a class at a station or in the whole system.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Observed {
     sums: Sums,
-    /// Customers present.
+    /// Number of customers.
     pub(crate) present: u32,
-    /// Servers that work for them.
+    /// Number of servers that serve them.
     busy: f64,
-    /// The last response and service time, for strategies that go by them.
+    /// The last response and service time, for routing strategies.
     pub(crate) last_response_s: f64,
     pub(crate) last_service_s: f64,
     responses: Histogram,
@@ -43,47 +43,48 @@ pub(crate) struct Observed {
 
 /// All observations of a replication.
 ///
-/// The time integral of a number is updated only at changes: a customer that arrives at time t after the start of the
-/// batch and stays contributes T − t at its end T. Each change therefore adds its size times −t, and the end adds the
-/// number present times T.
+/// Time integrals are updated only at changes. A customer that arrives at time t after the start of the batch and stays
+/// contributes T − t to a batch of length T. Therefore each change adds its size times −t, and the end of the batch adds the
+/// number of customers times T.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     observed: Vec<Observed>,
-    /// Batch after batch, the sums of all that is observed.
+    /// The sums of all observations, batch by batch.
     batches: Vec<Sums>,
     batches_max: usize,
     length_s: f64,
-    begun_s: f64,
-    ends_s: f64,
-    /// Time since the batch began.
+    /// Start and end of the current batch.
+    start_s: f64,
+    end_s: f64,
+    /// Time since the start of the batch.
     passed_s: f64,
-    /// From when on responses are in the histograms.
+    /// The time from which on response times are in the histograms.
     histograms_from_s: f64,
 }
 
 impl Tally {
-    /// `count` things are observed. Nothing is cut into batches before [`Tally::begin_batches`].
+    /// Observes `count` pairs of a station (or the system) and a class. Batches start with [`Tally::begin_batches`].
     pub(crate) fn new(count: usize) -> Self {
         Self {
             observed: vec![Observed::default(); count],
             batches: Vec::new(),
-            // Few observed things: enough batches for the spectrum after half of them were cut as transient.
+            // With 512 batches, enough for the spectrum remain after half of them are removed as transient.
             batches_max: if count <= 4_096 { 512 } else { 256 },
             length_s: 0.0,
-            begun_s: 0.0,
-            ends_s: f64::INFINITY,
+            start_s: 0.0,
+            end_s: f64::INFINITY,
             passed_s: 0.0,
             histograms_from_s: 0.0,
         }
     }
 
-    /// It is `now_s`, and nothing has changed since the last event.
+    /// Advances the time to `now_s`; nothing changed since the last event.
     #[inline]
     pub(crate) fn advance(&mut self, now_s: f64) {
-        if now_s >= self.ends_s {
+        if now_s >= self.end_s {
             self.close_until(now_s);
         }
-        self.passed_s = now_s - self.begun_s;
+        self.passed_s = now_s - self.start_s;
     }
 
     #[inline]
@@ -91,90 +92,91 @@ impl Tally {
         &self.observed[observed]
     }
 
-    /// A customer arrives.
+    /// Records the arrival of a customer.
     #[inline]
-    pub(crate) fn comes(&mut self, observed: usize) {
-        let seen = &mut self.observed[observed];
-        seen.present += 1;
-        seen.sums.present_s -= self.passed_s;
+    pub(crate) fn arrive(&mut self, observed: usize) {
+        let state = &mut self.observed[observed];
+        state.present += 1;
+        state.sums.present_s -= self.passed_s;
     }
 
-    /// A customer leaves after `response_s`.
+    /// Records the departure of a customer after `response_s`.
     #[inline]
-    pub(crate) fn leaves(&mut self, observed: usize, response_s: f64) {
-        let seen = &mut self.observed[observed];
-        seen.present -= 1;
-        seen.sums.present_s += self.passed_s;
-        seen.sums.done += 1.0;
-        seen.sums.response_s += response_s;
-        seen.last_response_s = response_s;
-        seen.responses.add(response_s);
+    pub(crate) fn depart(&mut self, observed: usize, response_s: f64) {
+        let state = &mut self.observed[observed];
+        state.present -= 1;
+        state.sums.present_s += self.passed_s;
+        state.sums.done += 1.0;
+        state.sums.response_s += response_s;
+        state.last_response_s = response_s;
+        state.responses.add(response_s);
     }
 
-    /// A customer leaves without success.
-    pub(crate) fn gives_up(&mut self, observed: usize) {
-        let seen = &mut self.observed[observed];
-        seen.present -= 1;
-        seen.sums.present_s += self.passed_s;
-        seen.sums.lost += 1.0;
+    /// Records the end of a pass by a loss.
+    pub(crate) fn abort(&mut self, observed: usize) {
+        let state = &mut self.observed[observed];
+        state.present -= 1;
+        state.sums.present_s += self.passed_s;
+        state.sums.lost += 1.0;
     }
 
-    /// A customer is lost because there is no room.
-    pub(crate) fn is_refused(&mut self, observed: usize) {
+    /// Records the rejection of a customer at a full station.
+    pub(crate) fn reject(&mut self, observed: usize) {
         self.observed[observed].sums.lost += 1.0;
     }
 
-    /// So many servers more (or less) work for a class.
+    /// Changes the number of servers that serve a class.
     #[inline]
-    pub(crate) fn works(&mut self, observed: usize, more: f64) {
-        let seen = &mut self.observed[observed];
-        seen.busy += more;
-        seen.sums.busy_s -= more * self.passed_s;
+    pub(crate) fn add_busy(&mut self, observed: usize, change: f64) {
+        let state = &mut self.observed[observed];
+        state.busy += change;
+        state.sums.busy_s -= change * self.passed_s;
     }
 
-    /// So many servers work for a class.
+    /// Sets the number of servers that serve a class.
     #[inline]
-    pub(crate) fn works_now(&mut self, observed: usize, busy: f64) {
-        let more = busy - self.observed[observed].busy;
-        self.works(observed, more);
-        // Without the rounding of the difference.
+    pub(crate) fn set_busy(&mut self, observed: usize, busy: f64) {
+        let change = busy - self.observed[observed].busy;
+        self.add_busy(observed, change);
+        // Avoids the rounding error of the difference.
         self.observed[observed].busy = busy;
     }
 
+    /// Records the last service time.
     #[inline]
-    pub(crate) fn was_served(&mut self, observed: usize, service_s: f64) {
+    pub(crate) fn record_service(&mut self, observed: usize, service_s: f64) {
         self.observed[observed].last_service_s = service_s;
     }
 
-    /// All before now is the first batch, and the others are as long. False when no time has passed yet.
+    /// Ends the first batch at `now_s`; all other batches have the same length. Returns false if no time has passed yet.
     pub(crate) fn begin_batches(&mut self, now_s: f64) -> bool {
         if now_s <= 0.0 {
             return false;
         }
         self.length_s = now_s;
-        self.ends_s = now_s;
+        self.end_s = now_s;
         true
     }
 
     #[cold]
     fn close_until(&mut self, now_s: f64) {
-        while now_s >= self.ends_s {
-            let length_s = self.ends_s - self.begun_s;
-            for seen in &mut self.observed {
-                seen.sums.present_s += f64::from(seen.present) * length_s;
-                seen.sums.busy_s += seen.busy * length_s;
-                self.batches.push(std::mem::take(&mut seen.sums));
+        while now_s >= self.end_s {
+            let length_s = self.end_s - self.start_s;
+            for state in &mut self.observed {
+                state.sums.present_s += f64::from(state.present) * length_s;
+                state.sums.busy_s += state.busy * length_s;
+                self.batches.push(std::mem::take(&mut state.sums));
             }
-            self.begun_s = self.ends_s;
+            self.start_s = self.end_s;
             if self.count() >= self.batches_max {
-                self.join();
+                self.merge_pairs();
             }
-            self.ends_s = self.begun_s + self.length_s;
+            self.end_s = self.start_s + self.length_s;
         }
     }
 
-    /// Merges adjacent pairs.
-    fn join(&mut self) {
+    /// Merges adjacent pairs of batches.
+    fn merge_pairs(&mut self) {
         let width = self.observed.len();
         let pairs = self.count() / 2;
         for pair in 0..pairs {
@@ -188,12 +190,12 @@ impl Tally {
         self.length_s *= 2.0;
     }
 
-    /// How many batches there are.
+    /// Number of complete batches.
     pub(crate) fn count(&self) -> usize {
         self.batches.len() / self.observed.len().max(1)
     }
 
-    /// How long each is, in seconds.
+    /// Length of each batch in seconds.
     pub(crate) fn length_s(&self) -> f64 {
         self.length_s
     }
@@ -204,12 +206,12 @@ impl Tally {
         &self.batches[batch * width..(batch + 1) * width]
     }
 
-    /// The response times seen since [`Tally::histograms_from_s`].
+    /// The response times since [`Tally::histograms_from_s`].
     pub(crate) fn responses(&self, observed: usize) -> &Histogram {
         &self.observed[observed].responses
     }
 
-    /// From when on the histograms count.
+    /// The time from which on response times are in the histograms.
     pub(crate) fn histograms_from_s(&self) -> f64 {
         self.histograms_from_s
     }
@@ -217,8 +219,8 @@ impl Tally {
     /// Clears the histograms.
     pub(crate) fn clear_histograms(&mut self, now_s: f64) {
         self.histograms_from_s = now_s;
-        for seen in &mut self.observed {
-            seen.responses.clear();
+        for state in &mut self.observed {
+            state.responses.clear();
         }
     }
 }
@@ -228,18 +230,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integrals_are_those_of_the_steps() {
+    fn time_integrals_are_exact() {
         let mut tally = Tally::new(1);
         tally.advance(1.0);
-        tally.comes(0);
-        tally.works(0, 1.0);
+        tally.arrive(0);
+        tally.add_busy(0, 1.0);
         tally.advance(4.0);
         tally.begin_batches(4.0);
         tally.advance(6.0);
-        tally.comes(0);
+        tally.arrive(0);
         tally.advance(9.0);
-        tally.leaves(0, 8.0);
-        tally.works_now(0, 0.5);
+        tally.depart(0, 8.0);
+        tally.set_busy(0, 0.5);
         tally.advance(12.0);
         let batches: Vec<Sums> = (0..tally.count()).map(|at| tally.batch(at)[0]).collect();
         // Present: 1 from 1 to 6, 2 from 6 to 9, 1 after; busy 1 from 1 to 9, a half after.
@@ -251,18 +253,18 @@ mod tests {
     }
 
     #[test]
-    fn batches_stay_few_and_keep_their_sums() {
+    fn merged_batches_have_the_same_sums() {
         let mut tally = Tally::new(2);
         tally.begin_batches(1.0);
         for second in 1..=10_000_u32 {
             tally.advance(f64::from(second));
-            tally.comes(1);
-            tally.leaves(1, 0.5);
+            tally.arrive(1);
+            tally.depart(1, 0.5);
         }
         assert!((256..512).contains(&tally.count()), "{}", tally.count());
         assert_eq!(tally.length_s(), 32.0);
         let done: f64 = (0..tally.count()).map(|at| tally.batch(at)[1].done).sum();
-        // The one at second 1 came after the first batch; what follows the last batch is not in one yet.
+        // There is no customer at second 0, and customers after the last complete batch are not counted.
         assert_eq!(done, f64::from((10_000_u32 / 32) * 32 - 1));
     }
 }

@@ -1,34 +1,34 @@
-//! Which measures can have an interval at all, by the moments of the laws.
+//! Determines which measures can have a valid interval, by the moments of the laws.
 //!
-//! A service that takes x blocks a server for so long. Where an unlimited line forms behind it, the line grows in proportion to
-//! x and so does the time that it lasts: what is waited altogether is in proportion to x². So with one server in order of
-//! arrival the mean wait is finite when E\[S²\] is (Pollaczek & Khinchine), its variance when E\[S³\] is, and the error of
-//! its mean falls like 1/√n only when E\[S⁴\] is (Daley, "The serial correlation coefficients of waiting times in a stationary
-//! single server queue", Journal of the Australian Mathematical Society 8, 1968). With m servers of which ρ are busy on
-//! average, s = m − ⌊ρ⌋ long services must meet: E\[Wʳ\] is finite when E\[S^((s + r)/s)\] is (Scheller-Wolf & Sigman, "Delay
-//! moments for FIFO GI/GI/s queues", Queueing Systems 25, 1997).
+//! A service of length x blocks a server for time x. If the queue behind it is unlimited, both its length and its duration
+//! grow in proportion to x, so the total waiting time is proportional to x². With one server and FCFS, therefore, the mean
+//! waiting time is finite if E\[S²\] is finite (Pollaczek & Khinchine), and its variance is finite if E\[S³\] is finite. The
+//! standard error of the mean is proportional to 1/√n only if E\[S⁴\] is finite (Daley, "The serial correlation coefficients of
+//! waiting times in a stationary single server queue", Journal of the Australian Mathematical Society 8, 1968). With m servers
+//! of which ρ are busy on average, a queue forms only if s = m − ⌊ρ⌋ long services coincide: E\[Wʳ\] is finite if
+//! E\[S^((s + r)/s)\] is finite (Scheller-Wolf & Sigman, "Delay moments for FIFO GI/GI/s queues", Queueing Systems 25, 1997).
 //!
-//! Where no unlimited line forms (closed classes only, little room, shared or interrupted servers, delays), a service of x
-//! costs in proportion to x, and E\[S²\] is enough.
+//! If there is no unlimited queue (closed classes only, limited capacity, processor sharing, preemption, delays), a service of
+//! length x causes waiting times proportional to x, and a finite E\[S²\] is sufficient.
 
 use busyhour_queueing::network::{ClassLoad, Queue, QueueingNetwork, Scheduling, Station, StationKind};
 use busyhour_queueing::solve::visits;
 
 use crate::result::{HeavyTail, Measure, Reason};
 
-/// Why a measure has no valid interval, and the law that is to blame.
+/// The reason why a measure has no valid interval, with the law that causes it; `None` for a valid interval.
 pub(crate) type Verdict = Option<(Reason, HeavyTail)>;
 
-/// The verdicts of a place.
+/// The verdicts on the measures of a station or class.
 #[derive(Clone, Debug, Default)]
 struct Verdicts {
-    /// Of X and U: what flows and works.
-    flow: Verdict,
-    /// Of R and Q: what waits.
-    wait: Verdict,
+    /// For throughput and utilization.
+    throughput: Verdict,
+    /// For response time and number of customers.
+    waiting: Verdict,
 }
 
-/// The verdicts of a network.
+/// The verdicts on the measures of a network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Validity {
     stations: Vec<Verdicts>,
@@ -36,35 +36,35 @@ pub(crate) struct Validity {
 }
 
 impl Validity {
-    pub(crate) fn of(network: &QueueingNetwork) -> Validity {
+    pub(crate) fn new(network: &QueueingNetwork) -> Validity {
         let visits = visits_by_class(network);
-        let comes = |class: usize, station: usize| visits[class][station] > 0.0;
+        let is_visited = |class: usize, station: usize| visits[class][station] > 0.0;
         let mut found = Validity {
-            stations: (0..network.stations.len()).map(|at| of_station(network, at, &visits)).collect(),
+            stations: (0..network.stations.len()).map(|at| station_verdicts(network, at, &visits)).collect(),
             classes: vec![Verdicts::default(); network.classes.len()],
         };
-        found.pass_lines_on(network, &comes);
+        found.propagate_downstream(network, &is_visited);
         for (at, class) in network.classes.iter().enumerate() {
-            let outside = of_outside(&class.load);
-            let visited = || (0..network.stations.len()).filter(|&station| comes(at, station));
-            let mut own = Verdicts { flow: outside.clone(), wait: None };
+            let outside = outside_verdict(&class.load);
+            let visited = || (0..network.stations.len()).filter(|&station| is_visited(at, station));
+            let mut own = Verdicts { throughput: outside.clone(), waiting: None };
             for station in visited() {
-                let there = found.stations[station].clone();
-                worsen(&mut own.wait, &there.wait);
+                let verdicts = found.stations[station].clone();
+                worsen(&mut own.waiting, &verdicts.waiting);
                 if class.is_closed() {
-                    // Waiting customers are missing at all other stations.
-                    worsen(&mut own.flow, &there.flow);
+                    // Customers in one queue are missing at all other stations.
+                    worsen(&mut own.throughput, &verdicts.throughput);
                 }
             }
-            // Where customers are fed into the network unevenly, they flow unevenly everywhere.
+            // The variability of arrivals affects the throughput of all visited stations.
             for station in visited() {
-                let there = &mut found.stations[station];
-                worsen(&mut there.flow, &outside);
+                let verdicts = &mut found.stations[station];
+                worsen(&mut verdicts.throughput, &outside);
                 if class.is_closed() {
-                    worsen(&mut there.flow, &own.flow);
+                    worsen(&mut verdicts.throughput, &own.throughput);
                 }
                 if matches!(network.stations[station].kind, StationKind::Join) {
-                    worsen(&mut there.wait, &own.wait);
+                    worsen(&mut verdicts.waiting, &own.waiting);
                 }
             }
             found.classes[at] = own;
@@ -72,62 +72,65 @@ impl Validity {
         found
     }
 
-    /// A line behind a long service is served without a pause, faster than it came: a slower station behind gets a line in
-    /// the same proportion. Known only where stations are visited in their order.
-    fn pass_lines_on(&mut self, network: &QueueingNetwork, comes: &dyn Fn(usize, usize) -> bool) {
+    /// A queue that forms behind a long service drains at the full rate of the station, so a slower downstream station
+    /// has a burst of the same relative size. This is checked only if stations are visited in their order.
+    fn propagate_downstream(&mut self, network: &QueueingNetwork, is_visited: &dyn Fn(usize, usize) -> bool) {
         if !network.routes.is_empty() {
             return;
         }
-        for before in 0..network.stations.len() {
-            for behind in before + 1..network.stations.len() {
-                let shares_open = (0..network.classes.len()).any(|class| {
-                    !network.classes[class].is_closed() && comes(class, before) && comes(class, behind)
+        for upstream in 0..network.stations.len() {
+            for downstream in upstream + 1..network.stations.len() {
+                let shares_open_class = (0..network.classes.len()).any(|class| {
+                    !network.classes[class].is_closed()
+                        && is_visited(class, upstream)
+                        && is_visited(class, downstream)
                 });
-                let (Some(fast), Some(slow)) = (rate_per_s(network, before), rate_per_s(network, behind))
+                let (Some(upstream_per_s), Some(downstream_per_s)) =
+                    (rate_per_s(network, upstream), rate_per_s(network, downstream))
                 else {
                     continue;
                 };
-                if shares_open && slow < fast {
-                    let wait = self.stations[before].wait.clone();
-                    worsen(&mut self.stations[behind].wait, &wait);
+                if shares_open_class && downstream_per_s < upstream_per_s {
+                    let waiting = self.stations[upstream].waiting.clone();
+                    worsen(&mut self.stations[downstream].waiting, &waiting);
                 }
             }
         }
     }
 
-    /// Of a station's measure.
+    /// The verdict on a measure of a station.
     pub(crate) fn station(&self, at: usize, measure: Measure) -> Verdict {
-        self.stations.get(at).and_then(|found| found.of(measure))
+        self.stations.get(at).and_then(|verdicts| verdicts.on(measure))
     }
 
-    /// Of a class's measure in the system.
+    /// The verdict on a measure of a class in the whole system.
     pub(crate) fn class(&self, at: usize, measure: Measure) -> Verdict {
-        self.classes.get(at).and_then(|found| found.of(measure))
+        self.classes.get(at).and_then(|verdicts| verdicts.on(measure))
     }
 }
 
 impl Verdicts {
-    fn of(&self, measure: Measure) -> Verdict {
+    fn on(&self, measure: Measure) -> Verdict {
         match measure {
-            Measure::Throughput | Measure::Utilization => self.flow.clone(),
-            Measure::Response => self.wait.clone(),
+            Measure::Throughput | Measure::Utilization => self.throughput.clone(),
+            Measure::Response => self.waiting.clone(),
             Measure::Customers => {
-                let mut both = self.wait.clone();
-                worsen(&mut both, &self.flow);
-                both
+                let mut worse = self.waiting.clone();
+                worsen(&mut worse, &self.throughput);
+                worse
             }
         }
     }
 }
 
-/// Visits per class and station. One for each station with a service where forks or class switches send customers in ways
-/// that traffic equations do not describe, or a class never leaves.
+/// Visits per class and station. In networks with forks, class switches or classes that never leave, which the traffic
+/// equations do not describe, 1 for each station that serves the class or is a join.
 fn visits_by_class(network: &QueueingNetwork) -> Vec<Vec<f64>> {
-    let is_plain = !network
+    let has_traffic_equations = !network
         .stations
         .iter()
         .any(|station| matches!(station.kind, StationKind::Fork { .. } | StationKind::ClassSwitch { .. }));
-    let wherever_served = |class: &str| {
+    let one_visit_where_served = |class: &str| {
         let serves =
             |station: &Station| matches!(station.kind, StationKind::Join) || station.service(class).is_some();
         network.stations.iter().map(|station| f64::from(u8::from(serves(station)))).collect()
@@ -136,13 +139,13 @@ fn visits_by_class(network: &QueueingNetwork) -> Vec<Vec<f64>> {
         .classes
         .iter()
         .map(|class| {
-            let found = if is_plain { visits(network, &class.name) } else { None };
-            found.unwrap_or_else(|| wherever_served(&class.name))
+            let solved = if has_traffic_equations { visits(network, &class.name) } else { None };
+            solved.unwrap_or_else(|| one_visit_where_served(&class.name))
         })
         .collect()
 }
 
-/// Takes the worse of two.
+/// Replaces a verdict by another one that is worse.
 fn worsen(verdict: &mut Verdict, other: &Verdict) {
     let Some((reason, _)) = other else { return };
     let rank = |reason: Reason| match reason {
@@ -156,8 +159,8 @@ fn worsen(verdict: &mut Verdict, other: &Verdict) {
     }
 }
 
-/// Interarrival times or think times.
-fn of_outside(load: &ClassLoad) -> Verdict {
+/// The verdict that follows from interarrival times or think times.
+fn outside_verdict(load: &ClassLoad) -> Verdict {
     let law = match load {
         ClassLoad::Closed { think, .. } => think,
         ClassLoad::Open { interarrival } => interarrival,
@@ -166,7 +169,7 @@ fn of_outside(load: &ClassLoad) -> Verdict {
     (tail_index <= 2.0).then(|| (Reason::InfiniteVariance, HeavyTail { place: "outside".into(), tail_index }))
 }
 
-/// The fastest that a station works, in visits per second; `None` of what never makes anybody wait.
+/// The maximum rate of a station in visits per second; `None` for stations without a queue.
 fn rate_per_s(network: &QueueingNetwork, at: usize) -> Option<f64> {
     let station = &network.stations[at];
     let StationKind::Queue(queue) = &station.kind else { return None };
@@ -175,26 +178,26 @@ fn rate_per_s(network: &QueueingNetwork, at: usize) -> Option<f64> {
     Some(queue.speed(u64::from(u32::MAX)) / mean_s)
 }
 
-fn of_station(network: &QueueingNetwork, at: usize, visits: &[Vec<f64>]) -> Verdicts {
+fn station_verdicts(network: &QueueingNetwork, at: usize, visits: &[Vec<f64>]) -> Verdicts {
     let station = &network.stations[at];
-    let coming = || {
+    let visiting = || {
         let classes = network.classes.iter().zip(visits);
         classes.filter(|(class, visits)| visits[at] > 0.0 && class.users() != Some(0)).map(|(class, _)| class)
     };
-    let tail_index = coming()
+    let tail_index = visiting()
         .filter_map(|class| station.service(&class.name))
         .map(|law| law.tail_index())
         .fold(f64::INFINITY, f64::min);
     let verdict = |reason| Some((reason, HeavyTail { place: station.name.clone(), tail_index }));
     let own = if tail_index <= 2.0 { verdict(Reason::InfiniteVariance) } else { None };
-    let mut found = Verdicts { flow: own.clone(), wait: own };
-    let has_open = coming().any(|class| !class.is_closed());
+    let mut found = Verdicts { throughput: own.clone(), waiting: own };
+    let has_open = visiting().any(|class| !class.is_closed());
     if let StationKind::Queue(queue) = &station.kind
         && has_open
         && queue.capacity.is_none()
-        && lets_wait(&queue.scheduling)
+        && waits_for_service_end(&queue.scheduling)
     {
-        let has_closed = coming().any(|class| class.is_closed());
+        let has_closed = visiting().any(|class| class.is_closed());
         let spare = spare_servers(network, station, at, queue, visits, has_closed);
         // The tail index of the waiting time.
         let reason = match spare * (tail_index - 1.0) {
@@ -203,13 +206,13 @@ fn of_station(network: &QueueingNetwork, at: usize, visits: &[Vec<f64>]) -> Verd
             index if index <= 3.0 => Some(Reason::LongMemory),
             _ => None,
         };
-        worsen(&mut found.wait, &reason.and_then(verdict));
+        worsen(&mut found.waiting, &reason.and_then(verdict));
     }
     found
 }
 
-/// Whether arrivals wait for the end of a service in progress. Preemptive priorities do so within a class.
-fn lets_wait(scheduling: &Scheduling) -> bool {
+/// Whether arrivals wait for the end of a service in progress. With preemptive priorities, they do within a class.
+fn waits_for_service_end(scheduling: &Scheduling) -> bool {
     match scheduling {
         Scheduling::Fcfs
         | Scheduling::Lcfs
@@ -223,8 +226,8 @@ fn lets_wait(scheduling: &Scheduling) -> bool {
     }
 }
 
-/// How many long services must meet before a line forms: m − ⌊ρ⌋. One, to be careful, where what closed classes take is not
-/// known beforehand.
+/// The number of long services that must coincide for a queue to form: m − ⌊ρ⌋. It is 1, a conservative value, if closed
+/// classes visit the station, whose load is unknown.
 fn spare_servers(
     network: &QueueingNetwork,
     station: &Station,
@@ -259,9 +262,9 @@ mod tests {
         Station { kind: StationKind::Queue(queue), ..Station::queue("server", servers, 1.0) }
     }
 
-    fn wait(class: CustomerClass, station: Station) -> Option<Reason> {
+    fn waiting_verdict(class: CustomerClass, station: Station) -> Option<Reason> {
         let network = QueueingNetwork::new(vec![class], vec![station]);
-        let found = Validity::of(&network);
+        let found = Validity::new(&network);
         assert_eq!(found.class(0, Measure::Response), found.station(0, Measure::Customers));
         found.station(0, Measure::Response).map(|(reason, _)| reason)
     }
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_of_one_server_in_order_of_arrival() {
+    fn verdicts_on_one_server_by_the_shape_of_the_service_law() {
         for (shape, expected) in [
             (1.5, Some(Reason::InfiniteMean)),
             (2.0, Some(Reason::InfiniteMean)),
@@ -286,15 +289,15 @@ mod tests {
         ] {
             let service = format!("pareto(1s, shape={shape})");
             for scheduling in [Scheduling::Fcfs, Scheduling::Random, Scheduling::ShortestJobFirst] {
-                assert_eq!(wait(open(), queue(1, scheduling, &service)), expected, "{shape}");
+                assert_eq!(waiting_verdict(open(), queue(1, scheduling, &service)), expected, "{shape}");
             }
-            // No customer waits for the end of a long service: the second moment suffices.
+            // No customer waits for the end of a long service, so a finite second moment is sufficient.
             let shared = (shape <= 2.0).then_some(Reason::InfiniteVariance);
             for scheduling in [Scheduling::ProcessorSharing, Scheduling::LcfsPreemptiveResume] {
-                assert_eq!(wait(open(), queue(1, scheduling, &service)), shared, "{shape}");
+                assert_eq!(waiting_verdict(open(), queue(1, scheduling, &service)), shared, "{shape}");
             }
             let users = CustomerClass::closed("users", 20, 10.0);
-            assert_eq!(wait(users, queue(1, Scheduling::Fcfs, &service)), shared, "{shape}");
+            assert_eq!(waiting_verdict(users, queue(1, Scheduling::Fcfs, &service)), shared, "{shape}");
         }
     }
 
@@ -303,43 +306,46 @@ mod tests {
         for service in
             ["1s", "constant(1s)", "lognormal(1s, 5)", "weibull(1s, 0.3)", "hyperexponential(1s, 9)"]
         {
-            assert_eq!(wait(open(), queue(1, Scheduling::Fcfs, service)), None, "{service}");
+            assert_eq!(waiting_verdict(open(), queue(1, Scheduling::Fcfs, service)), None, "{service}");
         }
     }
 
     #[test]
-    fn spare_servers_take_long_services() {
-        // Half a server is needed: of three, all three must be blocked. 3 · (2.3 − 1) = 3.9 is beyond 3.
-        assert_eq!(wait(open(), queue(3, Scheduling::Fcfs, "pareto(1s, shape=2.3)")), None);
+    fn spare_servers_reduce_the_effect_of_long_services() {
+        // The load is half a server: a queue forms only if all three are blocked. 3 · (2.3 − 1) = 3.9 is greater than 3.
+        assert_eq!(waiting_verdict(open(), queue(3, Scheduling::Fcfs, "pareto(1s, shape=2.3)")), None);
         assert_eq!(
-            wait(open(), queue(2, Scheduling::Fcfs, "pareto(1s, shape=2.3)")),
+            waiting_verdict(open(), queue(2, Scheduling::Fcfs, "pareto(1s, shape=2.3)")),
             Some(Reason::LongMemory)
         );
-        // At 2.5 of 3 servers one long service is enough.
+        // With a load of 2.5 of 3 servers, a queue forms during one long service.
         assert_eq!(
-            wait(CustomerClass::open("jobs", 2.5), queue(3, Scheduling::Fcfs, "pareto(1s, shape=2.3)")),
+            waiting_verdict(
+                CustomerClass::open("jobs", 2.5),
+                queue(3, Scheduling::Fcfs, "pareto(1s, shape=2.3)")
+            ),
             Some(Reason::InfiniteVariance)
         );
     }
 
     #[test]
-    fn a_slower_station_behind_gets_the_line() {
-        let behind = |service_s: f64| {
+    fn a_slower_downstream_station_has_the_same_verdict() {
+        let downstream = |service_s: f64| {
             let heavy = queue(1, Scheduling::Fcfs, "pareto(1s, shape=2.3)");
             let network =
-                QueueingNetwork::new(vec![open()], vec![heavy, Station::queue("behind", 1, service_s)]);
-            Validity::of(&network).station(1, Measure::Response).map(|(reason, tail)| (reason, tail.place))
+                QueueingNetwork::new(vec![open()], vec![heavy, Station::queue("downstream", 1, service_s)]);
+            Validity::new(&network).station(1, Measure::Response).map(|(reason, tail)| (reason, tail.place))
         };
-        assert_eq!(behind(1.5), Some((Reason::InfiniteVariance, "server".to_owned())));
-        assert_eq!(behind(0.5), None);
+        assert_eq!(downstream(1.5), Some((Reason::InfiniteVariance, "server".to_owned())));
+        assert_eq!(downstream(0.5), None);
     }
 
     #[test]
-    fn think_times_without_variance_leave_throughput_unknown() {
+    fn think_times_with_infinite_variance_make_throughput_intervals_invalid() {
         let mut class = CustomerClass::closed("users", 20, 10.0);
         class.load = ClassLoad::Closed { users: 20, think: "pareto(10s, shape=1.8)".parse().unwrap() };
         let network = QueueingNetwork::new(vec![class], vec![Station::queue("server", 1, 0.1)]);
-        let found = Validity::of(&network);
+        let found = Validity::new(&network);
         let (reason, tail) = found.class(0, Measure::Throughput).unwrap();
         assert_eq!((reason, tail.place.as_str()), (Reason::InfiniteVariance, "outside"));
     }

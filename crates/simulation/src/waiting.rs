@@ -1,4 +1,4 @@
-//! The customers that wait at a station, and their order.
+//! Waiting lines.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,56 +7,57 @@ use rand::Rng as _;
 
 use crate::random::Stream;
 
-/// The customers that wait at a station, in the order of its scheduling.
+/// The customers that wait at a station, ordered by its queueing discipline.
 #[derive(Debug)]
 pub(crate) enum Waiting {
     /// First come, first served.
     Fifo(VecDeque<u32>),
     /// Last come, first served.
     Lifo(Vec<u32>),
-    /// Any of them, each with the same probability.
-    Any(Vec<u32>, Stream),
-    /// The one whose service takes least; of equals the first.
+    /// Random order.
+    Random(Vec<u32>, Stream),
+    /// Shortest service time first; equal service times in order of arrival. The keys are service time, arrival number and
+    /// customer; the second field is the number of arrivals.
     Shortest(BinaryHeap<Reverse<(u64, u64, u32)>>, u64),
-    /// First come, first served among those of the highest priority; the first level is the highest.
+    /// Highest priority first, in order of arrival within a priority; the first level has the highest priority.
     Levels(Vec<VecDeque<u32>>),
 }
 
 impl Waiting {
-    /// Adds a customer at the end; `service_s` is its service time, `level` its priority.
+    /// Adds an arriving customer with service time `service_s` and priority level `level`.
     #[inline]
-    pub(crate) fn put(&mut self, customer: u32, service_s: f64, level: usize) {
+    pub(crate) fn add(&mut self, customer: u32, service_s: f64, level: usize) {
         match self {
             Self::Fifo(line) => line.push_back(customer),
             Self::Lifo(stack) => stack.push(customer),
-            Self::Any(all, _) => all.push(customer),
-            Self::Shortest(heap, came) => {
-                *came += 1;
-                // The bits of a time have the order of the time.
-                heap.push(Reverse((service_s.to_bits(), *came, customer)));
+            Self::Random(all, _) => all.push(customer),
+            Self::Shortest(heap, arrivals) => {
+                *arrivals += 1;
+                // The bits of a non-negative time have the same order as the time.
+                heap.push(Reverse((service_s.to_bits(), *arrivals, customer)));
             }
             Self::Levels(levels) => levels[level].push_back(customer),
         }
     }
 
-    /// Returns a preempted customer as the next one of its level.
+    /// Returns a preempted customer to the front of its level.
     pub(crate) fn put_back(&mut self, customer: u32, level: usize) {
         match self {
             Self::Levels(levels) => levels[level].push_front(customer),
             Self::Fifo(line) => line.push_front(customer),
             Self::Lifo(stack) => stack.push(customer),
-            // Nothing is interrupted at the others.
-            Self::Any(..) | Self::Shortest(..) => self.put(customer, 0.0, level),
+            // The other disciplines are not preemptive.
+            Self::Random(..) | Self::Shortest(..) => self.add(customer, 0.0, level),
         }
     }
 
-    /// Takes the next.
+    /// Removes the next customer.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<u32> {
+    pub(crate) fn next(&mut self) -> Option<u32> {
         match self {
             Self::Fifo(line) => line.pop_front(),
             Self::Lifo(stack) => stack.pop(),
-            Self::Any(all, stream) => {
+            Self::Random(all, stream) => {
                 (!all.is_empty()).then(|| all.swap_remove(stream.random_range(0..all.len())))
             }
             Self::Shortest(heap, _) => heap.pop().map(|Reverse((_, _, customer))| customer),
@@ -70,39 +71,39 @@ mod tests {
     use super::*;
     use rand::SeedableRng as _;
 
-    fn all(mut waiting: Waiting) -> Vec<u32> {
-        std::iter::from_fn(|| waiting.take()).collect()
+    fn drain(mut waiting: Waiting) -> Vec<u32> {
+        std::iter::from_fn(|| waiting.next()).collect()
     }
 
     #[test]
-    fn each_order_is_kept() {
-        let put = |mut waiting: Waiting| {
+    fn customers_are_served_in_the_order_of_the_discipline() {
+        let fill = |mut waiting: Waiting| {
             for (customer, service_s, level) in [(1, 0.3, 1), (2, 0.1, 0), (3, 0.2, 1), (4, 0.1, 0)] {
-                waiting.put(customer, service_s, level);
+                waiting.add(customer, service_s, level);
             }
             waiting
         };
-        assert_eq!(all(put(Waiting::Fifo(VecDeque::new()))), [1, 2, 3, 4]);
-        assert_eq!(all(put(Waiting::Lifo(Vec::new()))), [4, 3, 2, 1]);
-        assert_eq!(all(put(Waiting::Shortest(BinaryHeap::new(), 0))), [2, 4, 3, 1]);
-        let mut levels = put(Waiting::Levels(vec![VecDeque::new(), VecDeque::new()]));
+        assert_eq!(drain(fill(Waiting::Fifo(VecDeque::new()))), [1, 2, 3, 4]);
+        assert_eq!(drain(fill(Waiting::Lifo(Vec::new()))), [4, 3, 2, 1]);
+        assert_eq!(drain(fill(Waiting::Shortest(BinaryHeap::new(), 0))), [2, 4, 3, 1]);
+        let mut levels = fill(Waiting::Levels(vec![VecDeque::new(), VecDeque::new()]));
         levels.put_back(9, 1);
-        assert_eq!(all(levels), [2, 4, 9, 1, 3]);
-        let mut any = all(put(Waiting::Any(Vec::new(), Stream::seed_from_u64(1))));
-        any.sort_unstable();
-        assert_eq!(any, [1, 2, 3, 4]);
+        assert_eq!(drain(levels), [2, 4, 9, 1, 3]);
+        let mut random = drain(fill(Waiting::Random(Vec::new(), Stream::seed_from_u64(1))));
+        random.sort_unstable();
+        assert_eq!(random, [1, 2, 3, 4]);
     }
 
     #[test]
-    fn a_random_choice_has_no_favourites() {
+    fn random_order_is_uniform() {
         let mut first = [0_u32; 3];
-        let mut waiting = Waiting::Any(Vec::new(), Stream::seed_from_u64(2));
+        let mut waiting = Waiting::Random(Vec::new(), Stream::seed_from_u64(2));
         for _ in 0..3_000 {
             for customer in 0..3 {
-                waiting.put(customer, 0.0, 0);
+                waiting.add(customer, 0.0, 0);
             }
-            first[waiting.take().unwrap() as usize] += 1;
-            while waiting.take().is_some() {}
+            first[waiting.next().unwrap() as usize] += 1;
+            while waiting.next().is_some() {}
         }
         assert!(first.iter().all(|&count| (900..1_100).contains(&count)), "{first:?}");
     }

@@ -1,4 +1,4 @@
-//! How a simulation ends, and what it reports.
+//! The ends of simulations, and their reports.
 
 mod common;
 
@@ -12,7 +12,7 @@ use busyhour_simulation::{
 use common::{closed, open, places, queue_of, route};
 
 #[test]
-fn the_number_of_threads_changes_nothing() {
+fn the_number_of_threads_does_not_affect_the_result() {
     let network = open(0.8, vec![Station::queue("a", 1, 1.0), Station::queue("b", 2, 1.5)]);
     let with = |threads| {
         let settings = SimulationSettings {
@@ -23,15 +23,15 @@ fn the_number_of_threads_changes_nothing() {
         };
         simulate(&network, &settings).unwrap()
     };
-    let one = with(1);
-    assert_eq!(one, with(3));
-    assert_eq!(one.ending, Ending::Precise);
+    let result = with(1);
+    assert_eq!(result, with(3));
+    assert_eq!(result.ending, Ending::Precise);
     let another_seed = SimulationSettings { precision: 0.05, seed: 2, ..SimulationSettings::default() };
-    assert_ne!(one.classes, simulate(&network, &another_seed).unwrap().classes);
+    assert_ne!(result.classes, simulate(&network, &another_seed).unwrap().classes);
 }
 
 #[test]
-fn it_ends_at_the_bound_and_reports_what_is_unknown() {
+fn a_simulation_ends_at_the_maximum_number_of_events() {
     let network = open(0.95, vec![Station::queue("server", 1, 1.0)]);
     let settings =
         SimulationSettings { precision: 0.001, events_max: 100_000, ..SimulationSettings::default() };
@@ -41,13 +41,13 @@ fn it_ends_at_the_bound_and_reports_what_is_unknown() {
     let queue = found
         .unconverged
         .iter()
-        .find(|one| one.station.as_deref() == Some("server") && one.measure == Measure::Customers)
+        .find(|item| item.station.as_deref() == Some("server") && item.measure == Measure::Customers)
         .unwrap();
     assert!(queue.relative.is_some_and(|relative| relative > 0.001), "{queue:?}");
 }
 
 #[test]
-fn a_rare_visit_is_not_a_known_one() {
+fn rare_visits_are_too_few_for_an_interval() {
     let mut network = open(1.0, vec![Station::queue("often", 1, 0.1), Station::queue("seldom", 1, 0.1)]);
     let shares = places(&["outside", "seldom"]).into_iter().zip([0.9999, 0.0001]).collect();
     network.routes = vec![
@@ -57,14 +57,14 @@ fn a_rare_visit_is_not_a_known_one() {
     ];
     let settings = SimulationSettings { events_max: 200_000, ..SimulationSettings::default() };
     let found = simulate(&network, &settings).unwrap();
-    let of_seldom = |measure| {
+    let reason = |measure| {
         found
             .unconverged
             .iter()
-            .find(|one| one.station.as_deref() == Some("seldom") && one.measure == measure)
-            .map(|one| one.reason)
+            .find(|item| item.station.as_deref() == Some("seldom") && item.measure == measure)
+            .map(|item| item.reason)
     };
-    assert_eq!(of_seldom(Measure::Response), Some(Reason::TooLittle));
+    assert_eq!(reason(Measure::Response), Some(Reason::TooLittle));
 }
 
 #[test]
@@ -74,17 +74,17 @@ fn a_saturated_station_is_not_steady() {
     let found = simulate(&network, &settings).unwrap();
     assert_eq!(found.ending, Ending::EventsMax);
     let not_steady = |measure| {
-        found.unconverged.iter().any(|one| one.measure == measure && one.reason == Reason::NotSteady)
+        found.unconverged.iter().any(|item| item.measure == measure && item.reason == Reason::NotSteady)
     };
     assert!(not_steady(Measure::Customers) && not_steady(Measure::Response), "{:?}", found.unconverged);
-    // What it can do is known well.
+    // Its throughput and utilization are precise.
     let server = &found.stations[0].total;
     assert!((server.throughput_per_s.unwrap().value - 1.0).abs() < 0.01);
     assert!((server.utilization.unwrap().value - 1.0).abs() < 0.001);
 }
 
 #[test]
-fn it_can_be_stopped() {
+fn a_simulation_can_be_stopped() {
     let network = open(0.9, vec![Station::queue("server", 1, 1.0)]);
     let settings = SimulationSettings { precision: 1e-6, ..SimulationSettings::default() };
     let watch = SimulationWatch::default();
@@ -102,33 +102,33 @@ fn it_can_be_stopped() {
 }
 
 #[test]
-fn customers_who_block_each_other_for_ever_are_found() {
-    // Both stations full of customers who want to the other.
+fn deadlocks_are_detected() {
+    // Both stations are full of customers that are routed to the other station.
     let service = PerClass::Same(TimeLaw::Exponential { mean_s: 1.0 });
     let capacity = Some(Capacity { customers: 1, when_full: WhenFull::Block });
     let station = |name: &str| queue_of(name, Queue { capacity, ..Queue::new(1, service.clone()) });
     let mut network = closed(2, 1.0, vec![station("a"), station("b")]);
-    // Others continue, so that events do not run out.
+    // Another class continues, so that there are always events.
     network.classes.push(CustomerClass::open("others", 1.0));
     network.stations.push(Station::queue("c", 1, 0.1));
-    let of = |class: &str, from: &str, to: &[&str]| busyhour_queueing::network::Route {
+    let class_route = |class: &str, from: &str, to: &[&str]| busyhour_queueing::network::Route {
         classes: vec![class.into()],
         ..route(from, Strategy::Random(places(to)))
     };
     network.routes = vec![
-        of("users", "outside", &["a", "b"]),
-        of("users", "a", &["b", "outside"]),
-        of("users", "b", &["a", "outside"]),
-        of("others", "outside", &["c"]),
-        of("others", "c", &["outside"]),
+        class_route("users", "outside", &["a", "b"]),
+        class_route("users", "a", &["b", "outside"]),
+        class_route("users", "b", &["a", "outside"]),
+        class_route("others", "outside", &["c"]),
+        class_route("others", "c", &["outside"]),
     ];
     let error = simulate(&network, &SimulationSettings::default()).unwrap_err();
     assert!(matches!(&error, SimulationError::Deadlock { stations, .. } if stations.len() == 2), "{error:?}");
-    assert!(error.to_string().contains("at a, b: each waits for room"), "{error}");
+    assert!(error.to_string().contains("at a, b: each customer waits for room"), "{error}");
 }
 
 #[test]
-fn stopped_time_is_found() {
+fn loops_without_simulated_time_are_detected() {
     let instant = TimeLaw::Deterministic { mean_s: 0.0 };
     let network = closed(2, 0.0, vec![Station::delay("nothing", instant)]);
     let error = simulate(&network, &SimulationSettings::default()).unwrap_err();
@@ -136,16 +136,16 @@ fn stopped_time_is_found() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_settings_and_networks_are_rejected() {
     let network = open(1.0, vec![Station::queue("server", 1, 0.5)]);
-    let refused = |settings: SimulationSettings| {
+    let is_rejected = |settings: SimulationSettings| {
         matches!(simulate(&network, &settings), Err(SimulationError::Settings(_)))
     };
-    let fine = SimulationSettings::default();
-    assert!(refused(SimulationSettings { confidence: 1.0, ..fine }));
-    assert!(refused(SimulationSettings { precision: 0.0, ..fine }));
-    assert!(refused(SimulationSettings { replications: 0, ..fine }));
-    assert!(refused(SimulationSettings { events_max: 0, ..fine }));
+    let valid = SimulationSettings::default();
+    assert!(is_rejected(SimulationSettings { confidence: 1.0, ..valid }));
+    assert!(is_rejected(SimulationSettings { precision: 0.0, ..valid }));
+    assert!(is_rejected(SimulationSettings { replications: 0, ..valid }));
+    assert!(is_rejected(SimulationSettings { events_max: 0, ..valid }));
     let empty = QueueingNetwork::new(Vec::new(), Vec::new());
-    assert!(matches!(simulate(&empty, &fine), Err(SimulationError::Network(_))));
+    assert!(matches!(simulate(&empty, &valid), Err(SimulationError::Network(_))));
 }

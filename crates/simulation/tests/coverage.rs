@@ -1,4 +1,4 @@
-//! Whether 95 % of the intervals hold the truth.
+//! Coverage of the intervals of simulations.
 
 mod common;
 
@@ -8,8 +8,8 @@ use busyhour_stats::Estimate;
 
 use common::{closed, open};
 
-/// Of 200 with probability 0.95, the count is at least this in 999 of 1000 cases (and never more than 200).
-const LEAST: u32 = 179;
+/// With a coverage of 0.95, at least this many of 200 intervals contain the exact value in 999 of 1000 cases.
+const COVERED_MIN: u32 = 179;
 
 #[test]
 fn intervals_have_their_nominal_coverage() {
@@ -21,9 +21,9 @@ fn intervals_have_their_nominal_coverage() {
         let residence = [0.3 * (1.0 + queues[0]), 0.2 * (1.0 + queues[1])];
         response_s = residence[0] + residence[1];
         rate = f64::from(n) / (4.0 + response_s);
-        queues = residence.map(|one| one * rate);
+        queues = residence.map(|residence_s| residence_s * rate);
     }
-    let mut held = [0; 8];
+    let mut covered = [0; 8];
     for seed in 0..200 {
         let settings = SimulationSettings {
             seed,
@@ -36,7 +36,7 @@ fn intervals_have_their_nominal_coverage() {
         let (class, station) = (&found.classes[0], &found.stations[0].total);
         let mut count = |at: usize, found: Option<Estimate>, exact: f64| {
             let found = found.unwrap();
-            held[at] += u32::from(found.low <= exact && exact <= found.high);
+            covered[at] += u32::from(found.low <= exact && exact <= found.high);
         };
         count(0, class.throughput_per_s, 0.6);
         count(1, class.response_s, 2.5);
@@ -49,5 +49,5 @@ fn intervals_have_their_nominal_coverage() {
         count(6, app.customers, queues[0]);
         count(7, app.utilization, rate * 0.3);
     }
-    assert!(held.iter().all(|&held| held >= LEAST), "{held:?} of 200");
+    assert!(covered.iter().all(|&count| count >= COVERED_MIN), "{covered:?} of 200");
 }

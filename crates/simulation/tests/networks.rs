@@ -1,4 +1,4 @@
-//! Several stations, against exact solutions.
+//! Compares simulations of several stations with exact solutions.
 
 mod common;
 
@@ -9,7 +9,7 @@ use busyhour_queueing::network::{
     StationKind, Strategy, TimeLaw, WhenFull,
 };
 
-use common::{closed, holds, open, places, queue, queue_of, route, run};
+use common::{assert_contains, closed, open, places, queue, queue_of, route, run};
 
 #[test]
 fn closed_networks_with_a_product_form() {
@@ -24,9 +24,9 @@ fn closed_networks_with_a_product_form() {
     let sharing = stations(Scheduling::ProcessorSharing, |mean_s| TimeLaw::Deterministic { mean_s });
     for stations in [exponential, sharing] {
         let found = run(&closed(20, 4.0, stations), 0.02);
-        holds("X", found.classes[0].throughput_per_s, 3.127_510_41);
-        holds("R", found.classes[0].response_s, 2.394_862_80);
-        holds("U of app", found.stations[1].total.utilization, 3.127_510_41 * 0.3);
+        assert_contains("X", found.classes[0].throughput_per_s, 3.127_510_41);
+        assert_contains("R", found.classes[0].response_s, 2.394_862_80);
+        assert_contains("U of app", found.stations[1].total.utilization, 3.127_510_41 * 0.3);
         let sum: f64 =
             found.stations.iter().filter_map(|station| station.total.residence_s).map(|r| r.value).sum();
         assert!((sum / found.classes[0].response_s.unwrap().value - 1.0).abs() < 0.01, "{sum}");
@@ -34,21 +34,21 @@ fn closed_networks_with_a_product_form() {
 }
 
 #[test]
-fn batch_work_and_visits() {
-    // D = 0.605, 2.1, 1.35, the last as 1.5 visits of 0.9 s.
+fn zero_think_time_and_fractional_visits() {
+    // D = 0.605, 2.1 and 1.35, which is 1.5 visits of 0.9 s.
     let mut disk = Station::queue("disk 2", 1, 0.9);
     disk.visits = PerClass::Same(1.5);
     let stations = vec![Station::queue("cpu", 1, 0.605), Station::queue("disk 1", 1, 2.1), disk];
     let found = run(&closed(6, 0.0, stations), 0.02);
-    holds("X", found.classes[0].throughput_per_s, 0.459_803_37);
-    holds("R", found.classes[0].response_s, 13.049_056_14);
-    holds("X of disk 2", found.stations[2].total.throughput_per_s, 1.5 * 0.459_803_37);
-    holds("N", found.classes[0].customers, 6.0);
+    assert_contains("X", found.classes[0].throughput_per_s, 0.459_803_37);
+    assert_contains("R", found.classes[0].response_s, 13.049_056_14);
+    assert_contains("X of disk 2", found.stations[2].total.throughput_per_s, 1.5 * 0.459_803_37);
+    assert_contains("N", found.classes[0].customers, 6.0);
 }
 
 #[test]
 fn two_closed_classes() {
-    // Exact mean value analysis over all populations of the two classes, at two shared stations.
+    // Exact mean value analysis over all populations of the two classes, at two stations with processor sharing.
     let (users, think, demands) = ([6, 3], [3.0, 1.0], [[0.2, 0.1], [0.1, 0.4]]);
     let mut queues: BTreeMap<(usize, usize), [f64; 2]> = BTreeMap::new();
     let mut rates = [0.0; 2];
@@ -71,7 +71,7 @@ fn two_closed_classes() {
     }
     let service = |station: usize| {
         let law = |class: usize| TimeLaw::Exponential { mean_s: demands[class][station] };
-        PerClass::By([("a".to_owned(), law(0)), ("b".to_owned(), law(1))].into())
+        PerClass::ByClass([("a".to_owned(), law(0)), ("b".to_owned(), law(1))].into())
     };
     let station = |name: &str, at: usize| {
         queue_of(name, Queue { scheduling: Scheduling::ProcessorSharing, ..Queue::new(1, service(at)) })
@@ -82,16 +82,20 @@ fn two_closed_classes() {
     );
     let found = run(&network, 0.02);
     for class in 0..2 {
-        holds("X", found.classes[class].throughput_per_s, rates[class]);
-        holds("R", found.classes[class].response_s, users[class] as f64 / rates[class] - think[class]);
+        assert_contains("X", found.classes[class].throughput_per_s, rates[class]);
+        assert_contains(
+            "R",
+            found.classes[class].response_s,
+            users[class] as f64 / rates[class] - think[class],
+        );
     }
-    holds("Q", found.stations[1].total.customers, queues[&(6, 3)][1]);
+    assert_contains("Q", found.stations[1].total.customers, queues[&(6, 3)][1]);
 }
 
 #[test]
 fn a_fork_and_a_join() {
-    // Two queues with one stream of arrivals: R = (12 − ρ)/8 · 1/(μ − λ), exact (Flatto and Hahn 1984; Nelson and
-    // Tantawi 1988).
+    // The exact response time of two queues with the same arrivals is R = (12 − ρ)/8 · 1/(μ − λ) (Flatto and Hahn 1984;
+    // Nelson and Tantawi 1988).
     let (rate, mu) = (0.6, 1.0);
     let mut network = open(
         rate,
@@ -114,20 +118,21 @@ fn a_fork_and_a_join() {
     ];
     let found = run(&network, 0.02);
     let exact = (12.0 - rate) / 8.0 / (mu - rate);
-    holds("R", found.classes[0].response_s, exact);
-    holds("R of a branch", found.stations[1].total.response_s, 1.0 / (mu - rate));
-    // Of the two the one waits at the join as long as the other takes longer: 2 (R − 1/(μ − λ)) together.
-    holds("R at the join", found.stations[3].total.response_s, exact - 1.0 / (mu - rate));
-    holds("X of the join", found.stations[3].total.throughput_per_s, 2.0 * rate);
-    holds("N counts customers and not siblings", found.classes[0].customers, rate * exact);
+    assert_contains("R", found.classes[0].response_s, exact);
+    assert_contains("R of a branch", found.stations[1].total.response_s, 1.0 / (mu - rate));
+    // Together, the two siblings wait at the join for 2 (R − 1/(μ − λ)).
+    assert_contains("R at the join", found.stations[3].total.response_s, exact - 1.0 / (mu - rate));
+    assert_contains("X of the join", found.stations[3].total.throughput_per_s, 2.0 * rate);
+    assert_contains("N counts customers, not siblings", found.classes[0].customers, rate * exact);
 }
 
 #[test]
 fn classes_are_switched() {
-    // A quarter of the browsers buy, which takes another visit to the shop; then they browse again.
+    // A quarter of the browsing customers buy, which needs another visit to the shop.
     let exponential = |mean_s: f64| TimeLaw::Exponential { mean_s };
-    let service =
-        PerClass::By([("browse".to_owned(), exponential(0.1)), ("buy".to_owned(), exponential(0.3))].into());
+    let service = PerClass::ByClass(
+        [("browse".to_owned(), exponential(0.1)), ("buy".to_owned(), exponential(0.3))].into(),
+    );
     let switch = |from: &str, to: &[(&str, f64)]| {
         let shares = to.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect();
         StationKind::ClassSwitch { to: [(from.to_owned(), shares)].into() }
@@ -143,52 +148,53 @@ fn classes_are_switched() {
             },
         ],
     );
-    let of = |class: &str, from: &str, to: &str| Route {
+    let class_route = |class: &str, from: &str, to: &str| Route {
         from: Place::named(from),
         classes: vec![class.into()],
         strategy: Strategy::Random(places(&[to])),
     };
-    // Browsers go to decide, and back to the shop only as buyers.
+    // After `decide`, customers return to the shop only if they buy.
     network.routes = vec![
         route("outside", Strategy::Random(places(&["shop"]))),
-        of("browse", "shop", "decide"),
-        of("buy", "shop", "outside"),
-        of("browse", "decide", "outside"),
-        of("buy", "decide", "shop"),
+        class_route("browse", "shop", "decide"),
+        class_route("buy", "shop", "outside"),
+        class_route("browse", "decide", "outside"),
+        class_route("buy", "decide", "shop"),
     ];
     let found = run(&network, 0.02);
-    // Buyers: 0.4 of their own and 1 who were browsers; U = 4 · 0.1 + 1.4 · 0.3.
+    // Rate of buying visits: 0.4/s of the class itself and 1/s after class switches; U = 4 · 0.1 + 1.4 · 0.3.
     let shop = &found.stations[0];
     let free = 1.0 - 0.82;
-    holds("U of buying", shop.classes[1].1.utilization, 0.42);
-    holds("R of a browsing visit", shop.classes[0].1.response_s, 0.1 / free);
-    holds("R of a buying visit", shop.classes[1].1.response_s, 0.3 / free);
-    holds("R of browsing customers", found.classes[0].response_s, (0.1 + 0.25 * 0.3) / free);
-    holds("X of browsing customers", found.classes[0].throughput_per_s, 4.0);
+    assert_contains("U of buying", shop.classes[1].1.utilization, 0.42);
+    assert_contains("R of a browsing visit", shop.classes[0].1.response_s, 0.1 / free);
+    assert_contains("R of a buying visit", shop.classes[1].1.response_s, 0.3 / free);
+    assert_contains("R of browsing customers", found.classes[0].response_s, (0.1 + 0.25 * 0.3) / free);
+    assert_contains("X of browsing customers", found.classes[0].throughput_per_s, 4.0);
 }
 
-/// The second station has room for two and blocks.
-fn tandem(first_room: Option<u32>, mu: [f64; 2]) -> Vec<Station> {
+/// Two stations in series; the second has a capacity of two and blocks.
+fn tandem(first_capacity: Option<u32>, mu: [f64; 2]) -> Vec<Station> {
     let station = |name: &str, mean_s: f64, capacity| {
         let service = PerClass::Same(TimeLaw::Exponential { mean_s });
         queue_of(name, Queue { capacity, ..Queue::new(1, service) })
     };
-    let room = |customers, when_full| Capacity { customers, when_full };
+    let capacity = |customers, when_full| Capacity { customers, when_full };
     vec![
-        station("first", 1.0 / mu[0], first_room.map(|customers| room(customers, WhenFull::Drop))),
-        station("second", 1.0 / mu[1], Some(room(2, WhenFull::Block))),
+        station("first", 1.0 / mu[0], first_capacity.map(|customers| capacity(customers, WhenFull::Drop))),
+        station("second", 1.0 / mu[1], Some(capacity(2, WhenFull::Block))),
     ]
 }
 
 #[test]
-fn a_full_station_blocks_the_server_before_it() {
-    // Poisson arrivals of 1/s, room for 4 at the first station. The chain of (customers at the first, with the one who
-    // is done and blocked; at the second; whether one is blocked), solved by iteration.
-    let (rate, mu, room) = (1.0, [1.2, 1.1], 4_usize);
+fn a_full_station_blocks_the_server_of_the_previous_station() {
+    // Poisson arrivals of 1/s, and a capacity of 4 at the first station. The states of the Markov chain are the customers at
+    // the first station (including a blocked one), the customers at the second station, and whether a customer is blocked. It
+    // is solved by iteration.
+    let (rate, mu, capacity) = (1.0, [1.2, 1.1], 4_usize);
     type State = (usize, usize, bool);
-    let moves = |(a, b, blocked): State| {
+    let transitions = |(a, b, blocked): State| {
         let mut out: Vec<(State, f64)> = Vec::new();
-        if a < room {
+        if a < capacity {
             out.push(((a + 1, b, blocked), rate));
         }
         if a > 0 && !blocked {
@@ -200,11 +206,11 @@ fn a_full_station_blocks_the_server_before_it() {
         out
     };
     let mut p: BTreeMap<State, f64> = BTreeMap::from([((0, 0, false), 1.0)]);
-    // Uniformised with 4/s, which is more than any state is left with.
+    // Uniformized with 4/s, which exceeds the total rate out of every state.
     for _ in 0..3_000 {
         let mut next: BTreeMap<State, f64> = BTreeMap::new();
         for (&state, &mass) in &p {
-            let out = moves(state);
+            let out = transitions(state);
             let leaving: f64 = out.iter().map(|(_, rate)| rate).sum();
             *next.entry(state).or_default() += mass * (1.0 - leaving / 4.0);
             for (to, rate) in out {
@@ -217,49 +223,53 @@ fn a_full_station_blocks_the_server_before_it() {
         |value: &dyn Fn(State) -> f64| p.iter().map(|(&state, &mass)| mass * value(state)).sum::<f64>();
     let found = run(&open(rate, tandem(Some(4), mu)), 0.02);
     let first = &found.stations[0].total;
-    holds("lost", first.lost_per_s, rate * mean(&|(a, ..)| f64::from(u8::from(a == room))));
-    holds("Q of the first", first.customers, mean(&|(a, ..)| a as f64));
-    holds("Q of the second", found.stations[1].total.customers, mean(&|(_, b, _)| b as f64));
-    holds(
+    assert_contains("lost", first.lost_per_s, rate * mean(&|(a, ..)| f64::from(u8::from(a == capacity))));
+    assert_contains("Q of the first", first.customers, mean(&|(a, ..)| a as f64));
+    assert_contains("Q of the second", found.stations[1].total.customers, mean(&|(_, b, _)| b as f64));
+    assert_contains(
         "U of the second",
         found.stations[1].total.utilization,
         mean(&|(_, b, _)| f64::from(u8::from(b > 0))),
     );
-    // A blocked customer keeps its server.
-    holds("U of the first", first.utilization, mean(&|(a, ..)| f64::from(u8::from(a > 0))));
-    holds("X", found.classes[0].throughput_per_s, mu[1] * mean(&|(_, b, _)| f64::from(u8::from(b > 0))));
+    // A blocked customer occupies its server.
+    assert_contains("U of the first", first.utilization, mean(&|(a, ..)| f64::from(u8::from(a > 0))));
+    assert_contains(
+        "X",
+        found.classes[0].throughput_per_s,
+        mu[1] * mean(&|(_, b, _)| f64::from(u8::from(b > 0))),
+    );
 }
 
 #[test]
 fn blocking_in_a_closed_network() {
-    // Three customers: 0, 1, 2 at the second station, or 2 and one blocked: a birth and death process.
+    // Three customers: 0, 1 or 2 at the second station, or 2 and one blocked. This is a birth-death process.
     let mu = [1.5, 1.0];
     let found = run(&closed(3, 0.0, tandem(None, mu)), 0.02);
     let ratio: f64 = mu[0] / mu[1];
     let weights: Vec<f64> = (0..4).map(|n| ratio.powi(n)).collect();
     let idle = weights[0] / weights.iter().sum::<f64>();
-    holds("X", found.classes[0].throughput_per_s, mu[1] * (1.0 - idle));
-    holds("R", found.classes[0].response_s, 3.0 / (mu[1] * (1.0 - idle)));
+    assert_contains("X", found.classes[0].throughput_per_s, mu[1] * (1.0 - idle));
+    assert_contains("R", found.classes[0].response_s, 3.0 / (mu[1] * (1.0 - idle)));
 }
 
 #[test]
-fn those_who_are_refused_think_again() {
-    // One user of two finds no room while the other is served: the pass is lost. Engset's loss.
+fn rejected_customers_of_a_closed_class_think_again() {
+    // One of two users is rejected while the other is served, and its pass is lost (Engset's loss formula).
     let service = PerClass::Same(TimeLaw::Exponential { mean_s: 1.0 });
     let capacity = Some(Capacity { customers: 1, when_full: WhenFull::Drop });
     let station = queue_of("line", Queue { capacity, ..Queue::new(1, service) });
     let found = run(&closed(2, 2.0, vec![station]), 0.02);
-    // States 0 and 1 busy: 2 · ½ against 1. While busy the other still asks with ½/s.
+    // The server becomes busy with rate 2 · ½ and idle with rate 1. While it is busy, the other user arrives with ½/s.
     let busy = 0.5;
-    holds("U", found.stations[0].total.utilization, busy);
-    holds("X", found.classes[0].throughput_per_s, busy);
-    holds("lost", found.classes[0].lost_per_s, busy * 0.5);
-    holds("R", found.classes[0].response_s, 1.0);
+    assert_contains("U", found.stations[0].total.utilization, busy);
+    assert_contains("X", found.classes[0].throughput_per_s, busy);
+    assert_contains("lost", found.classes[0].lost_per_s, busy * 0.5);
+    assert_contains("R", found.classes[0].response_s, 1.0);
 }
 
 #[test]
 fn open_and_closed_customers_together() {
-    // Open customers take half of the server from the closed ones: D' = D/(1 − ρ) (mixed networks).
+    // Open customers use half of the server, so closed customers have the demand D' = D/(1 − ρ) (mixed networks).
     let mut network = closed(
         10,
         2.0,
@@ -274,6 +284,6 @@ fn open_and_closed_customers_together() {
         queue = rate * residence;
     }
     let found = run(&network, 0.02);
-    holds("X of users", found.classes[0].throughput_per_s, rate);
-    holds("R of jobs", found.classes[1].response_s, 0.1 * (1.0 + queue) / 0.5);
+    assert_contains("X of users", found.classes[0].throughput_per_s, rate);
+    assert_contains("R of jobs", found.classes[1].response_s, 0.1 * (1.0 + queue) / 0.5);
 }

@@ -1,4 +1,5 @@
-//! Strategies of routing: 150 users who think for 0.7 s, and two servers (the figures of independent simulators).
+//! Routing strategies with 150 users, a think time of 0.7 s and two servers. The expected values are from independent
+//! simulators.
 
 mod common;
 
@@ -24,7 +25,7 @@ fn two_servers(strategy: Strategy) -> QueueingNetwork {
     network
 }
 
-/// X, known to 0.05 %.
+/// The simulated throughput.
 fn throughput(strategy: Strategy) -> f64 {
     let settings = SimulationSettings { precision: 0.01, ..common::settings(0.01) };
     let network = two_servers(strategy);
@@ -38,29 +39,29 @@ fn throughput(strategy: Strategy) -> f64 {
 }
 
 #[test]
-fn each_strategy_has_its_throughput() {
+fn strategies_have_the_expected_throughput() {
     let to = || places(&SERVERS);
     let random = throughput(Strategy::Random(to()));
     assert!((random - 205.857).abs() < 0.25, "random {random}");
     let response = throughput(Strategy::ShortestResponseTime(to()));
     assert!((response - 207.70).abs() < 0.25, "shortest response time {response}");
-    let turns = throughput(Strategy::RoundRobin(to()));
-    assert!((turns - 207.77).abs() < 0.25, "round robin {turns}");
+    let round_robin = throughput(Strategy::RoundRobin(to()));
+    assert!((round_robin - 207.77).abs() < 0.25, "round robin {round_robin}");
     let utilization = throughput(Strategy::LeastUtilization(to()));
     assert!((utilization - 208.25).abs() < 0.25, "least utilization {utilization}");
     let shortest = throughput(Strategy::JoinShortestQueue(to()));
     assert!((shortest - 209.00).abs() < 0.25, "shortest queue {shortest}");
-    assert!(random < turns && turns < utilization && utilization < shortest);
-    // Nothing is better than one queue for both servers: 209.195.
+    assert!(random < round_robin && round_robin < utilization && utilization < shortest);
+    // The upper bound is one queue for both servers: 209.195.
     assert!(shortest < 209.3, "{shortest}");
-    // Two of two drawn is the shortest queue, one is random.
+    // With k = 2 the shorter queue is chosen; k = 1 is random.
     let power = |k, with_memory| throughput(Strategy::PowerOfK { k, with_memory, to: to() });
     assert!((power(2, false) - shortest).abs() < 0.25 && (power(1, false) - random).abs() < 0.25);
-    assert!(power(1, true) > random + 1.0, "a memory helps");
+    assert!(power(1, true) > random + 1.0, "a memory increases the throughput");
 }
 
 #[test]
-fn shares_and_round_robin_are_exact() {
+fn weights_and_probabilities_determine_the_shares() {
     let share = |strategy: Strategy| {
         let found = run(&two_servers(strategy), 0.02);
         let rate = |at: usize| found.stations[at].total.throughput_per_s.unwrap().value;
@@ -73,7 +74,7 @@ fn shares_and_round_robin_are_exact() {
 }
 
 #[test]
-fn the_fastest_server_is_preferred_but_an_idle_one_more() {
+fn fastest_service_prefers_idle_servers_then_fast_ones() {
     let mut network = two_servers(Strategy::FastestService(places(&SERVERS)));
     let slow = Queue::new(1, PerClass::Same(TimeLaw::Deterministic { mean_s: 0.05 }));
     let fast = Queue::new(1, PerClass::Same(TimeLaw::Deterministic { mean_s: 0.01 }));
@@ -85,24 +86,24 @@ fn the_fastest_server_is_preferred_but_an_idle_one_more() {
 }
 
 #[test]
-fn probabilities_depend_on_the_load() {
-    // All customers visit the first server; those who leave others behind also visit the second.
+fn load_dependent_probabilities() {
+    // All customers visit the first server. A customer that leaves others behind also visits the second server.
     let mut network = two_servers(Strategy::Random(places(&SERVERS[..1])));
     network.classes[0].load = ClassLoad::Closed { users: 1, think: TimeLaw::Exponential { mean_s: 1.0 } };
     let range = |from, to: &str| LoadRange { from, to: [(Place::named(to), 1.0)].into() };
     network.routes[1].strategy = Strategy::LoadDependent(vec![range(0, "outside"), range(2, SERVERS[1])]);
     let alone = run(&network, 0.02);
-    assert_eq!(alone.stations[1].total.throughput_per_s, None, "one user never leaves others behind");
+    assert_eq!(alone.stations[1].total.throughput_per_s, None, "a single user never leaves others behind");
     network.classes[0].load = ClassLoad::Closed { users: 150, think: TimeLaw::Exponential { mean_s: 0.1 } };
     network.stations[1] = Station::queue(SERVERS[1], 1, 0.003);
-    let crowd = run(&network, 0.02);
-    let rate = |at: usize| crowd.stations[at].total.throughput_per_s.unwrap().value;
+    let many = run(&network, 0.02);
+    let rate = |at: usize| many.stations[at].total.throughput_per_s.unwrap().value;
     assert!(rate(1) > 0.98 * rate(0), "{} {}", rate(0), rate(1));
 }
 
 #[test]
 fn common_random_numbers_reduce_the_variance_of_a_difference() {
-    // The same arrivals under two strategies: their difference varies less over seeds than with different seeds.
+    // With the same arrivals, the difference between two strategies varies less than with different seeds.
     let response_s = |strategy: Strategy, seed| {
         let mut network = two_servers(strategy);
         network.classes = vec![CustomerClass::open("users", 220.0)];
@@ -110,13 +111,13 @@ fn common_random_numbers_reduce_the_variance_of_a_difference() {
             SimulationSettings { seed, events_max: 40_000, replications: 1, ..SimulationSettings::default() };
         simulate(&network, &settings).unwrap().classes[0].response_s.unwrap().value
     };
-    let turns = |seed| response_s(Strategy::RoundRobin(places(&SERVERS)), seed);
+    let round_robin = |seed| response_s(Strategy::RoundRobin(places(&SERVERS)), seed);
     let shortest = |seed| response_s(Strategy::JoinShortestQueue(places(&SERVERS)), seed);
-    let spread = |differences: Vec<f64>| {
+    let squares = |differences: Vec<f64>| {
         let mean = differences.iter().sum::<f64>() / differences.len() as f64;
-        differences.iter().map(|one| (one - mean).powi(2)).sum::<f64>()
+        differences.iter().map(|difference| (difference - mean).powi(2)).sum::<f64>()
     };
-    let common = spread((0..20).map(|seed| turns(seed) - shortest(seed)).collect());
-    let own = spread((0..20).map(|seed| turns(seed) - shortest(seed + 100)).collect());
-    assert!(common < own, "{common} {own}");
+    let common = squares((0..20).map(|seed| round_robin(seed) - shortest(seed)).collect());
+    let independent = squares((0..20).map(|seed| round_robin(seed) - shortest(seed + 100)).collect());
+    assert!(common < independent, "{common} {independent}");
 }

@@ -1,7 +1,7 @@
 //! The result of one point of a what-if, solved or simulated.
 
 use busyhour_queueing::solve::bounds::Bounds;
-use busyhour_queueing::solve::{Broken, Solution, SolveError};
+use busyhour_queueing::solve::{BrokenAssumption, Solution, SolveError};
 use busyhour_simulation::{Ending, SimulationError, SimulationResult};
 use busyhour_stats::Estimate;
 
@@ -37,7 +37,7 @@ impl Value {
     }
 }
 
-/// A class.
+/// The values of a class.
 pub(crate) struct ClassAnswer {
     pub(crate) name: String,
     pub(crate) throughput_per_s: Option<Value>,
@@ -46,7 +46,7 @@ pub(crate) struct ClassAnswer {
     pub(crate) bounds: Option<Bounds>,
 }
 
-/// A station where time passes.
+/// The values of a queue or delay.
 pub(crate) struct StationAnswer {
     pub(crate) name: String,
     /// Whether the station has servers, so that it has a utilization.
@@ -60,7 +60,7 @@ pub(crate) struct Answer {
     /// The method.
     pub(crate) method: String,
     /// The assumptions that were ignored.
-    pub(crate) ignored: Vec<Broken>,
+    pub(crate) ignored: Vec<BrokenAssumption>,
     pub(crate) classes: Vec<ClassAnswer>,
     pub(crate) stations: Vec<StationAnswer>,
     /// The complete result as JSON.
@@ -70,7 +70,7 @@ pub(crate) struct Answer {
 impl From<&Solution> for Answer {
     fn from(solution: &Solution) -> Self {
         Self {
-            method: solution.method.words().to_owned(),
+            method: solution.method.description().to_owned(),
             ignored: solution.ignored.clone(),
             classes: solution
                 .classes
@@ -100,16 +100,16 @@ impl From<&Solution> for Answer {
 
 impl From<&SimulationResult> for Answer {
     fn from(found: &SimulationResult) -> Self {
-        let narrow = match found.ending {
+        let caveat = match found.ending {
             Ending::Precise if !found.unconverged.is_empty() => {
-                "; no valid intervals where times have infinite moments"
+                "; some intervals are not valid because moments are infinite"
             }
             Ending::Precise => "",
-            Ending::EventsMax | Ending::Stopped => "; not all as narrow as requested",
-            Ending::Flooded => "; saturated, so that there is no steady state",
+            Ending::EventsMax | Ending::Stopped => "; not all intervals are as narrow as requested",
+            Ending::TooManyCustomers => "; saturated, without a steady state",
         };
         Self {
-            method: format!("simulation, ± at {} % confidence{narrow}", figure(found.confidence * 100.0)),
+            method: format!("simulation, ± at {} % confidence{caveat}", figure(found.confidence * 100.0)),
             ignored: Vec::new(),
             classes: found
                 .classes

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_queueing::fit::{
-    FittedModel, FittedValue, JudgeSettings, ModelJudgement, ModelSays, ModelVerdict, judge_model,
+    FittedModel, FittedValue, JudgeSettings, ModelJudgement, ModelPrediction, ModelVerdict, judge_model,
 };
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork};
 use busyhour_queueing::solve::{Method, Settings, solve};
@@ -21,8 +21,8 @@ use crate::quantities::share;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The model is a file in TOML, or what `model fit --json` has written, which also contains the precision of its curve. \
-    Its users are set to those of each measurement, its think time to the measured one.\n\n\
+    after_help = "The model is a TOML file, or the output of `model fit --json`, which also contains the precision of the curve. For \
+    each measurement, the number of users and the think time of the model are set to the measured ones.\n\n\
     Examples:\n  busyhour model compare model.toml runs/users-120\n  busyhour model compare fit.json held-out.csv --allow 10%\n\n\
     Exit codes: 0 the model is not rejected, or it cannot be judged, 1 the program or the system failed, 2 the command line \
     cannot be understood, 3 an input cannot be read, or the model cannot be solved, 9 the model is rejected"
@@ -87,7 +87,7 @@ pub(super) fn main(args: &CompareModelArgs) -> Exit {
     });
     match judgement.verdict {
         ModelVerdict::Rejected => Exit::ModelFails,
-        ModelVerdict::Kept | ModelVerdict::NotJudged => Exit::Completed,
+        ModelVerdict::NotRejected | ModelVerdict::NotJudged => Exit::Completed,
     }
 }
 
@@ -107,9 +107,9 @@ fn by_fit(
     let capacity = file.fitted.bounds(file.think_s).map(|bounds| bounds.throughput_max_per_s);
     let judged = judge_model(points, settings, capacity, |users, think_s| {
         let found = file.fitted.predict(users, think_s.unwrap_or(file.think_s));
-        Ok(ModelSays { throughput_per_s: found.throughput_per_s, response_s: found.response_s })
+        Ok(ModelPrediction { throughput_per_s: found.throughput_per_s, response_s: found.response_s })
     })?;
-    Ok((judged, format!("{name}: {}", file.fitted.model().words())))
+    Ok((judged, format!("{name}: {}", file.fitted.model().description())))
 }
 
 /// Judges a network, whose parameters are assumed to be exact.
@@ -123,15 +123,12 @@ fn by_network(
         let count = model.network.classes.len();
         return Err(complain(
             Exit::Refused,
-            &format!(
-                "{} has {count} classes; measurements of N, X and R are of one closed class",
-                model.name
-            ),
+            &format!("{} has {count} classes; a comparison needs a model with one closed class", model.name),
         ));
     };
     let Some(own_think_s) = model.network.classes[0].think_s() else {
         let message = format!(
-            "{}: the class {name:?} is open; measurements of N, X and R are of a closed one",
+            "{}: the class {name:?} is open; a comparison needs a model with one closed class",
             model.name
         );
         return Err(complain(Exit::Refused, &message));
@@ -155,7 +152,7 @@ fn by_network(
             let above = solved(below as u64 + 1, think_s)?;
             x += (users - below) * (above - x);
         }
-        Ok(ModelSays {
+        Ok(ModelPrediction {
             throughput_per_s: FittedValue { value: x, low: None, high: None },
             response_s: FittedValue { value: (users / x - think_s).max(0.0), low: None, high: None },
         })

@@ -1,4 +1,4 @@
-//! `busyhour model export`: writes a model for another program.
+//! `busyhour model export`: converts a model to the format of another program.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ enum Format {
     Jsimg,
     /// JMVA, the analytic solver of Java Modelling Tools.
     Jmva,
-    /// Busyhour's notation, in its shortest form.
+    /// Busyhour's notation, without default values.
     Toml,
 }
 
@@ -48,16 +48,19 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
     };
     let text = match text {
         Ok(text) => text,
-        Err(missing) => {
-            let exit = complain(Exit::Refused, &format!("{} cannot be written in that format:", model.name));
-            missing.iter().for_each(|what| say(&format!("  - {what}")));
+        Err(unsupported) => {
+            let exit = complain(
+                Exit::Refused,
+                &format!("{} has parts that the format does not support:", model.name),
+            );
+            unsupported.iter().for_each(|part| say(&format!("  - {part}")));
             return exit;
         }
     };
     if matches!(args.to, Format::Jmva) && has_closed_multi_servers(&model.network) {
         say(
-            "note: JMT's analytic solver takes stations of several servers for closed classes by Seidmann's approximation; \
-             `busyhour model solve` is exact there",
+            "note: JMT's analytic solver uses Seidmann's approximation for stations with several servers and closed classes; \
+             `busyhour model solve` is exact",
         );
     }
     match &args.output {
@@ -77,6 +80,7 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
 
 /// Whether closed classes visit a queue with several servers.
 fn has_closed_multi_servers(network: &QueueingNetwork) -> bool {
-    let several = |station: &Station| matches!(&station.kind, StationKind::Queue(queue) if queue.servers > 1);
-    network.classes.iter().any(CustomerClass::is_closed) && network.stations.iter().any(several)
+    let has_several_servers =
+        |station: &Station| matches!(&station.kind, StationKind::Queue(queue) if queue.servers > 1);
+    network.classes.iter().any(CustomerClass::is_closed) && network.stations.iter().any(has_several_servers)
 }

@@ -11,11 +11,12 @@ use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, say};
 
 /// The hint that refers to the documentation of the notation.
-const HINT: &str = "docs/capacity-models.md has the notation; `busyhour model schema` its schema";
+const HINT: &str =
+    "docs/capacity-models.md describes the notation; `busyhour model schema` prints its schema";
 
 /// A model that was read.
 pub(crate) struct ModelFile {
-    /// The network, which has no errors.
+    /// The network, which is valid.
     pub(crate) network: QueueingNetwork,
     /// The network in Busyhour's notation, for access to parameters by path.
     pub(crate) table: toml::Table,
@@ -31,9 +32,9 @@ impl ModelFile {
             .map_err(|error| complain(Exit::Refused, &format!("cannot read the model {name}: {error}")))?;
         let directory = path.parent().unwrap_or(Path::new(""));
         let read = if busyhour_jmt::is_xml(&bytes) {
-            of_jmt(&bytes, &name, directory)
+            read_jmt(&bytes, &name, directory)
         } else {
-            of_toml(&bytes, &name, directory)
+            read_toml(&bytes, &name, directory)
         };
         match read {
             Ok((network, table)) => Ok(Self { network, table, name }),
@@ -51,7 +52,7 @@ impl ModelFile {
 }
 
 /// Reads a model in Busyhour's notation.
-fn of_toml(
+fn read_toml(
     bytes: &[u8],
     name: &str,
     directory: &Path,
@@ -65,7 +66,7 @@ fn of_toml(
 }
 
 /// Reads a model of Java Modelling Tools, and prints notes about its conversion.
-fn of_jmt(
+fn read_jmt(
     bytes: &[u8],
     name: &str,
     directory: &Path,

@@ -30,14 +30,15 @@ const SIMULATIONS: u32 = 199;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The laws that every system keeps come first: N = X(R + Z), U = X·S ≤ 1, and no queue makes less with more users. \
-    What breaks them is reported before anything is fitted; measurements whose users cannot be right are left out.\n\n\
+    after_help = "Measurements are first checked against operational laws, which hold for every system: N = X(R + Z) and \
+    U = X·S ≤ 1; and the throughput of queues does not decrease with more users. Violations are reported, and measurements with an \
+    impossible number of users are excluded from the fit.\n\n\
     Examples:\n  busyhour model fit runs/users-20 runs/users-60 runs/users-100 runs/users-160\n  \
     busyhour model fit points.csv --think 700ms -o model.toml -o capacity.html\n  \
     busyhour model fit runs/* --response-max 300ms --json > fit.json\n  \
     busyhour model fit runs/* --cpu cpu.csv --service-law\n\n\
     Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 an input cannot be read, \
-    or no measurement can be used"
+    or no measurement is usable"
 )]
 pub(crate) struct FitArgs {
     #[command(flatten)]
@@ -72,7 +73,7 @@ pub(crate) struct FitArgs {
 /// The model to fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Choice {
-    /// The utilization law if utilization is recorded, else queues, or the best throughput if there are few measurements.
+    /// The utilization law if utilization is recorded, otherwise queues, or the best throughput if there are few measurements.
     Auto,
     /// Queues and a latency by least squares.
     Queue,
@@ -233,15 +234,15 @@ fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
     let mut out = format!(
         "# Fitted by busyhour model fit: {}, {}.\n# Users are those of the largest load that was fitted. Fitted numbers have \
          the digits that their intervals support.\n",
-        fit.model.words(),
-        fit.method.words()
+        fit.model.description(),
+        fit.method.description()
     );
-    for of in &fit.parameters {
-        if let (Some(low), Some(high)) = (of.fitted.low, of.fitted.high) {
-            let (scale, unit) = if of.unit == "s" { (1e3, " ms") } else { (1.0, "") };
-            let [value, low, high] = [of.fitted.rounded(), significant(low, 4), significant(high, 4)]
+    for parameter in &fit.parameters {
+        if let (Some(low), Some(high)) = (parameter.fitted.low, parameter.fitted.high) {
+            let (scale, unit) = if parameter.unit == "s" { (1e3, " ms") } else { (1.0, "") };
+            let [value, low, high] = [parameter.fitted.rounded(), significant(low, 4), significant(high, 4)]
                 .map(|number| figure(number * scale));
-            out += &format!("# {}: {value}{unit}, 95 % interval {low} to {high}{unit}\n", of.name);
+            out += &format!("# {}: {value}{unit}, 95 % interval {low} to {high}{unit}\n", parameter.name);
         }
     }
     for reported in &fit.findings {

@@ -34,8 +34,8 @@ pub(super) struct MeasurementArgs {
     /// Compute the number of users as X(R + Z), even if it is given.
     #[arg(long)]
     users_by_law: bool,
-    /// Utilization recorded during a run: CSV with seconds and a column for each resource; once for each run, in their order,
-    /// or once for all runs with seconds since 1970.
+    /// Utilization recorded during a run: CSV with seconds and a column for each resource; once per run, in the order of the
+    /// runs, or once for all runs with seconds since 1970.
     #[arg(long, value_name = "FILE")]
     cpu: Vec<PathBuf>,
     /// Use only requests that start between FROM and TO, in seconds from the start of each run (default: the part without ramps).
@@ -77,15 +77,15 @@ impl MeasurementArgs {
     /// The title of the page.
     pub(super) fn title(&self) -> String {
         match &self.inputs[..] {
-            [one] => stem(one),
-            several => format!("{} and {} more", stem(&several[0]), several.len() - 1),
+            [input] => stem(input),
+            inputs => format!("{} and {} more", stem(&inputs[0]), inputs.len() - 1),
         }
     }
 
     /// The name of a run: the last part of its path, or the whole path if that is ambiguous.
     fn name(&self, path: &Path) -> String {
-        let alike = self.inputs.iter().filter(|other| stem(other) == stem(path)).count();
-        if alike > 1 { path.display().to_string() } else { stem(path) }
+        let same_names = self.inputs.iter().filter(|other| stem(other) == stem(path)).count();
+        if same_names > 1 { path.display().to_string() } else { stem(path) }
     }
 
     /// Reads all measurements. Prints errors and returns the exit code.
@@ -111,10 +111,10 @@ impl MeasurementArgs {
                 }
             }
         }
-        let is_for_all = matches!(&probes[..], [one] if one.is_of_the_clock());
+        let is_for_all = matches!(&probes[..], [probe] if probe.has_clock_times());
         if !probes.is_empty() && probes.len() != runs && !is_for_all {
             return Err(usage(format!(
-                "--cpu is given {} times for {} runs: give it once for each run, or once for all with seconds since 1970",
+                "--cpu is given {} times for {} runs: give it once per run, or once for all runs with seconds since 1970",
                 probes.len(),
                 runs
             ).into()));

@@ -152,12 +152,17 @@ fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), CommandError
     }
     let value: f64 = cell.parse().map_err(|_| format!("{cell:?} is not a number"))?;
     if !value.is_finite() || value < 0.0 {
-        return Err(format!("{cell} must be a number, at least 0").into());
+        return Err(format!("{cell} must be a number of at least 0").into());
     }
-    put(point, field, name, value)
+    set_value(point, field, name, value)
 }
 
-fn put(point: &mut LoadPoint, field: Option<Field>, name: &str, value: f64) -> Result<(), CommandError> {
+fn set_value(
+    point: &mut LoadPoint,
+    field: Option<Field>,
+    name: &str,
+    value: f64,
+) -> Result<(), CommandError> {
     match field {
         Some(Field::Name) => {}
         Some(Field::Users) => point.users = value,
@@ -193,8 +198,8 @@ pub(super) fn utilization(name: &str, value: f64) -> Result<Utilization, Command
         return Err(match known {
             Some(known) => format!("{name} is not a column of measurements; did you mean {known}?").into(),
             None => format!(
-                "{value} is no utilization from 0 to 1; for per cent name the column {name}_percent (columns that are not \
-                 known otherwise are utilizations of resources)"
+                "{value} is not a utilization from 0 to 1; for per cent, name the column {name}_percent (unknown columns are \
+                 utilizations of resources)"
             ).into(),
         });
     }

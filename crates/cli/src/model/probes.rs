@@ -34,7 +34,7 @@ impl Probes {
         let (_, head) = lines.next().ok_or("1:1: the file is empty")?;
         let columns: Vec<&str> = head.split(',').map(str::trim).collect();
         if columns.len() < 2 || !matches!(columns[0], "seconds" | "time" | "second") {
-            return Err("1:1: the first line must name the columns: seconds, then a resource each, such as \
+            return Err("1:1: the first line must name the columns: seconds and the resources, such as \
                  seconds,cpu_percent"
                 .into());
         }
@@ -86,7 +86,7 @@ impl Probes {
     }
 
     /// Whether times are since 1970 instead of since the start of a run.
-    pub(super) fn is_of_the_clock(&self) -> bool {
+    pub(super) fn has_clock_times(&self) -> bool {
         self.rows.iter().all(|(moment, _)| *moment > SINCE_1970_S)
     }
 
@@ -97,7 +97,7 @@ impl Probes {
         window_s: (f64, f64),
         wall_anchor_ms: i64,
     ) -> Result<Vec<Utilization>, CommandError> {
-        let origin_s = if self.is_of_the_clock() { wall_anchor_ms as f64 / 1e3 } else { 0.0 };
+        let origin_s = if self.has_clock_times() { wall_anchor_ms as f64 / 1e3 } else { 0.0 };
         let inside = |moment: f64| (window_s.0..=window_s.1).contains(&(moment - origin_s));
         let mut found = Vec::new();
         for (at, resource) in self.resources.iter().enumerate() {
@@ -109,8 +109,8 @@ impl Probes {
                 .collect();
             if known.is_empty() {
                 return Err(format!(
-                    "{}: there is no value of {resource} from {:.0} s to {:.0} s after the start of the run; seconds count from \
-                     there, or from 1970",
+                    "{}: there is no value of {resource} from {:.0} s to {:.0} s after the start of the run; times must be in \
+                     seconds since the start of the run, or since 1970",
                     self.name, window_s.0, window_s.1
                 ).into());
             }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_since_1970_are_those_of_the_clock() {
+    fn times_may_be_since_1970() {
         let probes = Probes::parse("seconds,cpu\n1700000010,.2\n1700000020,.4\n", "p.csv").unwrap();
         let found = probes.mean((15.0, 25.0), 1_700_000_000_000).unwrap();
         assert_eq!(found[0].share, 0.4);
@@ -149,7 +149,7 @@ mod tests {
             ("cpu\n1\n", "1:1: the first line must name"),
             ("seconds,cpu\n1\n", "2:1: 1 columns"),
             ("seconds,cpu\n1,x\n", "2:1: column cpu: \"x\" is not a non-negative number"),
-            ("seconds,cpu\n1,50\n", "2:1: 50 is no utilization from 0 to 1"),
+            ("seconds,cpu\n1,50\n", "2:1: 50 is not a utilization from 0 to 1"),
         ] {
             let found = Probes::parse(text, "p.csv").unwrap_err();
             assert!(found.starts_with(wrong), "{found}");

@@ -27,14 +27,14 @@ const STEP: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It runs independent replications on all cores, leaves out the time in which queues were filling, and goes \
-    on until every interval is narrow enough or the most events have happened. Ctrl-C shows what there is until then. The same \
-    seed gives the same result on any number of cores.\n\n\
+    after_help = "Runs independent replications on all cores, excludes the start-up, and continues until all confidence intervals \
+    are narrow enough or the maximum number of events is reached. Ctrl-C ends the simulation and shows the results so far. The \
+    result depends on the seed, but not on the number of cores.\n\n\
     Examples:\n  busyhour model simulate plans/models/seed-study-two-servers.toml\n  \
     busyhour model simulate shop.toml --precision 1% --confidence 99% --seed 7\n  \
     busyhour model simulate shop.toml --events-max 500M --json result.json\n\n\
-    Exit codes: 0 simulated, 3 the model cannot be used, 4 stopped (what there is was shown), 9 there is no steady state: \
-    a station is saturated, or customers block each other for ever"
+    Exit codes: 0 simulated, 3 the model is invalid, 4 stopped (the results so far were shown), 9 there is no steady state: \
+    a station is saturated, or there is a deadlock of blocked customers"
 )]
 pub(crate) struct SimulateArgs {
     /// The model (TOML, or .jsimg or .jmva of Java Modelling Tools; see docs/capacity-models.md).
@@ -43,7 +43,7 @@ pub(crate) struct SimulateArgs {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Relative half-width of the confidence intervals at which the simulation ends.
+    /// Required relative half-width of the confidence intervals.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "2%")]
     precision: f64,
     /// Confidence of the intervals.
@@ -117,10 +117,10 @@ pub(crate) fn main(args: &SimulateArgs) -> Exit {
 }
 
 fn exit_of(result: &SimulationResult) -> Exit {
-    let not_steady = result.unconverged.iter().any(|one| one.reason == Reason::NotSteady);
+    let not_steady = result.unconverged.iter().any(|measure| measure.reason == Reason::NotSteady);
     match result.ending {
         Ending::Stopped => Exit::Stopped,
-        Ending::Flooded => Exit::ModelFails,
+        Ending::TooManyCustomers => Exit::ModelFails,
         Ending::EventsMax if not_steady => Exit::ModelFails,
         Ending::Precise | Ending::EventsMax => Exit::Completed,
     }
@@ -227,8 +227,8 @@ pub(crate) fn with_interval(found: Option<Estimate>, unit: f64) -> String {
 fn report(model: &ModelFile, result: &SimulationResult) -> String {
     let mut out = format!("{}\n", model.title());
     out += &format!(
-        "Simulated: {} events in {} replications, seed {}; {} s of simulated time, of which the first {} % were left \
-         out while queues filled.\n",
+        "Simulated: {} events in {} replications, seed {}; {} s of simulated time, of which the first {} % were excluded \
+         as start-up.\n",
         grouped(result.events),
         result.replications,
         result.seed,
@@ -237,26 +237,30 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
     );
     let (precision, confidence) = (100.0 * result.precision, 100.0 * result.confidence);
     out += &match result.ending {
-        Ending::Precise if result.unconverged.iter().any(|one| one.reason.is_of_laws()) => format!(
-            "Every measure that can have an interval is known to ± {} % or better; the laws of this model leave others without \
-             one (below). Intervals of {} % confidence.\n",
-            figure(precision),
-            figure(confidence)
-        ),
+        Ending::Precise if result.unconverged.iter().any(|measure| measure.reason.is_caused_by_laws()) => {
+            format!(
+                "All measures with valid intervals have a precision of ± {} % or better; the laws of this model make other \
+             intervals invalid (see below). The confidence of the intervals is {} %.\n",
+                figure(precision),
+                figure(confidence)
+            )
+        }
         Ending::Precise => format!(
-            "Every measure is known to ± {} % or better; intervals of {} % confidence.\n",
+            "All measures have a precision of ± {} % or better; the confidence of the intervals is {} %.\n",
             figure(precision),
             figure(confidence)
         ),
         Ending::EventsMax => format!(
-            "Ended at the most events that were allowed; intervals of {} % confidence.\n",
+            "Ended at the maximum number of events; the confidence of the intervals is {} %.\n",
             figure(confidence)
         ),
         Ending::Stopped => format!(
-            "STOPPED before the wanted precision: what there was until then; intervals of {} % confidence.\n",
+            "STOPPED before the requested precision was reached; the confidence of the intervals is {} %.\n",
             figure(confidence)
         ),
-        Ending::Flooded => "Ended because ever more customers came: a station is saturated.\n".to_owned(),
+        Ending::TooManyCustomers => {
+            "Ended because the number of customers grew without limit: a station is saturated.\n".to_owned()
+        }
     };
     out.push('\n');
     out += &classes(result);
@@ -269,8 +273,8 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
 
 /// The mean response times of the exact solution, if the simulation cannot estimate them and there is one.
 fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
-    let is_of_laws = |one: &Unconverged| one.reason.is_of_laws();
-    if !result.unconverged.iter().any(is_of_laws) {
+    let is_caused_by_laws = |measure: &Unconverged| measure.reason.is_caused_by_laws();
+    if !result.unconverged.iter().any(is_caused_by_laws) {
         return String::new();
     }
     let Ok(solution) = solve(&model.network, Settings::default()) else { return String::new() };
@@ -284,7 +288,7 @@ fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
         .collect();
     format!(
         "  `busyhour model solve` computes the means exactly ({}): R of {}\n",
-        solution.method.words(),
+        solution.method.description(),
         means.join(", ")
     )
 }
@@ -302,8 +306,8 @@ fn grouped(number: u64) -> String {
 }
 
 fn percentile(percentiles: &[Percentile], share: f64) -> String {
-    let found = percentiles.iter().find(|one| (one.share - share).abs() < 1e-9);
-    with_interval(found.map(|one| one.time_s), 1e3)
+    let found = percentiles.iter().find(|percentile| (percentile.share - share).abs() < 1e-9);
+    with_interval(found.map(|percentile| percentile.time_s), 1e3)
 }
 
 fn classes(result: &SimulationResult) -> String {
@@ -381,58 +385,61 @@ fn unconverged(result: &SimulationResult) -> String {
         return String::new();
     }
     let mut out = "\nLess precise than requested:\n".to_owned();
-    for one in &result.unconverged {
-        out += &format!("  {}\n", line(one));
+    for item in &result.unconverged {
+        out += &format!("  {}\n", unconverged_line(item));
     }
-    let reasons: BTreeSet<&str> = result.unconverged.iter().map(|one| advice(one.reason)).collect();
-    for advice in reasons {
+    let hints: BTreeSet<&str> = result.unconverged.iter().map(|item| advice(item.reason)).collect();
+    for advice in hints {
         out += &format!("  {advice}\n");
     }
     out
 }
 
-fn line(one: &Unconverged) -> String {
-    let place = match (&one.station, &one.class) {
+fn unconverged_line(item: &Unconverged) -> String {
+    let place = match (&item.station, &item.class) {
         (Some(station), _) => format!("station {station}"),
         (None, Some(class)) => format!("class {class}"),
         (None, None) => "the system".to_owned(),
     };
-    let measure = match one.measure {
+    let measure = match item.measure {
         Measure::Throughput => "X",
         Measure::Response => "R",
         Measure::Customers => "Q",
         Measure::Utilization => "U",
     };
-    let width = one.relative.map(|relative| format!("± {} %", two_digits(100.0 * relative)));
-    let tail = one.heavy_tail.as_ref().map_or_else(String::new, |tail| {
-        let of = if tail.place == "outside" { "times outside" } else { "service times" };
-        let place = if tail.place == "outside" { String::new() } else { format!(" at {}", tail.place) };
-        format!("{of}{place} have finite moments only below order {}", figure(tail.tail_index))
+    let width = item.relative.map(|relative| format!("± {} %", two_digits(100.0 * relative)));
+    let tail = item.heavy_tail.as_ref().map_or_else(String::new, |tail| {
+        let times = if tail.place == "outside" {
+            "interarrival or think times".to_owned()
+        } else {
+            format!("service times at {}", tail.place)
+        };
+        format!("{times} have finite moments only below order {}", figure(tail.tail_index))
     });
-    let why = match (one.reason, width) {
+    let reason = match (item.reason, width) {
         (Reason::InfiniteMean, _) => format!("is infinite: {tail}"),
         (Reason::InfiniteVariance, _) => format!("interval not valid, the variance is infinite: {tail}"),
         (Reason::LongMemory, _) => {
-            format!("interval not valid, the error falls more slowly than an interval assumes: {tail}")
+            format!("interval not valid, the error decreases more slowly than the interval assumes: {tail}")
         }
         (Reason::Wide, Some(width)) => width,
         (Reason::NotSteady, Some(width)) => format!("still changed at the end ({width})"),
         (Reason::NotSteady, None) => "still changed at the end".to_owned(),
-        (Reason::TooLittle | Reason::Wide, _) => "too little was seen".to_owned(),
+        (Reason::TooLittle | Reason::Wide, _) => "has too few observations".to_owned(),
     };
-    format!("{place}: {measure} {why}")
+    format!("{place}: {measure} {reason}")
 }
 
 fn advice(reason: Reason) -> &'static str {
     match reason {
         Reason::InfiniteMean | Reason::InfiniteVariance | Reason::LongMemory => {
-            "hint: no number of events makes an interval of these valid: rare, very long times decide, and a value from a \
-             simulation is mostly too low; cut the law off where real times end (replay), or compare percentiles"
+            "hint: more events do not make these intervals valid: rare, very long times determine the mean, and most \
+             simulated values are too low; use recorded times (replay), whose maximum is limited, or compare percentiles"
         }
-        Reason::Wide | Reason::TooLittle => "hint: more events narrow intervals: --events-max",
+        Reason::Wide | Reason::TooLittle => "hint: more events narrow the intervals: --events-max",
         Reason::NotSteady => {
-            "hint: what still changes has no steady state when its station is saturated (U near 100 %); else it needs far \
-             more events: --events-max"
+            "hint: a saturated station (U near 100 %) has no steady state; otherwise far more events are needed: \
+             --events-max"
         }
     }
 }
@@ -465,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_reported_width_is_never_zero() {
-        let one = Unconverged {
+        let item = Unconverged {
             station: None,
             class: Some("users".into()),
             measure: Measure::Throughput,
@@ -473,8 +480,11 @@ mod tests {
             reason: Reason::Wide,
             heavy_tail: None,
         };
-        assert_eq!(line(&one), "class users: X ± 0.036 %");
-        assert_eq!(line(&Unconverged { relative: Some(0.057), ..one }), "class users: X ± 5.7 %");
+        assert_eq!(unconverged_line(&item), "class users: X ± 0.036 %");
+        assert_eq!(
+            unconverged_line(&Unconverged { relative: Some(0.057), ..item }),
+            "class users: X ± 5.7 %"
+        );
     }
 
     #[test]

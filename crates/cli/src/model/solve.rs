@@ -24,7 +24,7 @@ const STEPS_PER_S: f64 = 1e8;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour model solve plans/models/web-shop.toml\n  \
     busyhour model solve shop.toml --method linearizer --csv\n  busyhour model solve shop.toml --json -\n\n\
-    Exit codes: 0 solved, 3 the model cannot be used (or has no product form), 9 a station is saturated")]
+    Exit codes: 0 solved, 3 the model is invalid or has no product form, 9 a station is saturated")]
 pub(crate) struct SolveArgs {
     /// The model (TOML, or .jsimg or .jmva of Java Modelling Tools; see docs/capacity-models.md).
     #[arg(value_name = "FILE")]
@@ -45,7 +45,7 @@ pub(crate) struct SolveArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
-    /// Exact if that is feasible, else Linearizer.
+    /// Exact if that is feasible, otherwise Linearizer.
     Auto,
     /// Exact: mean value analysis, or convolution.
     Exact,
@@ -75,7 +75,7 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
         Err(exit) => return exit,
     };
     let settings = Settings { method: args.method.method(), approximate: args.approximate };
-    if let Some(note) = exact_effort(&model.network).and_then(|effort| long_wait(effort, settings.method)) {
+    if let Some(note) = exact_effort(&model.network).and_then(|effort| effort_note(effort, settings.method)) {
         say(&note);
     }
     let solution = match solve(&model.network, settings) {
@@ -106,8 +106,8 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
     Exit::Completed
 }
 
-/// The note before a solution that takes long.
-fn long_wait(effort: Effort, method: Method) -> Option<String> {
+/// The note before a long computation.
+fn effort_note(effort: Effort, method: Method) -> Option<String> {
     let is_exact = match method {
         Method::Exact => true,
         Method::Automatic => !effort.linearizer,
@@ -120,7 +120,7 @@ fn long_wait(effort: Effort, method: Method) -> Option<String> {
     };
     (is_exact && effort.steps > STEPS_UNNOTICED).then(|| {
         format!(
-            "note: an exact solution goes through {:.1e} populations in about {:.0e} steps, which may take {:.0} s; {other}",
+            "note: an exact solution evaluates {:.1e} populations in about {:.0e} steps, which may take {:.0} s; {other}",
             effort.populations,
             effort.steps,
             effort.steps / STEPS_PER_S
@@ -136,17 +136,17 @@ pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
             for assumption in broken {
                 say(&format!("  - {assumption}"));
             }
-            if broken.iter().all(busyhour_queueing::solve::Broken::can_be_ignored) {
+            if broken.iter().all(busyhour_queueing::solve::BrokenAssumption::can_be_ignored) {
                 say("  hint: --approximate ignores this and reports it");
             }
-            say("  hint: `busyhour model simulate` simulates all of this exactly as written");
+            say("  hint: `busyhour model simulate` simulates the model without these assumptions");
             Exit::Refused
         }
         SolveError::Saturated(stations) => {
             let worst = stations.iter().map(|station| station.utilization).fold(0.0, f64::max);
             complain(Exit::ModelFails, &format!("{name}: {error}"));
             say(&format!(
-                "  hint: queues grow without end; at {} of these arrivals the station would just keep up",
+                "  hint: queues grow without limit; the station is saturated at {} of these arrival rates",
                 percent(Some(1.0 / worst)) + " %"
             ));
             Exit::ModelFails
@@ -220,13 +220,13 @@ fn csv(solution: &Solution) -> String {
 /// The tables of classes, stations and bounds.
 fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String {
     let mut out = format!("{}\n", model.title());
-    out += &format!("Solved by: {}\n", solution.method.words());
+    out += &format!("Solved by: {}\n", solution.method.description());
     if asked == Method::Automatic && solution.method == MethodUsed::Linearizer {
         let users = model.network.classes.iter().filter_map(CustomerClass::users);
         let populations: f64 = users.map(|users| users as f64 + 1.0).product();
         out += &format!(
-            "An exact solution would go through {populations:.1e} populations; --method exact tries it where that is not \
-             beyond memory.\n"
+            "An exact solution would evaluate {populations:.1e} populations; --method exact uses it if there is enough \
+             memory.\n"
         );
     }
     for broken in &solution.ignored {
@@ -254,7 +254,7 @@ fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String 
     }
     if let Some(growth) = solution.open_growth_max {
         out += &format!(
-            "\nOpen arrivals can grow to {} times these before a station is saturated.\n",
+            "\nA station is saturated if the arrival rates of all open classes are multiplied by {}.\n",
             figure(growth)
         );
     }
@@ -262,9 +262,9 @@ fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String 
 }
 
 fn classes(model: &ModelFile, solution: &Solution) -> String {
-    let lossy = solution.classes.iter().any(|class| class.lost_share.is_some());
+    let has_losses = solution.classes.iter().any(|class| class.lost_share.is_some());
     let mut heading = vec!["class", "load", "X per s", "R ms", "Q", "D ms", "R/D"];
-    if lossy {
+    if has_losses {
         heading.extend(["lost per s", "lost %"]);
     }
     let mut table = Columns::new(2, &heading);
@@ -287,7 +287,7 @@ fn classes(model: &ModelFile, solution: &Solution) -> String {
             ms(Some(class.demand_s)),
             figure_or_dash(class.stretch()),
         ];
-        if lossy {
+        if has_losses {
             row.push(figure_or_dash(class.lost_per_s));
             row.push(percent(class.lost_share));
         }
@@ -379,14 +379,14 @@ mod tests {
     #[test]
     fn a_note_is_printed_before_a_long_solution() {
         let effort = |linearizer| Effort { populations: 2e7, steps: 6e9, linearizer };
-        let reported = long_wait(effort(true), Method::Exact).unwrap();
+        let reported = effort_note(effort(true), Method::Exact).unwrap();
         assert_eq!(
             reported,
-            "note: an exact solution goes through 2.0e7 populations in about 6e9 steps, which may take 60 s; \
+            "note: an exact solution evaluates 2.0e7 populations in about 6e9 steps, which may take 60 s; \
              --method linearizer is much faster"
         );
-        assert_eq!(long_wait(effort(true), Method::Automatic), None, "Linearizer is taken");
-        assert!(long_wait(effort(false), Method::Automatic).unwrap().ends_with("may be faster"));
-        assert_eq!(long_wait(Effort { steps: 1e8, ..effort(true) }, Method::Exact), None);
+        assert_eq!(effort_note(effort(true), Method::Automatic), None, "Linearizer is used");
+        assert!(effort_note(effort(false), Method::Automatic).unwrap().ends_with("may be faster"));
+        assert_eq!(effort_note(Effort { steps: 1e8, ..effort(true) }, Method::Exact), None);
     }
 }

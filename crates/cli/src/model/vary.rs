@@ -10,14 +10,14 @@ const VALUES_MAX: f64 = 100_000.0;
 /// A parameter and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Vary {
-    /// Its path: `class.web.users`.
+    /// The path: `class.web.users`.
     pub(crate) path: String,
-    /// Its values, as given.
+    /// The values, as given.
     pub(crate) values: Vec<String>,
 }
 
 impl Vary {
-    /// Its name in headings: `web.users`.
+    /// The name in headings: `web.users`.
     pub(crate) fn short(&self) -> &str {
         self.path.split_once('.').map_or(self.path.as_str(), |(_, rest)| rest)
     }
@@ -124,11 +124,7 @@ pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), Comm
         None => model,
         Some(Value::Table(table)) => table,
         Some(_) => {
-            return Err(format!(
-                "{path} is not a parameter: {:?} has no parts of that name",
-                steps.join(".")
-            )
-            .into());
+            return Err(format!("{path} is not a parameter: {:?} has no such part", steps.join(".")).into());
         }
     };
     let new = new_value(table.get(last), value)?;

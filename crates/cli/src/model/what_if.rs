@@ -1,4 +1,4 @@
-//! `busyhour model what-if`: solves a model for varied parameters.
+//! `busyhour model what-if`: solves or simulates a model for varied parameters.
 
 use std::path::{Path, PathBuf};
 
@@ -29,9 +29,9 @@ const PLOT_ROWS: usize = 14;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Paths name a parameter as the file has it: class.NAME.users, class.NAME.think, class.NAME.rate, \
-    station.NAME.servers, station.NAME.service, station.NAME.service.CLASS, route.FROM.strategy. A bare time in place of \
-    a law keeps the law and changes its mean.\n\n\
+    after_help = "A path consists of keys and names in the file: class.NAME.users, class.NAME.think, class.NAME.rate, \
+    station.NAME.servers, station.NAME.service, station.NAME.service.CLASS, route.FROM.strategy. If the parameter is a law and \
+    the value is a time, the mean of the law is changed.\n\n\
     Examples:\n  busyhour model what-if plans/models/seed-study.toml --vary class.users.users=10..300:10 --plot\n  \
     busyhour model what-if shop.toml --vary class.buyers.users=50..500:50 --vary station.database.servers=1,2,4\n  \
     busyhour model what-if two.toml --vary route.outside.strategy=random,round-robin --approximate\n  \
@@ -56,7 +56,7 @@ pub(crate) struct WhatIfArgs {
     /// Seed of simulations, which is the same for all points, so that only the parameters differ.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Relative half-width of the confidence intervals at which a simulation ends.
+    /// Required relative half-width of the confidence intervals of simulations.
     #[arg(long, default_value = "1%", value_parser = share)]
     precision: f64,
     /// Maximum number of events of a simulation.
@@ -128,7 +128,7 @@ fn unanswered(points: &[Point]) -> Option<&Unanswered> {
 fn points(args: &WhatIfArgs, model: &ModelFile, path: &Path) -> Result<Vec<Point>, Exit> {
     let count = args.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
     if count.is_none_or(|count| count > POINTS_MAX) {
-        return Err(complain(Exit::Usage, &format!("these are more than {POINTS_MAX} combinations")));
+        return Err(complain(Exit::Usage, &format!("there are more than {POINTS_MAX} combinations")));
     }
     let directory = path.parent().unwrap_or(Path::new(""));
     let mut combinations = vec![Vec::new()];
@@ -160,7 +160,7 @@ fn points(args: &WhatIfArgs, model: &ModelFile, path: &Path) -> Result<Vec<Point
                     .zip(&values)
                     .map(|(vary, value)| format!("{}={value}", vary.path))
                     .collect();
-                complain(Exit::Refused, &format!("with {} the model cannot be used", what.join(", ")));
+                complain(Exit::Refused, &format!("with {} the model is invalid", what.join(", ")));
                 findings.iter().for_each(|finding| say(&finding.to_string()));
                 Exit::Refused
             })?;
@@ -222,8 +222,8 @@ fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
 }
 
 fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String {
-    let alone = first.classes.len() == 1;
-    let named = |what: &str, class: &str| if alone { what.to_owned() } else { format!("{what} {class}") };
+    let is_single = first.classes.len() == 1;
+    let named = |what: &str, class: &str| if is_single { what.to_owned() } else { format!("{what} {class}") };
     let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
     let bounded: Vec<bool> = (0..first.classes.len())
         .map(|at| {
@@ -308,7 +308,7 @@ fn leading_number(text: &str) -> Option<f64> {
 
 /// X and R over the first parameter, one line per combination of the others and per class.
 fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlot> {
-    let alone = first.classes.len() == 1;
+    let is_single = first.classes.len() == 1;
     let mut throughput: Vec<PlotLine> = Vec::new();
     let mut response: Vec<PlotLine> = Vec::new();
     let mut bound: Vec<PlotLine> = Vec::new();
@@ -317,7 +317,7 @@ fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlo
         let others = point.values[1..].join(", ");
         let Ok(solution) = &point.result else { continue };
         for class in &solution.classes {
-            let name = match (alone, others.is_empty()) {
+            let name = match (is_single, others.is_empty()) {
                 (true, true) => "model".to_owned(),
                 (true, false) => others.clone(),
                 (false, true) => class.name.clone(),

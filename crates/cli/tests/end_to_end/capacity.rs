@@ -155,7 +155,7 @@ fn the_scalability_law_is_fitted_with_its_peak() {
     room.file("sdm91.csv", "users,throughput_per_s\n1,64.9\n18,995.9\n36,1652.4\n72,1853.2\n108,1828.9\n144,1775.0\n216,1702.2\n");
     let fitted = room.type_in("model fit sdm91.csv --think 0 --model usl").expect(0);
     assert!(fitted.stdout.contains("Peak: 97 (75 to 125) users"), "{}", fitted.stdout);
-    assert!(fitted.stdout.contains("0.0277") && !fitted.stdout.contains("left out"), "{}", fitted.stdout);
+    assert!(fitted.stdout.contains("0.0277") && !fitted.stdout.contains("excluded"), "{}", fitted.stdout);
     let ended = room.type_in("model fit sdm91.csv --model usl -o model.toml").expect(2);
     assert!(ended.stderr.contains("not a queueing network"), "{}", ended.stderr);
 }
@@ -194,7 +194,7 @@ fn recorded_utilization_is_preferred() {
     assert!((demand_s / 0.01 - 1.0).abs() < 0.05, "{demand_s}");
     let ended = room.type_in(&format!("model fit {files} --cpu cpu-10.csv --cpu cpu-30.csv")).expect(2);
     assert!(
-        ended.stderr.contains("--cpu is given 2 times for 3 runs: give it once for each run"),
+        ended.stderr.contains("--cpu is given 2 times for 3 runs: give it once per run"),
         "{}",
         ended.stderr
     );

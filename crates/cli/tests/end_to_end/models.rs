@@ -79,11 +79,11 @@ fn a_note_is_printed_for_a_long_exact_solution() {
     room.file("many.toml", format!("version = 1\n{classes}[[station]]\nname = \"q\"\nservice = \"10ms\"\n"));
     let text = room.type_in("model solve many.toml").expect(0).stdout;
     assert!(
-        text.contains("Linearizer, approximate\nAn exact solution would go through 4.6e13 populations"),
+        text.contains("Linearizer, approximate\nAn exact solution would evaluate 4.6e13 populations"),
         "{text}"
     );
     let ended = room.type_in("model solve many.toml --method exact").expect(3);
-    assert!(ended.stderr.contains("4.577e13 populations; that is too many"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("4.577e13 populations, which is too many"), "{}", ended.stderr);
     assert!(ended.stderr.contains("hint: --method linearizer"), "{}", ended.stderr);
 }
 
@@ -105,7 +105,7 @@ fn unsolvable_models_are_reported() {
     assert_snapshot!("no_product_form", ended.stderr);
     let ended = room.type_in("model solve jsq.toml --approximate").expect(0);
     assert!(
-        ended.stdout.contains("Approximate: customers leaving \"outside\" choose by join-shortest-queue")
+        ended.stdout.contains("Approximate: customers leaving \"outside\" are routed by join-shortest-queue")
     );
 
     room.file("wrong.toml", "version = 1\n[[class]]\nname = \"c\"\nuser = 12\n");

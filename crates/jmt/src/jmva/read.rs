@@ -1,4 +1,4 @@
-//! Reading `.jmva`.
+//! Reads `.jmva` files.
 
 use busyhour_queueing::network::{
     ClassLoad, CustomerClass, PerClass, Queue, QueueingNetwork, Scheduling, Station, StationKind, TimeLaw,
@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::findings::Findings;
 use crate::per_class::per_class;
 
-/// Tables of load-dependent times are the same for two classes, but for a factor, when they differ by no more than this.
+/// Relative tolerance for tables of load-dependent times of two classes that are proportional to each other.
 const SAME_RATIO: f64 = 1e-9;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -21,17 +21,17 @@ enum Kind {
     HeadOfLine,
 }
 
-/// A station as the file has it.
-struct Read<'e> {
+/// A station of the file.
+struct FileStation<'e> {
     element: &'e Element,
     name: String,
     kind: Kind,
     servers: u32,
-    /// By class: visits and service times with 1, 2, … customers (one time where they do not depend on that).
+    /// By class: visits, and service times with 1, 2, … customers (a single time if they are load-independent).
     classes: Vec<(f64, Vec<f64>)>,
 }
 
-/// The network of a `<model>`; what cannot be read is found.
+/// Reads the network of a `<model>`, and reports elements that cannot be read.
 pub(crate) fn read(root: &Element, findings: &mut Findings<'_>) -> QueueingNetwork {
     let mut network = QueueingNetwork::new(Vec::new(), Vec::new());
     network.name = root
@@ -48,27 +48,27 @@ pub(crate) fn read(root: &Element, findings: &mut Findings<'_>) -> QueueingNetwo
         return network;
     };
     for region in root.children_named("blockingRegion") {
-        findings.error(region, "is not supported: there are no regions of limited room");
+        findings.error(region, "is not supported: finite capacity regions are not supported in .jmva files");
     }
     for what_if in root.children_named("whatIf") {
-        findings.note(what_if, "is left out; `busyhour model what-if --vary` does the same");
+        findings.note(what_if, "is ignored; use `busyhour model what-if --vary` instead");
     }
     network.classes = classes.children.iter().filter_map(|element| read_class(element, findings)).collect();
     let names: Vec<String> = network.classes.iter().map(|class| class.name.clone()).collect();
-    let mut read: Vec<Read<'_>> =
+    let mut file_stations: Vec<FileStation<'_>> =
         stations.children.iter().filter_map(|element| read_station(element, &names, findings)).collect();
     if !findings.errors.is_empty() {
         return network;
     }
     for (at, class) in network.classes.iter_mut().enumerate() {
         if class.is_closed() {
-            refer(parameters, at, class, &mut read, findings);
+            apply_reference_station(parameters, at, class, &mut file_stations, findings);
         }
     }
-    network.stations = read
+    network.stations = file_stations
         .iter()
         .filter(|station| station.classes.iter().any(|(visits, _)| *visits > 0.0))
-        .filter_map(|station| make_station(station, &names, findings))
+        .filter_map(|station| convert_station(station, &names, findings))
         .collect();
     network
 }
@@ -77,15 +77,15 @@ fn read_class(element: &Element, findings: &mut Findings<'_>) -> Option<Customer
     let name = findings.attribute(element, "name")?.to_owned();
     let mut class = match element.name.as_str() {
         "closedclass" => {
-            let users: f64 = findings.number_in(element, "population")?;
+            let users: f64 = findings.number_attribute(element, "population")?;
             if !(users >= 0.0 && users.fract() == 0.0 && users < 1e15) {
-                findings.error(element, format!("has a population of {users}, which is no whole number"));
+                findings.error(element, format!("has a population of {users}, which is not a whole number"));
                 return None;
             }
             CustomerClass::closed(name, users as u64, 0.0)
         }
         "openclass" => {
-            let rate: f64 = findings.number_in(element, "rate")?;
+            let rate: f64 = findings.number_attribute(element, "rate")?;
             if !(rate > 0.0 && rate.is_finite()) {
                 findings.error(element, format!("has a rate of {rate}; it must be greater than 0"));
                 return None;
@@ -93,17 +93,21 @@ fn read_class(element: &Element, findings: &mut Findings<'_>) -> Option<Customer
             CustomerClass::open(name, rate)
         }
         _ => {
-            findings.error(element, "is no class: there are <closedclass> and <openclass>");
+            findings.error(element, "is not a class: the class elements are <closedclass> and <openclass>");
             return None;
         }
     };
     if element.attribute("priority").is_some_and(|priority| !priority.is_empty()) {
-        class.priority = findings.number_in(element, "priority")?;
+        class.priority = findings.number_attribute(element, "priority")?;
     }
     Some(class)
 }
 
-fn read_station<'e>(element: &'e Element, names: &[String], findings: &mut Findings<'_>) -> Option<Read<'e>> {
+fn read_station<'e>(
+    element: &'e Element,
+    names: &[String],
+    findings: &mut Findings<'_>,
+) -> Option<FileStation<'e>> {
     let kind = match element.name.as_str() {
         "delaystation" => Kind::Delay,
         "listation" => Kind::LoadIndependent,
@@ -113,77 +117,82 @@ fn read_station<'e>(element: &'e Element, names: &[String], findings: &mut Findi
         _ => {
             findings.error(
                 element,
-                "is no station: there are <delaystation>, <listation>, <ldstation>, <prsstation> and <holstation>",
+                "is not a station: the station elements are <delaystation>, <listation>, <ldstation>, <prsstation> and \
+                 <holstation>",
             );
             return None;
         }
     };
     let name = findings.attribute(element, "name")?.to_owned();
     let servers = match element.attribute("servers") {
-        Some(_) => findings.number_in(element, "servers")?,
+        Some(_) => findings.number_attribute(element, "servers")?,
         None => 1,
     };
     let (Some(times), Some(visits)) = (element.child("servicetimes"), element.child("visits")) else {
         findings.error(element, "has no <servicetimes> or no <visits>");
         return None;
     };
-    let mut station = Read { element, name, kind, servers, classes: vec![(0.0, vec![0.0]); names.len()] };
+    let mut station =
+        FileStation { element, name, kind, servers, classes: vec![(0.0, vec![0.0]); names.len()] };
     // In JMT's own files each list contains all classes.
     for time in &times.children {
-        let class = class_of(time, names, findings)?;
+        let class = class_index(time, names, findings)?;
         let parts = time.text().split(if kind == Kind::LoadDependent { ';' } else { '\0' });
-        let read: Option<Vec<f64>> = parts.map(|part| time_of(time, part, findings)).collect();
-        station.classes[class].1 = read?;
+        let times: Option<Vec<f64>> = parts.map(|part| non_negative_number(time, part, findings)).collect();
+        station.classes[class].1 = times?;
     }
     for visit in &visits.children {
-        let class = class_of(visit, names, findings)?;
-        station.classes[class].0 = time_of(visit, visit.text(), findings)?;
+        let class = class_index(visit, names, findings)?;
+        station.classes[class].0 = non_negative_number(visit, visit.text(), findings)?;
     }
     Some(station)
 }
 
-/// The class that an element is for.
-fn class_of(element: &Element, names: &[String], findings: &mut Findings<'_>) -> Option<usize> {
+/// The index of the class of an element.
+fn class_index(element: &Element, names: &[String], findings: &mut Findings<'_>) -> Option<usize> {
     let name = findings.attribute(element, "customerclass")?;
     let found = names.iter().position(|known| known == name);
     if found.is_none() {
-        findings.error(element, "is for a class that is not there");
+        findings.error(element, "refers to a class that does not exist");
     }
     found
 }
 
-/// A number that is at least 0.
-fn time_of(element: &Element, text: &str, findings: &mut Findings<'_>) -> Option<f64> {
+/// Parses a number that is at least 0.
+fn non_negative_number(element: &Element, text: &str, findings: &mut Findings<'_>) -> Option<f64> {
     let value: f64 = findings.number(element, text)?;
     if !(value >= 0.0 && value.is_finite()) {
-        findings.error(element, format!("has {value}; it must be at least 0"));
+        findings.error(element, format!("has the value {value}; it must be at least 0"));
         return None;
     }
     Some(value)
 }
 
-/// Counts passes of a closed class by its reference station, which becomes the think time if it is a delay.
-fn refer(
+/// Normalizes the visits of a closed class to one visit to its reference station per pass. If the reference station is a delay,
+/// it becomes the think time.
+fn apply_reference_station(
     parameters: &Element,
     at: usize,
     class: &mut CustomerClass,
-    stations: &mut [Read<'_>],
+    stations: &mut [FileStation<'_>],
     findings: &mut Findings<'_>,
 ) {
     let named = parameters.child("ReferenceStation").and_then(|reference| {
-        reference.children_named("Class").find(|one| one.attribute("name") == Some(class.name.as_str()))
+        reference
+            .children_named("Class")
+            .find(|element| element.attribute("name") == Some(class.name.as_str()))
     });
     let reference = match named.and_then(|named| Some((named, named.attribute("refStation")?))) {
-        // JMT takes the first station.
+        // JMT uses the first station.
         None => stations.first().map(|_| 0),
         Some((element, ARRIVALS)) => {
-            findings.error(element, "is a closed class, and the arrival process is for open ones");
+            findings.error(element, "is a closed class, but the arrival process is for open classes only");
             return;
         }
         Some((element, name)) => {
             let found = stations.iter().position(|station| station.name == name);
             if found.is_none() {
-                findings.error(element, format!("refers to a station {name:?} that is not there"));
+                findings.error(element, format!("refers to a station {name:?} that does not exist"));
                 return;
             }
             found
@@ -217,10 +226,14 @@ fn refer(
     }
 }
 
-fn make_station(station: &Read<'_>, names: &[String], findings: &mut Findings<'_>) -> Option<Station> {
-    let here = || station.classes.iter().zip(names).filter(|((visits, _), _)| *visits > 0.0);
-    let visits: Vec<(String, f64)> = here().map(|((visits, _), name)| (name.clone(), *visits)).collect();
-    let service = here()
+fn convert_station(
+    station: &FileStation<'_>,
+    names: &[String],
+    findings: &mut Findings<'_>,
+) -> Option<Station> {
+    let visiting = || station.classes.iter().zip(names).filter(|((visits, _), _)| *visits > 0.0);
+    let visits: Vec<(String, f64)> = visiting().map(|((visits, _), name)| (name.clone(), *visits)).collect();
+    let service = visiting()
         .map(|((_, times), name)| {
             let mean_s = times.first().copied().unwrap_or_default();
             (name.clone(), TimeLaw::Exponential { mean_s })
@@ -231,7 +244,7 @@ fn make_station(station: &Read<'_>, names: &[String], findings: &mut Findings<'_
         StationKind::Delay { service }
     } else {
         let mut queue = Queue::new(station.servers, service);
-        // JMT's mean values are those of shared servers wherever classes have times of their own.
+        // If classes have different service times, JMT's mean values are those of processor sharing.
         queue.scheduling = match station.kind {
             Kind::Preemptive => Scheduling::PriorityPreemptive,
             Kind::HeadOfLine => Scheduling::Priority,
@@ -242,7 +255,7 @@ fn make_station(station: &Read<'_>, names: &[String], findings: &mut Findings<'_
             if station.servers != 1 {
                 findings.note(
                     station.element,
-                    "has servers, which are left out: its table of times defines its speed",
+                    "has a number of servers, which is ignored: the table of service times defines the speed",
                 );
                 queue.servers = 1;
             }
@@ -252,44 +265,45 @@ fn make_station(station: &Read<'_>, names: &[String], findings: &mut Findings<'_
     Some(Station {
         name: station.name.clone(),
         kind,
-        // All customers have the same visits; classes without a service time do not visit the station.
+        // One value is sufficient if all visiting classes have the same visits, because classes without a service time do not
+        // visit the station.
         visits: match per_class(visits.clone(), visits.len()) {
-            PerClass::By(_) => PerClass::By(visits.into_iter().collect()),
+            PerClass::ByClass(_) => PerClass::ByClass(visits.into_iter().collect()),
             same @ PerClass::Same(_) => same,
         },
     })
 }
 
-/// Speeds that make of the first time of each class those with more customers.
-fn speeds(station: &Read<'_>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
+/// The speeds by number of customers: the first service time divided by the service time. They must be the same for all classes.
+fn speeds(station: &FileStation<'_>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
     let mut speeds: Option<Vec<f64>> = None;
     for (_, times) in station.classes.iter().filter(|(visits, _)| *visits > 0.0) {
         let Some(first) = times.first().filter(|_| times.iter().all(|time| *time > 0.0)) else {
-            findings.error(station.element, "has a time of 0 in a table of load-dependent times");
+            findings.error(station.element, "has a time of 0 in a table of load-dependent service times");
             return None;
         };
-        let of_class: Vec<f64> = times.iter().map(|time| first / time).collect();
-        let same = |known: &Vec<f64>| {
-            known.len() == of_class.len()
-                && known.iter().zip(&of_class).all(|(a, b)| (a - b).abs() <= SAME_RATIO * a.max(*b))
+        let class_speeds: Vec<f64> = times.iter().map(|time| first / time).collect();
+        let is_same = |known: &Vec<f64>| {
+            known.len() == class_speeds.len()
+                && known.iter().zip(&class_speeds).all(|(a, b)| (a - b).abs() <= SAME_RATIO * a.max(*b))
         };
         match &speeds {
-            Some(known) if !same(known) => {
+            Some(known) if !is_same(known) => {
                 findings.error(
                     station.element,
-                    "has tables of times that are not in proportion to each other; the speed of a station depends \
-                     on how many are there, and not on who",
+                    "has tables of service times that are not proportional to each other; the speed of a station can \
+                     depend on the number of customers, but not on their class",
                 );
                 return None;
             }
             Some(_) => {}
-            None => speeds = Some(of_class),
+            None => speeds = Some(class_speeds),
         }
     }
-    // The last value holds for more customers.
+    // The last value applies to more customers, so equal values at the end are redundant.
     let mut speeds = speeds.unwrap_or_default();
-    while let [.., before, last] = speeds[..]
-        && before == last
+    while let [.., second_last, last] = speeds[..]
+        && second_last == last
     {
         speeds.pop();
     }

@@ -1,29 +1,29 @@
-//! Writing `.jmva`.
+//! Writes `.jmva` files.
 
 use busyhour_queueing::network::{
     ClassLoad, CustomerClass, Queue, QueueingNetwork, Scheduling, Station, StationKind,
 };
-use busyhour_queueing::solve::{Broken, broken, visits};
+use busyhour_queueing::solve::{BrokenAssumption, broken_assumptions, visits};
 
 use super::ARRIVALS;
 use crate::text::{decimal, escape};
 
-/// The station of thinking closed customers.
+/// Name of the delay in which closed customers think.
 const THINK: &str = "Think";
 
-/// Longest table of load-dependent times.
+/// Maximum length of a table of load-dependent service times.
 const TABLE_MAX: u64 = 1_000_000;
 
 /// Visits below this are treated as zero: they result from a linear system.
 const VISITS_MIN: f64 = 1e-12;
 
-/// The file, and the parts of the network that it cannot represent.
+/// Returns the file, or the parts of the network that it cannot represent.
 pub(crate) fn write(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
-    let mut missing: Vec<String> = match broken(network) {
+    let mut unsupported: Vec<String> = match broken_assumptions(network) {
         Ok(broken) => broken
             .iter()
             .filter(|broken| !is_by_priority(network, broken))
-            .map(|broken| format!("{broken}; JMT's analytic models have means only"))
+            .map(|broken| format!("{broken}; JMT's analytic models have only means"))
             .collect(),
         Err(error) => vec![error.to_string()],
     };
@@ -31,59 +31,61 @@ pub(crate) fn write(network: &QueueingNetwork, title: &str) -> Result<String, Ve
         network.classes.iter().map(|class| visits(network, &class.name).unwrap_or_default()).collect();
     for station in &network.stations {
         if let StationKind::Queue(queue) = &station.kind {
-            missing.extend(unsaid(network, station, queue));
+            unsupported.extend(unsupported_properties(network, station, queue));
         }
     }
-    if !missing.is_empty() {
-        return Err(missing);
+    if !unsupported.is_empty() {
+        return Err(unsupported);
     }
-    Ok(Writer { network, visits, out: String::new() }.model(title))
+    Ok(Writer { network, visits, out: String::new() }.write_model(title))
 }
 
-/// Priorities at a station are what JMT calls head-of-line and preemptive-resume stations.
-fn is_by_priority(network: &QueueingNetwork, broken: &Broken) -> bool {
-    let Broken::Scheduling { station, .. } = broken else { return false };
+/// Whether the broken assumption is a priority discipline, which JMT has as head-of-line and preemptive-resume stations.
+fn is_by_priority(network: &QueueingNetwork, broken: &BrokenAssumption) -> bool {
+    let BrokenAssumption::Scheduling { station, .. } = broken else { return false };
     network.station(station).is_some_and(|at| {
         matches!(&network.stations[at].kind, StationKind::Queue(queue)
             if matches!(queue.scheduling, Scheduling::Priority | Scheduling::PriorityPreemptive))
     })
 }
 
-/// The properties of a queue with means that the file cannot represent.
-fn unsaid(network: &QueueingNetwork, station: &Station, queue: &Queue) -> Vec<String> {
-    let mut missing = Vec::new();
+/// The properties of a queue, other than broken assumptions of product form, that the file cannot represent.
+fn unsupported_properties(network: &QueueingNetwork, station: &Station, queue: &Queue) -> Vec<String> {
+    let mut unsupported = Vec::new();
     let by_priority = matches!(queue.scheduling, Scheduling::Priority | Scheduling::PriorityPreemptive);
     if by_priority && queue.service.values().any(|(_, law)| !law.is_exponential()) {
-        missing
-            .push(format!("the law of service at {:?}: with priorities JMT's is exponential", station.name));
+        unsupported.push(format!(
+            "the service law of {:?}: with priorities JMT supports only exponential service",
+            station.name
+        ));
     }
     if !queue.speeds.is_empty() {
         if by_priority {
-            missing.push(format!("the speeds of {:?} together with priorities", station.name));
+            unsupported.push(format!("the speeds of {:?} together with priorities", station.name));
         }
         match population(network) {
             Some(1..=TABLE_MAX) => {}
-            Some(users) => missing.push(format!(
-                "the speeds of {:?}: JMT has a time for each number of customers up to {users}",
+            Some(users) => unsupported.push(format!(
+                "the speeds of {:?}: JMT would need a service time for each number of customers up to {users}",
                 station.name
             )),
-            None => missing.push(format!(
-                "the speeds of {:?}: JMT's load-dependent stations are for closed classes only",
+            None => unsupported.push(format!(
+                "the speeds of {:?}: JMT supports load-dependent stations for closed classes only",
                 station.name
             )),
         }
     }
-    missing
+    unsupported
 }
 
-/// All customers of a closed network.
+/// The number of customers of a closed network; `None` for other networks.
 fn population(network: &QueueingNetwork) -> Option<u64> {
     network.classes.iter().map(CustomerClass::users).sum()
 }
 
 struct Writer<'n> {
     network: &'n QueueingNetwork,
-    /// By class and station.
+    /// Visits by class and station.
     visits: Vec<Vec<f64>>,
     out: String,
 }
@@ -94,7 +96,7 @@ impl Writer<'_> {
         self.out.push('\n');
     }
 
-    fn model(mut self, title: &str) -> String {
+    fn write_model(mut self, title: &str) -> String {
         let network = self.network;
         self.line("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>");
         self.line(
@@ -119,7 +121,7 @@ impl Writer<'_> {
             }
         }
         self.line("</classes>");
-        let think = self.think_name();
+        let think = self.unused_think_name();
         let has_closed = network.classes.iter().any(CustomerClass::is_closed);
         let serving =
             |station: &&Station| matches!(station.kind, StationKind::Queue(_) | StationKind::Delay { .. });
@@ -127,12 +129,12 @@ impl Writer<'_> {
         self.line(format!("<stations number=\"{stations}\">"));
         if has_closed {
             self.line(format!("<delaystation name=\"{}\">", escape(&think)));
-            self.times("servicetime", |class| decimal(class.think_s().unwrap_or_default()));
-            self.all_visits(|class| if network.classes[class].is_closed() { 1.0 } else { 0.0 });
+            self.write_times("servicetime", |class| decimal(class.think_s().unwrap_or_default()));
+            self.write_visits(|class| if network.classes[class].is_closed() { 1.0 } else { 0.0 });
             self.line("</delaystation>");
         }
         for (at, station) in network.stations.iter().enumerate() {
-            self.station(at, station);
+            self.write_station(at, station);
         }
         self.line("</stations>");
         self.line(format!("<ReferenceStation number=\"{}\">", network.classes.len()));
@@ -147,13 +149,13 @@ impl Writer<'_> {
         self.out
     }
 
-    /// A name that no station has.
-    fn think_name(&self) -> String {
+    /// A name for the delay in which customers think that no station has.
+    fn unused_think_name(&self) -> String {
         let mut names = std::iter::once(THINK.to_owned()).chain((2..).map(|at| format!("{THINK} {at}")));
         names.find(|name| self.network.station(name).is_none()).unwrap_or_default()
     }
 
-    fn station(&mut self, at: usize, station: &Station) {
+    fn write_station(&mut self, at: usize, station: &Station) {
         let mean_s = |class: &CustomerClass| station.service(&class.name).map_or(0.0, |law| law.mean_s());
         let name = escape(&station.name);
         let tag = match &station.kind {
@@ -176,20 +178,20 @@ impl Writer<'_> {
         match &station.kind {
             StationKind::Queue(queue) if !queue.speeds.is_empty() => {
                 let users = population(self.network).unwrap_or_default();
-                self.times("servicetimes", |class| {
+                self.write_times("servicetimes", |class| {
                     let times = (1..=users).map(|present| decimal(mean_s(class) / queue.speed(present)));
                     times.collect::<Vec<_>>().join(";")
                 });
             }
-            _ => self.times("servicetime", |class| decimal(mean_s(class))),
+            _ => self.write_times("servicetime", |class| decimal(mean_s(class))),
         }
         let visits: Vec<f64> =
             self.visits.iter().map(|visits| visits.get(at).copied().unwrap_or_default()).collect();
-        self.all_visits(|class| if visits[class] > VISITS_MIN { visits[class] } else { 0.0 });
+        self.write_visits(|class| if visits[class] > VISITS_MIN { visits[class] } else { 0.0 });
         self.line(format!("</{tag}>"));
     }
 
-    fn times(&mut self, tag: &str, text: impl Fn(&CustomerClass) -> String) {
+    fn write_times(&mut self, tag: &str, text: impl Fn(&CustomerClass) -> String) {
         self.line("<servicetimes>");
         for class in &self.network.classes {
             let (name, text) = (escape(&class.name), text(class));
@@ -198,7 +200,7 @@ impl Writer<'_> {
         self.line("</servicetimes>");
     }
 
-    fn all_visits(&mut self, visits: impl Fn(usize) -> f64) {
+    fn write_visits(&mut self, visits: impl Fn(usize) -> f64) {
         self.line("<visits>");
         for (at, class) in self.network.classes.iter().enumerate() {
             let (name, visits) = (escape(&class.name), decimal(visits(at)));

@@ -1,4 +1,4 @@
-//! Laws of times under JMT's names, read and written.
+//! Reads and writes laws of times.
 
 use busyhour_queueing::network::TimeLaw;
 
@@ -6,24 +6,24 @@ use crate::element::Element;
 use crate::findings::Findings;
 use crate::text::decimal;
 
-/// A law of service, of arrivals or of thinking.
+/// The service, interarrival or think time of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Service {
     /// The class is not served.
     None,
-    /// A law.
+    /// A load-independent law.
     Law(TimeLaw),
-    /// A law with one customer, and how much faster it is with 1, 2, 3 … of them.
-    ByLoad(TimeLaw, Vec<f64>),
+    /// The law with one customer, and the speeds with 1, 2, 3 … customers.
+    LoadDependent(TimeLaw, Vec<f64>),
 }
 
-/// Longest table of load-dependent service.
+/// Maximum length of a table of speeds.
 const SPEEDS_MAX: usize = 100_000;
 
-/// Two laws have the same shape when their coefficients of variation differ by no more than this.
+/// Largest difference of the squared coefficients of variation of laws with the same shape.
 const SAME_SHAPE: f64 = 1e-9;
 
-/// The law of a service strategy; `None`, with a finding, if it cannot be read.
+/// Reads the law of a service strategy; reports an error and returns `None` if it cannot be read.
 pub(super) fn read_service(strategy: &Element, findings: &mut Findings<'_>) -> Option<Service> {
     if strategy.value() == Some("null") {
         return Some(Service::None);
@@ -34,21 +34,21 @@ pub(super) fn read_service(strategy: &Element, findings: &mut Findings<'_>) -> O
         "ServiceTimeStrategy" => {
             let mut inner = strategy.inner();
             let (Some(law), Some(parameters)) = (inner.next(), inner.next()) else {
-                findings.error(strategy, "names no distribution");
+                findings.error(strategy, "has no distribution");
                 return None;
             };
             read_law(law, parameters, findings).map(Service::Law)
         }
-        "LoadDependentStrategy" => read_by_load(strategy, findings),
+        "LoadDependentStrategy" => read_load_dependent(strategy, findings),
         other => {
-            findings.error(strategy, format!("is a strategy of service that is not supported: {other}"));
+            findings.error(strategy, format!("is not supported as a service strategy: {other}"));
             None
         }
     }
 }
 
-/// Service that depends on how many customers are there: ranges with a law each, whose mean is set by a function.
-fn read_by_load(strategy: &Element, findings: &mut Findings<'_>) -> Option<Service> {
+/// Reads load-dependent service: ranges of the number of customers, each with a law, whose mean is given by a function.
+fn read_load_dependent(strategy: &Element, findings: &mut Findings<'_>) -> Option<Service> {
     let mut ranges: Vec<(usize, TimeLaw)> = Vec::new();
     for range in strategy.inner().flat_map(Element::inner) {
         let parts: Vec<&Element> = range.inner().collect();
@@ -62,7 +62,7 @@ fn read_by_load(strategy: &Element, findings: &mut Findings<'_>) -> Option<Servi
             let Ok(mean_s) = function.parse::<f64>() else {
                 findings.error(
                     range,
-                    format!("has a mean by the formula {function:?}; numbers are read, not formulas"),
+                    format!("has a mean with the formula {function:?}; only numbers are supported"),
                 );
                 return None;
             };
@@ -82,7 +82,7 @@ fn read_by_load(strategy: &Element, findings: &mut Findings<'_>) -> Option<Servi
         if (law.scv() - first.scv()).abs() > SAME_SHAPE || law.mean_s() <= 0.0 || *from > SPEEDS_MAX {
             findings.error(
                 strategy,
-                "has ranges with laws of different shapes (or of a mean of 0); load-dependent service is one law at \
+                "has ranges with laws of different shapes or with a mean of 0; load-dependent service must have one law with \
                  different speeds",
             );
             return None;
@@ -91,14 +91,14 @@ fn read_by_load(strategy: &Element, findings: &mut Findings<'_>) -> Option<Servi
         let next = ranges.get(at + 1).map_or(speeds.len() + 1, |(from, _)| from.saturating_sub(1));
         speeds.resize(next.max(speeds.len()), speed);
     }
-    Some(Service::ByLoad(first, speeds))
+    Some(Service::LoadDependent(first, speeds))
 }
 
-/// A distribution with its parameters.
+/// Reads a distribution with its parameters.
 fn read_law(law: &Element, parameters: &Element, findings: &mut Findings<'_>) -> Option<TimeLaw> {
     let mut number = |name: &str| -> Option<f64> {
         let Some(parameter) = parameters.inner_named(name) else {
-            findings.error(parameters, format!("lacks the parameter {name:?}"));
+            findings.error(parameters, format!("has no parameter {name:?}"));
             return None;
         };
         findings.number(parameter, parameter.value().unwrap_or_default())
@@ -109,7 +109,7 @@ fn read_law(law: &Element, parameters: &Element, findings: &mut Findings<'_>) ->
         "Erlang" => {
             let (rate, phases) = (number("alpha")?, number("r")?);
             if !(1.0..1e9).contains(&phases) || phases.fract() != 0.0 {
-                findings.error(law, format!("has {phases} phases; it must be a whole number from 1 on"));
+                findings.error(law, format!("has {phases} phases; it must be a whole number of at least 1"));
                 return None;
             }
             TimeLaw::Erlang { mean_s: phases / rate, phases: phases as u32 }
@@ -119,7 +119,7 @@ fn read_law(law: &Element, parameters: &Element, findings: &mut Findings<'_>) ->
             first_mean_s: 1.0 / number("lambda1")?,
             second_mean_s: 1.0 / number("lambda2")?,
         },
-        // JMT's phi0 is the probability of leaving after the first phase.
+        // JMT's phi0 is the probability that there is no second phase.
         "CoxianDistr" => TimeLaw::Coxian {
             first_mean_s: 1.0 / number("lambda0")?,
             second_mean_s: 1.0 / number("lambda1")?,
@@ -157,38 +157,38 @@ fn read_law(law: &Element, parameters: &Element, findings: &mut Findings<'_>) ->
         },
         "Replayer" => {
             let Some(file) = parameters.inner_named("fileName").and_then(Element::value) else {
-                findings.error(parameters, "lacks the parameter \"fileName\"");
+                findings.error(parameters, "has no parameter \"fileName\"");
                 return None;
             };
             return Some(TimeLaw::Replay { file: file.to_owned(), values_s: Vec::new() });
         }
         other => {
-            findings.error(law, format!("is a distribution that is not supported: {other}"));
+            findings.error(law, format!("is not supported as a distribution: {other}"));
             return None;
         }
     };
     if !found.mean_s().is_finite() || found.mean_s() < 0.0 {
-        findings.error(law, "has parameters that make no sense: its mean is no time");
+        findings.error(law, "has invalid parameters: its mean is negative or not finite");
         return None;
     }
     Some(found)
 }
 
-pub(super) fn sub(class_path: &str, name: &str, inside: &str) -> String {
-    if inside.is_empty() {
+pub(super) fn sub_parameter(class_path: &str, name: &str, content: &str) -> String {
+    if content.is_empty() {
         format!("<subParameter classPath=\"{class_path}\" name=\"{name}\"/>\n")
     } else {
-        format!("<subParameter classPath=\"{class_path}\" name=\"{name}\">\n{inside}</subParameter>\n")
+        format!("<subParameter classPath=\"{class_path}\" name=\"{name}\">\n{content}</subParameter>\n")
     }
 }
 
-pub(super) fn value_of(class_path: &str, name: &str, value: impl std::fmt::Display) -> String {
-    sub(class_path, name, &format!("<value>{value}</value>\n"))
+pub(super) fn value_parameter(class_path: &str, name: &str, value: impl std::fmt::Display) -> String {
+    sub_parameter(class_path, name, &format!("<value>{value}</value>\n"))
 }
 
-/// A law with its parameters under JMT's names.
+/// A law with its parameters in the notation of JMT.
 pub(super) fn distribution(law: &TimeLaw) -> String {
-    let double = |name: &str, value: f64| value_of("java.lang.Double", name, decimal(value));
+    let double = |name: &str, value: f64| value_parameter("java.lang.Double", name, decimal(value));
     let (class, parameters_class, name, parameters) = match law {
         TimeLaw::Deterministic { mean_s } => {
             ("DeterministicDistr", "DeterministicDistrPar", "Deterministic", double("t", *mean_s))
@@ -200,7 +200,7 @@ pub(super) fn distribution(law: &TimeLaw) -> String {
             "Erlang",
             "ErlangPar",
             "Erlang",
-            double("alpha", f64::from(*phases) / mean_s) + &value_of("java.lang.Long", "r", phases),
+            double("alpha", f64::from(*phases) / mean_s) + &value_parameter("java.lang.Long", "r", phases),
         ),
         TimeLaw::Hyperexponential { first_probability, first_mean_s, second_mean_s } => (
             "HyperExp",
@@ -210,7 +210,7 @@ pub(super) fn distribution(law: &TimeLaw) -> String {
                 + &double("lambda1", 1.0 / first_mean_s)
                 + &double("lambda2", 1.0 / second_mean_s),
         ),
-        // JMT's phi0 is the probability of leaving after the first phase.
+        // JMT's phi0 is the probability that there is no second phase.
         TimeLaw::Coxian { first_mean_s, second_mean_s, second_probability } => (
             "CoxianDistr",
             "CoxianPar",
@@ -259,6 +259,6 @@ pub(super) fn distribution(law: &TimeLaw) -> String {
         TimeLaw::Replay { .. } => return String::new(),
     };
     let random = "jmt.engine.random";
-    sub(&format!("{random}.{class}"), name, "")
-        + &sub(&format!("{random}.{parameters_class}"), "distrPar", &parameters)
+    sub_parameter(&format!("{random}.{class}"), name, "")
+        + &sub_parameter(&format!("{random}.{parameters_class}"), "distrPar", &parameters)
 }

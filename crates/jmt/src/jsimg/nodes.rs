@@ -1,4 +1,4 @@
-//! Classes, nodes and connections of a file, before anything is made of them.
+//! Reads the classes, nodes and connections of a file.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::findings::Findings;
 /// A class of customers.
 pub(super) struct Class {
     pub(super) name: String,
-    /// Customers of a closed class; `None`: an open one.
+    /// Number of customers of a closed class; `None` for an open class.
     pub(super) users: Option<u64>,
     pub(super) priority: i32,
-    /// The node where its customers arrive, or whose visits count passes.
+    /// The reference node: the source of an open class, or the node that a closed class visits once per pass.
     pub(super) reference: usize,
 }
 
-/// What a node does, by its three sections.
+/// The kind of a node, which its three sections define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeKind {
     Source,
@@ -34,12 +34,12 @@ pub(super) struct Node<'e> {
     pub(super) name: String,
     pub(super) kind: NodeKind,
     pub(super) sections: Vec<&'e Element>,
-    /// The nodes it is connected with, in the order of the file.
+    /// The targets of its connections, in the order of the file.
     pub(super) targets: Vec<usize>,
 }
 
 impl Node<'_> {
-    /// The section at a place: 0 input, 1 service, 2 output.
+    /// The section with this index: 0 input, 1 service, 2 output.
     pub(super) fn section(&self, at: usize) -> Option<&Element> {
         self.sections.get(at).copied()
     }
@@ -49,8 +49,8 @@ impl Node<'_> {
 pub(super) struct Model<'e> {
     pub(super) classes: Vec<Class>,
     pub(super) nodes: Vec<Node<'e>>,
-    /// The capacity of a node, from the region around it; customers beyond it are dropped.
-    pub(super) rooms: BTreeMap<usize, u32>,
+    /// The capacities of nodes in a finite capacity region, which drops further customers.
+    pub(super) region_capacities: BTreeMap<usize, u32>,
 }
 
 impl Model<'_> {
@@ -62,7 +62,7 @@ impl Model<'_> {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// Whether customers of a class think at a node: a delay that is their reference station.
+    /// Whether customers of a class think at a node: a delay that is the reference node of the class.
     pub(super) fn is_thinking(&self, node: usize, class: usize) -> bool {
         self.nodes[node].kind == NodeKind::Delay && self.classes[class].reference == node
     }
@@ -72,7 +72,7 @@ impl Model<'_> {
 pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<Model<'e>> {
     for child in &sim.children {
         match child.name.as_str() {
-            // Measures are all there; where customers begin does not matter in the long run.
+            // Measures are ignored because all are computed; preloads do not affect the steady state.
             "userClass" | "node" | "connection" | "measure" | "preload" | "blockingRegion" => {}
             _ => findings.error(child, "is not supported"),
         }
@@ -85,7 +85,7 @@ pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<
             let name = findings.attribute(connection, key)?;
             let found = nodes.iter().position(|node| node.name == name);
             if found.is_none() && all_read {
-                findings.error(connection, format!("names a node {name:?} that is not there"));
+                findings.error(connection, format!("refers to a node {name:?} that does not exist"));
             }
             found
         };
@@ -99,7 +99,7 @@ pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<
         .children_named("userClass")
         .filter_map(|element| read_class(element, &nodes, all_read, findings))
         .collect();
-    findings.errors.is_empty().then_some(Model { classes, nodes, rooms: BTreeMap::new() })
+    findings.errors.is_empty().then_some(Model { classes, nodes, region_capacities: BTreeMap::new() })
 }
 
 fn read_node<'e>(element: &'e Element, findings: &mut Findings<'_>) -> Option<Node<'e>> {
@@ -112,7 +112,7 @@ fn read_node<'e>(element: &'e Element, findings: &mut Findings<'_>) -> Option<No
         ["JobSink", ..] => NodeKind::Sink,
         ["Queue", "Delay", "Router"] => NodeKind::Delay,
         ["Queue", "Server" | "PSServer" | "PreemptiveServer", "Router"] => NodeKind::Queue,
-        // What logs passing customers does nothing else.
+        // A logger only records the customers that pass.
         ["Queue", "ServiceTunnel" | "LogTunnel", "Router"] => NodeKind::Router,
         ["Queue", "ClassSwitch", "Router"] => NodeKind::ClassSwitch,
         ["Queue", "ServiceTunnel", "Fork"] => NodeKind::Fork,
@@ -121,15 +121,15 @@ fn read_node<'e>(element: &'e Element, findings: &mut Findings<'_>) -> Option<No
             let known =
                 ["RandomSource", "JobSink", "Queue", "Delay", "Server", "PSServer", "PreemptiveServer"];
             let more = ["ServiceTunnel", "LogTunnel", "ClassSwitch", "Fork", "Join", "Router"];
-            let strange =
+            let unknown =
                 sections.iter().zip(&names).find(|(_, name)| !known.contains(*name) && !more.contains(*name));
-            match strange {
+            match unknown {
                 Some((section, _)) => {
                     findings.error(section, format!("of the node {name:?} is not supported"))
                 }
                 None => findings.error(
                     element,
-                    format!("is no node that is supported: its sections are {}", names.join(", ")),
+                    format!("is not a supported kind of node: its sections are {}", names.join(", ")),
                 ),
             }
             return None;
@@ -146,22 +146,22 @@ fn read_class(
 ) -> Option<Class> {
     let name = findings.attribute(element, "name")?.to_owned();
     let users = match findings.attribute(element, "type")? {
-        "closed" => Some(findings.number_in(element, "customers")?),
+        "closed" => Some(findings.number_attribute(element, "customers")?),
         "open" => None,
         other => {
-            findings.error(element, format!("is neither closed nor open, but {other:?}"));
+            findings.error(element, format!("has the type {other:?}; it must be \"closed\" or \"open\""));
             return None;
         }
     };
     let priority = match element.attribute("priority") {
-        Some(_) => findings.number_in(element, "priority")?,
+        Some(_) => findings.number_attribute(element, "priority")?,
         None => 0,
     };
     let reference = findings.attribute(element, "referenceSource")?;
     let Some(reference) = nodes.iter().position(|node| node.name == reference) else {
-        // A node that could not be read has been found already.
+        // Errors of nodes are already reported.
         if all_read {
-            findings.error(element, format!("refers to a node {reference:?} that is not there"));
+            findings.error(element, format!("refers to a node {reference:?} that does not exist"));
         }
         return None;
     };
@@ -169,7 +169,7 @@ fn read_class(
     if users.is_none() != (kind == NodeKind::Source) || kind == NodeKind::Sink {
         findings.error(
             element,
-            "has the wrong reference: open classes arrive at a source, closed ones pass another station",
+            "has the wrong reference: it must be a source for an open class, and another station for a closed class",
         );
         return None;
     }

@@ -1,10 +1,10 @@
-//! Parameters of sections: `<parameter>` and `<subParameter>`, which name a class of Java and hold a value, others, or
-//! one for each class of customers, after its name.
+//! Parameters of sections: `<parameter>` and `<subParameter>`. They have the name of a Java class, and contain a value,
+//! other parameters, or a parameter for each class of customers, which follows the name of the class.
 
 use crate::element::Element;
 
 impl Element {
-    /// The last part of the class that a parameter is of.
+    /// The Java class of a parameter, without its package.
     pub(super) fn java_class(&self) -> &str {
         let path = self.attribute("classPath").unwrap_or_default();
         path.rsplit('.').next().unwrap_or_default()
@@ -20,17 +20,17 @@ impl Element {
         self.children_named("subParameter")
     }
 
-    /// The parameter of that name in a parameter.
+    /// The parameter with this name in a parameter.
     pub(super) fn inner_named(&self, name: &str) -> Option<&Self> {
         self.inner().find(|parameter| parameter.attribute("name") == Some(name))
     }
 
-    /// The parameter of that name in a section.
+    /// The parameter with this name in a section.
     pub(super) fn parameter(&self, name: &str) -> Option<&Self> {
         self.children_named("parameter").find(|parameter| parameter.attribute("name") == Some(name))
     }
 
-    /// Parameters by class: each follows the name of its class.
+    /// The parameters by class of customers; each follows the name of its class.
     pub(super) fn by_class(&self) -> impl Iterator<Item = (&str, &Self)> {
         let mut class = None;
         self.children.iter().filter_map(move |child| match child.name.as_str() {
@@ -43,8 +43,8 @@ impl Element {
         })
     }
 
-    /// The parameter of a class.
-    pub(super) fn of_class(&self, name: &str) -> Option<&Self> {
+    /// The parameter of a class of customers.
+    pub(super) fn for_class(&self, name: &str) -> Option<&Self> {
         self.by_class().find(|(class, _)| *class == name).map(|(_, parameter)| parameter)
     }
 }

@@ -1,8 +1,8 @@
-//! The network of a `.jsimg` file.
+//! Reads `.jsimg` files.
 //!
-//! A delay that is the reference station of a class is outside for that class, and its service time is the think
-//! time. Customers that go to any other reference station go outside first, where closed customers do not think, and
-//! from there to the station.
+//! A delay that is the reference station of a class is outside for this class, and its service time is the think
+//! time. Routes to any other reference station become routes to outside, where the pass ends and closed customers do not
+//! think, and from outside to the station.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,34 +18,35 @@ use super::servers;
 use crate::element::Element;
 use crate::findings::Findings;
 
-/// The network of a `<sim>`; what cannot be read is found.
+/// Reads the network of a `<sim>`, and reports elements that cannot be read.
 pub(crate) fn read(sim: &Element, findings: &mut Findings<'_>) -> QueueingNetwork {
     let mut network = QueueingNetwork::new(Vec::new(), Vec::new());
     network.name = sim.attribute("name").unwrap_or_default().to_owned();
     let Some(mut model) = nodes::read(sim, findings) else { return network };
-    model.rooms = regions::read(sim, &model.classes, &model.nodes, findings);
+    model.region_capacities = regions::read(sim, &model.classes, &model.nodes, findings);
     if !findings.errors.is_empty() {
         return network;
     }
-    let mut walk = Walk { model: &model, reached: BTreeMap::new(), switches: BTreeMap::new() };
-    walk.all(findings);
-    network.classes = (0..model.classes.len()).filter_map(|at| class(&model, at, findings)).collect();
-    network.stations = (0..model.nodes.len()).filter_map(|node| walk.station(node, findings)).collect();
-    network.routes = walk.routes();
+    let mut converter = Converter { model: &model, reached: BTreeMap::new(), switches: BTreeMap::new() };
+    converter.follow_routes(findings);
+    network.classes = (0..model.classes.len()).filter_map(|at| convert_class(&model, at, findings)).collect();
+    network.stations = (0..model.nodes.len()).filter_map(|node| converter.station(node, findings)).collect();
+    network.routes = converter.routes();
     network
 }
 
-fn class(model: &Model<'_>, at: usize, findings: &mut Findings<'_>) -> Option<CustomerClass> {
+fn convert_class(model: &Model<'_>, at: usize, findings: &mut Findings<'_>) -> Option<CustomerClass> {
     let class = &model.classes[at];
     let reference = &model.nodes[class.reference];
     let load = match class.users {
         None => {
-            ClassLoad::Open { interarrival: servers::law_of(reference.section(0)?, &class.name, findings)? }
+            let interarrival = servers::read_class_law(reference.section(0)?, &class.name, findings)?;
+            ClassLoad::Open { interarrival }
         }
         Some(users) => ClassLoad::Closed {
             users,
             think: if model.is_thinking(class.reference, at) {
-                servers::law_of(reference.section(1)?, &class.name, findings)?
+                servers::read_class_law(reference.section(1)?, &class.name, findings)?
             } else {
                 TimeLaw::Deterministic { mean_s: 0.0 }
             },
@@ -54,17 +55,18 @@ fn class(model: &Model<'_>, at: usize, findings: &mut Findings<'_>) -> Option<Cu
     Some(CustomerClass { name: class.name.clone(), load, priority: class.priority })
 }
 
-/// Where customers get to, by class and node.
-struct Walk<'m> {
+/// Converts nodes to stations and routes.
+struct Converter<'m> {
     model: &'m Model<'m>,
-    /// The routes between nodes; forks and sinks have no choice.
+    /// The reachable pairs of a node and a class, with the routing of the class; `None` for forks and sinks.
     reached: BTreeMap<(usize, usize), Option<Choice>>,
-    /// By node: the class that comes and those that leave.
+    /// Class switches by node and arriving class: the probabilities of the classes in which customers depart.
     switches: BTreeMap<usize, BTreeMap<String, BTreeMap<String, f64>>>,
 }
 
-impl Walk<'_> {
-    fn all(&mut self, findings: &mut Findings<'_>) {
+impl Converter<'_> {
+    /// Follows the routes of all classes from their reference nodes.
+    fn follow_routes(&mut self, findings: &mut Findings<'_>) {
         let model = self.model;
         let mut next: Vec<(usize, usize)> =
             model.classes.iter().enumerate().map(|(at, class)| (class.reference, at)).collect();
@@ -73,55 +75,55 @@ impl Walk<'_> {
                 continue;
             }
             self.reached.insert((node, class), None);
-            let read = &model.nodes[node];
-            match read.kind {
+            let file_node = &model.nodes[node];
+            match file_node.kind {
                 NodeKind::Sink => continue,
                 NodeKind::Fork => {
-                    next.extend(read.targets.iter().map(|target| (*target, class)));
+                    next.extend(file_node.targets.iter().map(|target| (*target, class)));
                     continue;
                 }
                 NodeKind::ClassSwitch => {
-                    for leaving in self.switched(node, class, findings) {
-                        if leaving != class {
-                            // The customer leaves as one of the other class, by the route of that class.
-                            next.push((node, leaving));
+                    for departing in self.read_switch(node, class, findings) {
+                        if departing != class {
+                            // The customer departs by the route of its new class.
+                            next.push((node, departing));
                         }
                     }
                 }
                 _ => {}
             }
-            let choice = routes::read(model, read, class, findings);
+            let choice = routes::read(model, file_node, class, findings);
             next.extend(choice.iter().flat_map(|choice| &choice.nodes).map(|target| (*target, class)));
             self.reached.insert((node, class), choice);
         }
     }
 
-    /// The classes that leave a class switch.
-    fn switched(&mut self, node: usize, class: usize, findings: &mut Findings<'_>) -> Vec<usize> {
+    /// Reads the probabilities of a class at a class switch. Returns the classes in which its customers depart.
+    fn read_switch(&mut self, node: usize, class: usize, findings: &mut Findings<'_>) -> Vec<usize> {
         let model = self.model;
         let name = &model.classes[class].name;
         let Some(section) = model.nodes[node].section(1) else { return Vec::new() };
-        let Some(row) = section.parameter("matrix").and_then(|matrix| matrix.of_class(name)) else {
+        let Some(row) = section.parameter("matrix").and_then(|matrix| matrix.for_class(name)) else {
             return Vec::new();
         };
         let mut shares = BTreeMap::new();
         for (to, cell) in row.by_class() {
             let share: Option<f64> = findings.number(cell, cell.value().unwrap_or_default());
             match (model.class(to), share) {
-                (None, _) => findings.error(cell, format!("is for a class {to:?} that is not there")),
+                (None, _) => findings.error(cell, format!("refers to a class {to:?} that does not exist")),
                 (Some(_), Some(share)) if share > 0.0 => {
                     shares.insert(to.to_owned(), share);
                 }
                 _ => {}
             }
         }
-        let leaving = shares.keys().filter_map(|name| model.class(name)).collect();
+        let departing = shares.keys().filter_map(|name| model.class(name)).collect();
         self.switches.entry(node).or_default().insert(name.clone(), shares);
-        leaving
+        departing
     }
 
-    /// The classes that come to a node which is a station for them.
-    fn here(&self, node: usize) -> Vec<usize> {
+    /// The classes that visit a node and do not think there.
+    fn visiting_classes(&self, node: usize) -> Vec<usize> {
         let classes = 0..self.model.classes.len();
         classes
             .filter(|class| {
@@ -131,30 +133,31 @@ impl Walk<'_> {
     }
 
     fn station(&mut self, node: usize, findings: &mut Findings<'_>) -> Option<Station> {
-        let read = &self.model.nodes[node];
-        let here = self.here(node);
-        if here.is_empty() {
+        let file_node = &self.model.nodes[node];
+        let classes = self.visiting_classes(node);
+        if classes.is_empty() {
             return None;
         }
-        let kind = match read.kind {
+        let kind = match file_node.kind {
             NodeKind::Source | NodeKind::Sink => return None,
-            NodeKind::Delay => servers::read(self.model, read, &here, true, findings)?,
-            NodeKind::Queue => servers::read(self.model, read, &here, false, findings)?,
+            NodeKind::Delay => servers::read(self.model, file_node, &classes, true, findings)?,
+            NodeKind::Queue => servers::read(self.model, file_node, &classes, false, findings)?,
             NodeKind::Router => StationKind::Router,
             NodeKind::ClassSwitch => {
                 StationKind::ClassSwitch { to: self.switches.remove(&node).unwrap_or_default() }
             }
-            NodeKind::Fork => fork(self.model, read, findings)?,
-            NodeKind::Join => join(read, findings)?,
+            NodeKind::Fork => read_fork(self.model, file_node, findings)?,
+            NodeKind::Join => read_join(file_node, findings)?,
         };
-        Some(Station { name: read.name.clone(), kind, visits: PerClass::Same(1.0) })
+        Some(Station { name: file_node.name.clone(), kind, visits: PerClass::Same(1.0) })
     }
 
     fn routes(&self) -> Vec<Route> {
         let model = self.model;
         let mut routes = Vec::new();
         let classes = || 0..model.classes.len();
-        // From outside: from the source, the delay in which customers think, or directly to the reference station.
+        // The route from outside is that of the source or of the delay in which customers think, or leads to the reference
+        // station.
         let from_outside = classes().filter_map(|class| {
             let reference = model.classes[class].reference;
             let found = self.reached.get(&(reference, class))?;
@@ -166,21 +169,21 @@ impl Walk<'_> {
             };
             Some((class, strategy))
         });
-        self.add(&mut routes, Place::Outside, from_outside.collect());
-        for (node, read) in model.nodes.iter().enumerate() {
-            let from_here = self.here(node).into_iter().filter_map(|class| {
+        self.add_routes(&mut routes, Place::Outside, from_outside.collect());
+        for (node, file_node) in model.nodes.iter().enumerate() {
+            let from_node = self.visiting_classes(node).into_iter().filter_map(|class| {
                 let choice = self.reached.get(&(node, class))?.as_ref()?;
                 Some((class, choice.strategy.clone()))
             });
-            if read.kind != NodeKind::Source {
-                self.add(&mut routes, Place::Station(read.name.clone()), from_here.collect());
+            if file_node.kind != NodeKind::Source {
+                self.add_routes(&mut routes, Place::Station(file_node.name.clone()), from_node.collect());
             }
         }
         routes
     }
 
-    /// Routes from a place: one for all classes that go the same way.
-    fn add(&self, routes: &mut Vec<Route>, from: Place, choices: Vec<(usize, Strategy)>) {
+    /// Adds the routes from a place: one for all classes with the same strategy.
+    fn add_routes(&self, routes: &mut Vec<Route>, from: Place, choices: Vec<(usize, Strategy)>) {
         let mut groups: Vec<(Strategy, BTreeSet<usize>)> = Vec::new();
         for (class, strategy) in choices {
             match groups.iter_mut().find(|(known, _)| *known == strategy) {
@@ -190,18 +193,17 @@ impl Walk<'_> {
                 None => groups.push((strategy, BTreeSet::from([class]))),
             }
         }
-        // In JMT a common choice of several classes has a state per class (whose turn it is), as separate routes have
-        // here.
-        let remembers = |strategy: &Strategy| {
+        // In JMT, round robin has a state per class, so each class needs a separate route here.
+        let has_state = |strategy: &Strategy| {
             matches!(strategy, Strategy::RoundRobin(_) | Strategy::WeightedRoundRobin(_))
         };
-        let alone = groups.len() == 1;
+        let is_only_group = groups.len() == 1;
         for (strategy, classes) in groups {
             let name = |class: &usize| self.model.classes[*class].name.clone();
             let route = |classes| Route { from: from.clone(), classes, strategy: strategy.clone() };
-            if remembers(&strategy) && classes.len() > 1 {
+            if has_state(&strategy) && classes.len() > 1 {
                 routes.extend(classes.iter().map(|class| route(vec![name(class)])));
-            } else if alone {
+            } else if is_only_group {
                 routes.push(route(Vec::new()));
             } else {
                 routes.push(route(classes.iter().map(name).collect()));
@@ -210,58 +212,60 @@ impl Walk<'_> {
     }
 }
 
-/// A fork that sends as many siblings to each node it is connected with.
-fn fork(model: &Model<'_>, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<StationKind> {
+/// Reads a fork, which must send the same number of siblings to all connected nodes.
+fn read_fork(model: &Model<'_>, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<StationKind> {
     let section = node.section(2)?;
     let value = |name: &str| section.parameter(name).and_then(Element::value);
     let to = node.targets.iter().map(|target| Place::Station(model.nodes[*target].name.clone())).collect();
-    if value("isSimplifiedFork") != Some("true") && !is_plain(section) {
+    if value("isSimplifiedFork") != Some("true") && !has_one_task_per_link(section) {
         findings.error(
             section,
             format!(
-                "of the node {:?} is not supported: siblings go to all nodes it is connected with",
+                "of the node {:?} is not supported: a fork must send one sibling to each connected node",
                 node.name
             ),
         );
         return None;
     }
     let tasks = match section.parameter("jobsPerLink") {
-        // The branches of a strategy define the targets.
         Some(tasks) if value("isSimplifiedFork") == Some("true") => {
             findings.number(tasks, tasks.value().unwrap_or_default())?
         }
+        // `has_one_task_per_link` is true, or the default is one task.
         _ => 1,
     };
     Some(StationKind::Fork { to, tasks })
 }
 
-/// Whether all branches of a fork are taken, by one sibling each.
-fn is_plain(section: &Element) -> bool {
+/// Whether a fork strategy sends exactly one sibling to each connected node.
+fn has_one_task_per_link(section: &Element) -> bool {
     let Some(strategies) = section.parameter("ForkStrategy") else { return true };
     let is_one = |value: Option<&str>| value.and_then(|value| value.parse().ok()) == Some(1.0);
     strategies.by_class().all(|(_, strategy)| {
         strategy.java_class() == "ProbabilitiesFork"
             && strategy.inner().flat_map(Element::inner).all(|branch| {
-                let taken =
+                let probability =
                     branch.inner_named("outUnitProbability").and_then(|out| out.inner_named("probability"));
                 let numbers: Vec<&Element> =
                     branch.inner_named("JobsPerLinkDis").into_iter().flat_map(Element::inner).collect();
                 let single = |entry: &&Element| is_one(entry.inner_named("numbers").and_then(Element::value));
-                is_one(taken.and_then(Element::value)) && numbers.len() == 1 && numbers.iter().all(single)
+                is_one(probability.and_then(Element::value))
+                    && numbers.len() == 1
+                    && numbers.iter().all(single)
             })
     })
 }
 
-/// A join that waits for all siblings.
-fn join(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<StationKind> {
+/// Reads a join, which must wait for all siblings.
+fn read_join(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<StationKind> {
     let section = node.section(0)?;
     let strategies = section.parameter("JoinStrategy");
     for (_, strategy) in strategies.into_iter().flat_map(Element::by_class) {
-        let waits_for = strategy.inner_named("numRequired").and_then(Element::value);
-        if strategy.java_class() != "NormalJoin" || waits_for.is_some_and(|number| number != "-1") {
+        let required = strategy.inner_named("numRequired").and_then(Element::value);
+        if strategy.java_class() != "NormalJoin" || required.is_some_and(|number| number != "-1") {
             findings.error(
                 strategy,
-                format!("of the node {:?} is not supported: a join waits for all siblings", node.name),
+                format!("of the node {:?} is not supported: a join must wait for all siblings", node.name),
             );
             return None;
         }

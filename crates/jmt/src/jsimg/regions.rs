@@ -1,6 +1,6 @@
-//! Regions of limited capacity (`<blockingRegion>`).
+//! Finite capacity regions (`<blockingRegion>`).
 //!
-//! A region around one queue that drops customers is a capacity of that queue. Regions of several stations, and
+//! A region with a single queue that drops customers is read as the capacity of the queue. Regions with several stations, and
 //! regions in front of which customers wait, are not supported.
 
 use std::collections::BTreeMap;
@@ -9,31 +9,31 @@ use super::nodes::{Class, Node, NodeKind};
 use crate::element::Element;
 use crate::findings::Findings;
 
-/// Capacities of queues from the regions around them, by node; unreadable regions are findings.
+/// Returns the capacities of queues in regions, by node, and reports regions that are not supported.
 pub(super) fn read(
     sim: &Element,
     classes: &[Class],
     nodes: &[Node<'_>],
     findings: &mut Findings<'_>,
 ) -> BTreeMap<usize, u32> {
-    let mut rooms = BTreeMap::new();
+    let mut capacities = BTreeMap::new();
     for region in sim.children_named("blockingRegion") {
-        match room(region, classes, nodes, findings) {
+        match read_region(region, classes, nodes, findings) {
             Ok((node, customers)) => {
-                let room = rooms.entry(node).or_insert(customers);
-                *room = customers.min(*room);
+                let capacity = capacities.entry(node).or_insert(customers);
+                *capacity = customers.min(*capacity);
             }
-            Err(why) => findings.error(
+            Err(reason) => findings.error(
                 region,
-                format!("is not supported: {why}; only a region of one queue that drops open classes is"),
+                format!("is not supported: {reason}; only regions of one queue that drop open classes are supported"),
             ),
         }
     }
-    rooms
+    capacities
 }
 
 /// The node of a region and its capacity.
-fn room(
+fn read_region(
     region: &Element,
     classes: &[Class],
     nodes: &[Node<'_>],
@@ -41,16 +41,16 @@ fn room(
 ) -> Result<(usize, u32), &'static str> {
     let names: Vec<&str> =
         region.children_named("regionNode").filter_map(|node| node.attribute("nodeName")).collect();
-    let [name] = names[..] else { return Err("it does not contain one station alone") };
+    let [name] = names[..] else { return Err("it does not contain exactly one station") };
     let at = nodes.iter().position(|node| node.name == name && node.kind == NodeKind::Queue);
-    let at = at.ok_or("its station is no queue")?;
+    let at = at.ok_or("its station is not a queue")?;
     if classes.iter().any(|class| class.users.is_some()) {
         return Err("there are closed classes");
     }
     let mut limit = |children: &str, key: &str| -> Result<Option<i64>, &'static str> {
         let mut least: Option<i64> = None;
         for child in region.children_named(children) {
-            let value: i64 = findings.number_in(child, key).ok_or("a limit cannot be read")?;
+            let value: i64 = findings.number_attribute(child, key).ok_or("a limit cannot be read")?;
             if value >= 0 {
                 least = Some(least.map_or(value, |known| known.min(value)));
             }
@@ -65,7 +65,7 @@ fn room(
         return Err("it limits memory");
     }
     if by_class.is_some() && classes.len() > 1 {
-        return Err("it limits classes one by one");
+        return Err("it has limits per class");
     }
     let drops = |class: &Class| {
         region.children_named("dropRules").any(|rule| {
@@ -74,12 +74,12 @@ fn room(
         })
     };
     if !classes.iter().all(drops) {
-        return Err("customers wait before it");
+        return Err("customers wait in front of it");
     }
     let customers = global.into_iter().chain(by_class).min().ok_or("it has no limit")?;
     u32::try_from(customers)
         .ok()
         .filter(|customers| *customers > 0)
-        .map(|room| (at, room))
-        .ok_or("it has no room")
+        .map(|capacity| (at, capacity))
+        .ok_or("its limit is not a positive number")
 }

@@ -1,4 +1,4 @@
-//! Output sections: where customers go next.
+//! Reads the routing of output sections.
 
 use busyhour_queueing::network::{LoadRange, Place, Strategy};
 
@@ -6,14 +6,14 @@ use super::nodes::{Model, Node, NodeKind};
 use crate::element::Element;
 use crate::findings::Findings;
 
-/// Where customers of a class go from a node: nodes, before any of them is taken for outside.
+/// The routing of a class from a node.
 pub(super) struct Choice {
     pub(super) strategy: Strategy,
-    /// All nodes that can be chosen.
+    /// All possible target nodes, including those that are outside for the class.
     pub(super) nodes: Vec<usize>,
 }
 
-/// The choice of a class at a node; nothing when it cannot be read, or when the class does not leave there.
+/// Reads the routing of a class at a node. `None` if it cannot be read, or if routing is disabled for the class.
 pub(super) fn read(
     model: &Model<'_>,
     node: &Node<'_>,
@@ -22,23 +22,23 @@ pub(super) fn read(
 ) -> Option<Choice> {
     let router = node.section(2)?;
     let name = &model.classes[class].name;
-    // Closed customers do not go to sinks.
+    // Closed customers do not visit sinks.
     let is_closed = model.classes[class].users.is_some();
-    let allowed = |target: &usize| !is_closed || model.nodes[*target].kind != NodeKind::Sink;
-    let targets: Vec<usize> = node.targets.iter().copied().filter(allowed).collect();
+    let is_allowed = |target: &usize| !is_closed || model.nodes[*target].kind != NodeKind::Sink;
+    let targets: Vec<usize> = node.targets.iter().copied().filter(is_allowed).collect();
     let strategies = router.parameter("RoutingStrategy");
-    let Some(strategy) = strategies.and_then(|strategies| strategies.of_class(name)) else {
+    let Some(strategy) = strategies.and_then(|strategies| strategies.for_class(name)) else {
         findings.error(router, format!("has no strategy for the class {name:?}"));
         return None;
     };
     let reader = Reader { model, class, strategy };
     let all = || -> Vec<Place> { targets.iter().map(|target| reader.place(*target)).collect() };
-    let read = match strategy.java_class() {
+    let found = match strategy.java_class() {
         "DisabledRoutingStrategy" => return None,
         _ if targets.is_empty() => {
             findings.error(
                 node.element,
-                format!("is connected with no node that customers of the class {name:?} can go to"),
+                format!("has no connection to a node that customers of the class {name:?} can visit"),
             );
             return None;
         }
@@ -79,11 +79,11 @@ pub(super) fn read(
             Strategy::LoadDependent(ranges)
         }
         other => {
-            findings.error(strategy, format!("is a strategy that is not supported: {other}"));
+            findings.error(strategy, format!("is not supported as a routing strategy: {other}"));
             return None;
         }
     };
-    reader.check(read, targets, findings)
+    reader.finish(found, targets, findings)
 }
 
 struct Reader<'m> {
@@ -93,17 +93,17 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// A node as a place: sinks are outside, and so is where the class's passes begin.
+    /// The place of a node; sinks and the reference node of the class are outside.
     fn place(&self, node: usize) -> Place {
-        let read = &self.model.nodes[node];
-        if read.kind == NodeKind::Sink || self.model.classes[self.class].reference == node {
+        let file_node = &self.model.nodes[node];
+        if file_node.kind == NodeKind::Sink || self.model.classes[self.class].reference == node {
             Place::Outside
         } else {
-            Place::Station(read.name.clone())
+            Place::Station(file_node.name.clone())
         }
     }
 
-    /// Pairs of a node and a number below an array of entries.
+    /// Reads an array of entries with a node and a number.
     fn entries<T: std::str::FromStr>(
         &self,
         parameter: &Element,
@@ -123,7 +123,7 @@ impl Reader<'_> {
             };
             let name = station.value().unwrap_or_default();
             let Some(node) = self.model.node(name) else {
-                findings.error(station, format!("names a node {name:?} that is not there"));
+                findings.error(station, format!("refers to a node {name:?} that does not exist"));
                 return None;
             };
             found.push((self.place(node), findings.number(number, number.value().unwrap_or_default())?));
@@ -131,7 +131,7 @@ impl Reader<'_> {
         Some(found)
     }
 
-    /// Probabilities of places, each place once.
+    /// Reads the probabilities of places, and adds those of the same place.
     fn shares(&self, parameter: &Element, findings: &mut Findings<'_>) -> Option<Vec<(Place, f64)>> {
         let mut shares: Vec<(Place, f64)> = Vec::new();
         for (place, share) in self.entries(parameter, findings)? {
@@ -144,16 +144,16 @@ impl Reader<'_> {
         Some(shares)
     }
 
-    /// One place needs no strategy; a choice by what is seen must see the stations that JMT sees.
-    fn check(&self, strategy: Strategy, targets: Vec<usize>, findings: &mut Findings<'_>) -> Option<Choice> {
+    /// Replaces strategies with a single target, and checks that the targets of state-dependent strategies are stations.
+    fn finish(&self, strategy: Strategy, targets: Vec<usize>, findings: &mut Findings<'_>) -> Option<Choice> {
         let places = strategy.places();
         if places.is_empty() {
-            findings.error(self.strategy, "leads nowhere");
+            findings.error(self.strategy, "has no targets");
             return None;
         }
-        let is_chosen = |target: &usize| places.contains(&&self.place(*target));
-        let nodes: Vec<usize> = targets.into_iter().filter(is_chosen).collect();
-        let by_sight = matches!(
+        let is_possible = |target: &usize| places.contains(&&self.place(*target));
+        let nodes: Vec<usize> = targets.into_iter().filter(is_possible).collect();
+        let is_state_dependent = matches!(
             strategy,
             Strategy::JoinShortestQueue(_)
                 | Strategy::ShortestResponseTime(_)
@@ -162,10 +162,10 @@ impl Reader<'_> {
                 | Strategy::PowerOfK { .. }
         );
         let is_reference = |node: &usize| self.model.classes[self.class].reference == *node;
-        if by_sight && places.len() > 1 && nodes.iter().any(is_reference) {
+        if is_state_dependent && places.len() > 1 && nodes.iter().any(is_reference) {
             findings.error(
                 self.strategy,
-                "chooses among others the reference station of the class, which is outside here and cannot be seen",
+                "has the reference station of the class among its targets, which is outside here and has no state",
             );
             return None;
         }

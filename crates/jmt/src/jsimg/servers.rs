@@ -1,4 +1,4 @@
-//! Input and service sections of stations.
+//! Reads input and service sections of stations.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,35 @@ use crate::element::Element;
 use crate::findings::Findings;
 use crate::per_class::per_class;
 
-/// A queue or a delay as a station, for the classes that come there.
+/// Reads a queue or a delay with the properties of the visiting classes.
 pub(super) fn read(
     model: &Model<'_>,
     node: &Node<'_>,
-    here: &[usize],
+    classes: &[usize],
     is_delay: bool,
     findings: &mut Findings<'_>,
 ) -> Option<StationKind> {
     let (input, server) = (node.section(0)?, node.section(1)?);
-    let own = capacity(model, input, here, findings)?;
-    let capacity = within_region(model, node, own, findings)?;
+    let own = read_capacity(model, input, classes, findings)?;
+    let capacity = apply_region(model, node, own, findings)?;
     let mut speeds: Option<Vec<f64>> = None;
     let mut service = Vec::new();
-    for class in here {
+    for class in classes {
         let name = &model.classes[*class].name;
-        let law = match service_of(server, name, findings)? {
-            // Visits by other classes are found by the validation of the network.
+        let law = match read_class_service(server, name, findings)? {
+            // The validation of the network reports classes that visit a station without service.
             Service::None => continue,
             Service::Law(law) => law,
-            Service::ByLoad(law, found) => {
-                if speeds.as_ref().is_some_and(|speeds| *speeds != found) || is_delay {
+            Service::LoadDependent(law, class_speeds) => {
+                if speeds.as_ref().is_some_and(|speeds| *speeds != class_speeds) || is_delay {
                     findings.error(
                         server,
-                        "has load-dependent service that differs by class, or at a delay; the speed of a queue depends \
-                         on how many are there, and not on who",
+                        "has load-dependent service at a delay, or with speeds that differ by class; only queues with \
+                         equal speeds for all classes are supported",
                     );
                     return None;
                 }
-                speeds = Some(found);
+                speeds = Some(class_speeds);
                 law
             }
         };
@@ -52,10 +52,10 @@ pub(super) fn read(
         Some(parameter) => findings.number(parameter, parameter.value().unwrap_or_default())?,
         None => 1,
     };
-    refuse_extras(server, findings)?;
+    check_unsupported(server, findings)?;
     let mut queue = Queue::new(servers, service);
     queue.capacity = capacity;
-    queue.scheduling = scheduling(model, input, server, here, findings)?;
+    queue.scheduling = read_scheduling(model, input, server, classes, findings)?;
     if let Some(speeds) = speeds {
         if servers != 1 {
             findings.error(server, "has load-dependent service and several servers");
@@ -64,73 +64,75 @@ pub(super) fn read(
         queue.speeds = speeds;
         findings.note(
             server,
-            "has load-dependent service: JMT draws a service time for the number that is there when it begins; here \
-             the speed follows the number as it changes",
+            "has load-dependent service: in JMT, the service time depends on the number of customers at the start of the \
+             service; here the speed changes during the service with the number of customers",
         );
     }
     Some(StationKind::Queue(queue))
 }
 
-/// The law of a class in a service section or a source.
-pub(super) fn service_of(section: &Element, class: &str, findings: &mut Findings<'_>) -> Option<Service> {
+/// Reads the law of a class from a service section or a source.
+fn read_class_service(section: &Element, class: &str, findings: &mut Findings<'_>) -> Option<Service> {
     let Some(strategies) = section.parameter("ServiceStrategy") else {
         findings.error(section, "has no parameter \"ServiceStrategy\"");
         return None;
     };
-    match strategies.of_class(class) {
+    match strategies.for_class(class) {
         Some(strategy) => read_service(strategy, findings),
         None => {
-            findings.error(strategies, format!("has no strategy of service for the class {class:?}"));
+            findings.error(strategies, format!("has no service strategy for the class {class:?}"));
             None
         }
     }
 }
 
-/// The mean of a delay's or a source's law for a class.
-pub(super) fn law_of(section: &Element, class: &str, findings: &mut Findings<'_>) -> Option<TimeLaw> {
-    match service_of(section, class, findings)? {
+/// Reads the load-independent law of a class from a delay or a source.
+pub(super) fn read_class_law(section: &Element, class: &str, findings: &mut Findings<'_>) -> Option<TimeLaw> {
+    match read_class_service(section, class, findings)? {
         Service::Law(law) => Some(law),
-        Service::None | Service::ByLoad(..) => {
+        Service::None | Service::LoadDependent(..) => {
             findings.error(section, format!("has no law for the class {class:?}"));
             None
         }
     }
 }
 
-/// The capacity of a station, which can be in a region.
-fn within_region(
+/// The capacity of a station, limited by the capacity of its region.
+fn apply_region(
     model: &Model<'_>,
     node: &Node<'_>,
     own: Option<Capacity>,
     findings: &mut Findings<'_>,
 ) -> Option<Option<Capacity>> {
-    let Some(&room) = model.node(&node.name).and_then(|at| model.rooms.get(&at)) else { return Some(own) };
+    let region = model.node(&node.name).and_then(|at| model.region_capacities.get(&at));
+    let Some(&region_capacity) = region else { return Some(own) };
     match own {
         Some(Capacity { when_full: WhenFull::Block, .. }) => {
-            findings.error(node.element, "blocks when it is full, and is part of a region that drops");
+            findings
+                .error(node.element, "blocks when it is full, but is part of a region that drops customers");
             None
         }
         Some(Capacity { customers, when_full: WhenFull::Drop }) => {
-            Some(Some(Capacity { customers: customers.min(room), when_full: WhenFull::Drop }))
+            Some(Some(Capacity { customers: customers.min(region_capacity), when_full: WhenFull::Drop }))
         }
-        None => Some(Some(Capacity { customers: room, when_full: WhenFull::Drop })),
+        None => Some(Some(Capacity { customers: region_capacity, when_full: WhenFull::Drop })),
     }
 }
 
-/// The capacity of a station; the outer option is `None` if it cannot be read.
-fn capacity(
+/// Reads the capacity of a station; the outer option is `None` if it cannot be read.
+fn read_capacity(
     model: &Model<'_>,
     input: &Element,
-    here: &[usize],
+    classes: &[usize],
     findings: &mut Findings<'_>,
 ) -> Option<Option<Capacity>> {
     if let Some(impatience) = input.parameter("Impatience") {
-        findings.error(impatience, "is not supported: customers do not lose their patience");
+        findings.error(impatience, "is not supported: customers do not leave before they are served");
         return None;
     }
     for name in ["enablingConditions", "inhibitingConditions", "resourceConditions"] {
         if let Some(conditions) = input.parameter(name).filter(|found| found.inner().next().is_some()) {
-            findings.error(conditions, "is not supported: there are no Petri nets");
+            findings.error(conditions, "is not supported: Petri nets are not supported");
             return None;
         }
     }
@@ -141,8 +143,8 @@ fn capacity(
     }
     let rules = input.parameter("dropStrategies");
     let mut found = None;
-    for class in here {
-        let Some(rule) = rules.and_then(|rules| rules.of_class(&model.classes[*class].name)) else {
+    for class in classes {
+        let Some(rule) = rules.and_then(|rules| rules.for_class(&model.classes[*class].name)) else {
             continue;
         };
         let when_full = match rule.value().unwrap_or_default() {
@@ -151,13 +153,15 @@ fn capacity(
             other => {
                 findings.error(
                     rule,
-                    format!("is {other:?}; a full station can drop customers or block (\"BAS blocking\")"),
+                    format!(
+                        "has the value {other:?}; the supported values are \"drop\" and \"BAS blocking\""
+                    ),
                 );
                 return None;
             }
         };
         if found.is_some_and(|known| known != when_full) {
-            findings.error(rule, "differs by class; what a full station does is the same for all");
+            findings.error(rule, "differs by class; a full station must treat all classes in the same way");
             return None;
         }
         found = Some(when_full);
@@ -166,26 +170,26 @@ fn capacity(
     Some(Some(Capacity { customers, when_full: found.unwrap_or(WhenFull::Drop) }))
 }
 
-/// What servers can do in JMT beyond serving.
-fn refuse_extras(server: &Element, findings: &mut Findings<'_>) -> Option<()> {
+/// Reports parameters of servers that are not supported.
+fn check_unsupported(server: &Element, findings: &mut Findings<'_>) -> Option<()> {
     let before = findings.errors.len();
     for parameter in server.children_named("parameter") {
-        let values = || parameter.by_class().filter_map(|(_, one)| one.value());
+        let values = || parameter.by_class().filter_map(|(_, parameter)| parameter.value());
         match parameter.attribute("name").unwrap_or_default() {
             "maxRunning" if parameter.value().is_some_and(|value| value != "-1") => {
                 findings.error(parameter, "is not supported: all customers share the servers");
             }
             "classParallelism" if values().any(|value| value != "1") => {
-                findings.error(parameter, "is not supported: a customer takes one server");
+                findings.error(parameter, "is not supported: a customer needs exactly one server");
             }
             "SwitchoverStrategy" | "SetupStrategy" | "delayOffTime" | "setUpTime" => {
-                findings.error(parameter, "is not supported: servers change between customers in no time");
+                findings.error(parameter, "is not supported: servers have no set-up or switchover times");
             }
             "serverNames" if parameter.inner().count() > 1 => {
-                findings.error(parameter, "is not supported: the servers of a station are alike");
+                findings.error(parameter, "is not supported: the servers of a station are identical");
             }
             "PSPriorityUsed" if parameter.value() == Some("true") => {
-                findings.error(parameter, "is not supported: sharing goes without priorities");
+                findings.error(parameter, "is not supported: processor sharing has no priorities");
             }
             _ => {}
         }
@@ -193,16 +197,16 @@ fn refuse_extras(server: &Element, findings: &mut Findings<'_>) -> Option<()> {
     (findings.errors.len() == before).then_some(())
 }
 
-fn scheduling(
+fn read_scheduling(
     model: &Model<'_>,
     input: &Element,
     server: &Element,
-    here: &[usize],
+    classes: &[usize],
     findings: &mut Findings<'_>,
 ) -> Option<Scheduling> {
-    let names = here.iter().map(|class| model.classes[*class].name.as_str());
+    let names = classes.iter().map(|class| model.classes[*class].name.as_str());
     if server.attribute("className") == Some("PSServer") {
-        return sharing(server, names, findings);
+        return read_sharing(server, names, findings);
     }
     if let Some(get) = input.children_named("parameter").find(|parameter| {
         parameter.attribute("classPath").is_some_and(|path| path.contains("QueueGetStrategies"))
@@ -214,7 +218,7 @@ fn scheduling(
     let put = input.parameter("QueuePutStrategy");
     let mut found = None;
     for name in names {
-        let Some(strategy) = put.and_then(|put| put.of_class(name)) else { continue };
+        let Some(strategy) = put.and_then(|put| put.for_class(name)) else { continue };
         let scheduling = match strategy.java_class() {
             // Without priorities no customer is preempted.
             "TailStrategy" | "FCFSPRStrategy" => Scheduling::Fcfs,
@@ -225,12 +229,12 @@ fn scheduling(
             "LCFSPRStrategy" => Scheduling::LcfsPreemptiveResume,
             "FCFSPRStrategyPriority" => Scheduling::PriorityPreemptive,
             other => {
-                findings.error(strategy, format!("is a scheduling that is not supported: {other}"));
+                findings.error(strategy, format!("is not supported as a queueing discipline: {other}"));
                 return None;
             }
         };
         if found.as_ref().is_some_and(|known| *known != scheduling) {
-            findings.error(strategy, "differs by class; a station has one scheduling");
+            findings.error(strategy, "differs by class; a station must have one queueing discipline");
             return None;
         }
         found = Some(scheduling);
@@ -238,8 +242,8 @@ fn scheduling(
     Some(found.unwrap_or(Scheduling::Fcfs))
 }
 
-/// How customers share servers.
-fn sharing<'n>(
+/// Reads the discipline of a station with processor sharing.
+fn read_sharing<'n>(
     server: &Element,
     names: impl Iterator<Item = &'n str>,
     findings: &mut Findings<'_>,
@@ -249,22 +253,25 @@ fn sharing<'n>(
     let mut by_weight = None;
     let mut weights = BTreeMap::new();
     for name in names {
-        if let Some(strategy) = strategies.and_then(|strategies| strategies.of_class(name)) {
-            let weighted = match strategy.java_class() {
+        if let Some(strategy) = strategies.and_then(|strategies| strategies.for_class(name)) {
+            let is_weighted = match strategy.java_class() {
                 "EPSStrategy" => false,
                 "DPSStrategy" => true,
                 other => {
-                    findings.error(strategy, format!("is a way of sharing that is not supported: {other}"));
+                    findings.error(
+                        strategy,
+                        format!("is not supported as a discipline of processor sharing: {other}"),
+                    );
                     return None;
                 }
             };
-            if by_weight.is_some_and(|known| known != weighted) {
-                findings.error(strategy, "differs by class; a station has one scheduling");
+            if by_weight.is_some_and(|known| known != is_weighted) {
+                findings.error(strategy, "differs by class; a station must have one queueing discipline");
                 return None;
             }
-            by_weight = Some(weighted);
+            by_weight = Some(is_weighted);
         }
-        if let Some(weight) = given.and_then(|given| given.of_class(name)) {
+        if let Some(weight) = given.and_then(|given| given.for_class(name)) {
             weights.insert(name.to_owned(), findings.number(weight, weight.value().unwrap_or_default())?);
         }
     }

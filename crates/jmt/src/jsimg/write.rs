@@ -1,7 +1,7 @@
-//! Writing `.jsimg`, so that JMT's simulator can check ours.
+//! Writes `.jsimg` files, so that results of JMT's simulator can be compared with ours.
 //!
-//! The structure is that of the example models which come with JMT 1.2: a node per station of three sections (input,
-//! service, output), parameters with a value per class after its name.
+//! The structure is that of the example models of JMT 1.2: a node with three sections (input, service, output) per station,
+//! and parameters with a value per class after the name of the class.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use busyhour_queueing::network::{
     Strategy, TimeLaw, WhenFull,
 };
 
-use super::laws::{distribution, sub, value_of};
+use super::laws::{distribution, sub_parameter, value_parameter};
 use crate::text::{decimal, escape};
 
 /// The nodes that represent outside.
@@ -20,24 +20,27 @@ const THINK: &str = "Think";
 
 const STRATEGIES: &str = "jmt.engine.NetStrategies";
 
-/// The file, and the parts of the model that it cannot represent.
-pub(crate) fn jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
-    let mut writer = Writer { network, out: String::new(), missing: Vec::new() };
-    writer.model(title);
-    if writer.missing.is_empty() { Ok(writer.out) } else { Err(writer.missing) }
+/// Returns the file, or the parts of the model that it cannot represent.
+pub(crate) fn write(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
+    let mut writer = Writer { network, out: String::new(), unsupported: Vec::new() };
+    writer.write_model(title);
+    if writer.unsupported.is_empty() { Ok(writer.out) } else { Err(writer.unsupported) }
 }
 
 struct Writer<'n> {
     network: &'n QueueingNetwork,
     out: String,
-    missing: Vec<String>,
+    /// Parts of the model that the file cannot represent.
+    unsupported: Vec<String>,
 }
 
-/// Where customers of a class go from a place.
-enum Next<'n> {
-    Nowhere,
-    Shares(Vec<(String, f64)>),
-    By(&'static str, &'static str, Vec<&'n Place>),
+/// The routing of a class from a place.
+enum Routing<'n> {
+    None,
+    /// Names of nodes with their probabilities.
+    Probabilities(Vec<(String, f64)>),
+    /// A strategy of JMT: the Java class (empty if there is none), the name, and the targets.
+    Strategy(&'static str, &'static str, Vec<&'n Place>),
 }
 
 impl<'n> Writer<'n> {
@@ -46,9 +49,9 @@ impl<'n> Writer<'n> {
         self.out.push('\n');
     }
 
-    fn model(&mut self, title: &str) {
+    fn write_model(&mut self, title: &str) {
         let network = self.network;
-        // JMT names files of results after it.
+        // JMT uses the title in names of result files.
         let title = escape(&title.replace(['/', '\\'], "-"));
         self.line("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>");
         self.line(format!(
@@ -74,7 +77,7 @@ impl<'n> Writer<'n> {
         }
         let has = |closed: bool| network.classes.iter().any(|class| class.is_closed() == closed);
         if has(false) {
-            self.source();
+            self.write_source();
         }
         if has(true) {
             self.node(THINK, |writer| {
@@ -89,13 +92,13 @@ impl<'n> Writer<'n> {
             });
         }
         for station in &network.stations {
-            self.station(station);
+            self.write_station(station);
         }
         if has(false) {
             self.line(format!("<node name=\"{SINK}\">\n<section className=\"JobSink\"/>\n</node>"));
         }
-        self.measures();
-        self.connections();
+        self.write_measures();
+        self.write_connections();
         if has(true) {
             self.line(format!("<preload>\n<stationPopulations stationName=\"{THINK}\">"));
             for class in &network.classes {
@@ -109,19 +112,19 @@ impl<'n> Writer<'n> {
         self.line("</sim>\n</archive>");
     }
 
-    fn node(&mut self, name: &str, inside: impl FnOnce(&mut Self)) {
+    fn node(&mut self, name: &str, content: impl FnOnce(&mut Self)) {
         self.line(format!("<node name=\"{}\">", escape(name)));
-        inside(self);
+        content(self);
         self.line("</node>");
     }
 
-    fn section(&mut self, class_name: &str, inside: impl FnOnce(&mut Self)) {
+    fn section(&mut self, class_name: &str, content: impl FnOnce(&mut Self)) {
         self.line(format!("<section className=\"{class_name}\">"));
-        inside(self);
+        content(self);
         self.line("</section>");
     }
 
-    fn source(&mut self) {
+    fn write_source(&mut self) {
         self.node(SOURCE, |writer| {
             writer.section("RandomSource", |writer| {
                 writer.services(&|class| match &class.load {
@@ -134,44 +137,45 @@ impl<'n> Writer<'n> {
         });
     }
 
-    fn station(&mut self, station: &'n Station) {
-        let here = Place::Station(station.name.clone());
+    fn write_station(&mut self, station: &'n Station) {
+        let place = Place::Station(station.name.clone());
         let law = |class: &CustomerClass| station.service(&class.name).cloned();
         if [SOURCE, SINK, THINK].contains(&station.name.as_str()) {
-            self.missing.push(format!("the name {:?}, which means {OUTSIDE} in JMT's model", station.name));
+            self.unsupported
+                .push(format!("the name {:?}, which stands for {OUTSIDE} in JMT's model", station.name));
         }
         match &station.kind {
             StationKind::Queue(queue) => self.node(&station.name, |writer| {
                 if !queue.speeds.is_empty() {
-                    writer.missing.push(format!("the speeds of {:?}", station.name));
+                    writer.unsupported.push(format!("the speeds of {:?}", station.name));
                 }
                 writer.queue_section(Some((station, queue)));
                 let weights = weights(queue);
                 writer.section(if weights.is_some() { "PSServer" } else { "Server" }, |writer| {
                     writer.value("java.lang.Integer", "maxJobs", queue.servers);
                     writer.per_class("java.lang.Integer", "numberOfVisits", |_| {
-                        value_of("java.lang.Integer", "numberOfVisits", 1)
+                        value_parameter("java.lang.Integer", "numberOfVisits", 1)
                     });
                     writer.services(&law);
                     if let Some(weights) = weights {
                         writer.sharing(queue, &weights);
                     }
                 });
-                writer.router(&here, &|_| true);
+                writer.router(&place, &|_| true);
             }),
             StationKind::Delay { .. } => self.node(&station.name, |writer| {
                 writer.queue_section(None);
                 writer.section("Delay", |writer| writer.services(&law));
-                writer.router(&here, &|_| true);
+                writer.router(&place, &|_| true);
             }),
             StationKind::Router => self.node(&station.name, |writer| {
                 writer.queue_section(None);
                 writer.line("<section className=\"ServiceTunnel\"/>");
-                writer.router(&here, &|_| true);
+                writer.router(&place, &|_| true);
             }),
             StationKind::Fork { .. } | StationKind::Join | StationKind::ClassSwitch { .. } => {
-                self.missing
-                    .push(format!("{:?}: forks, joins and class switches are not written", station.name));
+                self.unsupported
+                    .push(format!("{:?}: forks, joins and class switches are not supported", station.name));
             }
         }
     }
@@ -209,7 +213,8 @@ impl<'n> Writer<'n> {
                 Scheduling::ShortestJobFirst => "SJFStrategy",
                 Scheduling::Priority => "TailStrategyPriority",
                 Scheduling::LcfsPreemptiveResume | Scheduling::PriorityPreemptive => {
-                    self.missing.push(format!("{:?}: preemptive scheduling is not written", station.name));
+                    self.unsupported
+                        .push(format!("{:?}: preemptive disciplines are not supported", station.name));
                     "TailStrategy"
                 }
             },
@@ -218,7 +223,7 @@ impl<'n> Writer<'n> {
             let size = capacity.map_or(-1, |capacity| i64::from(capacity.customers));
             writer.value("java.lang.Integer", "size", size);
             writer.per_class("java.lang.String", "dropStrategies", |_| {
-                value_of("java.lang.String", "dropStrategy", full)
+                value_parameter("java.lang.String", "dropStrategy", full)
             });
             writer.line(format!(
                 "<parameter classPath=\"{STRATEGIES}.QueueGetStrategies.FCFSstrategy\" name=\"FCFSstrategy\"/>"
@@ -238,36 +243,36 @@ impl<'n> Writer<'n> {
             format!("<subParameter classPath=\"{STRATEGIES}.PSStrategies.{name}\" name=\"{name}\"/>\n")
         });
         self.per_class("java.lang.Double", "serviceWeights", |class| {
-            value_of("java.lang.Double", "serviceWeight", decimal(weights(class)))
+            value_parameter("java.lang.Double", "serviceWeight", decimal(weights(class)))
         });
     }
 
     fn services(&mut self, law: &dyn Fn(&CustomerClass) -> Option<TimeLaw>) {
         for class in &self.network.classes {
             match law(class) {
-                Some(TimeLaw::Replay { file, .. }) => self.missing.push(format!("replay({file})")),
-                // JMT draws negative times, too, where ours are drawn again.
+                Some(TimeLaw::Replay { file, .. }) => self.unsupported.push(format!("replay({file})")),
+                // JMT does not truncate normal laws in the same way: it also draws negative times.
                 Some(TimeLaw::NormalTruncated { untruncated_mean_s: mean_s, untruncated_sd_s: sd_s })
                     if mean_s < 5.0 * sd_s =>
                 {
-                    self.missing.push("a normal law that is cut at 0".into());
+                    self.unsupported.push("a normal law that is truncated at 0".into());
                 }
                 _ => {}
             }
         }
         self.per_class(&format!("{STRATEGIES}.ServiceStrategy"), "ServiceStrategy", |class| {
             match law(class) {
-                None => sub(
+                None => sub_parameter(
                     &format!("{STRATEGIES}.ServiceStrategies.DisabledServiceTimeStrategy"),
                     "DisabledServiceTimeStrategy",
                     "",
                 ),
-                Some(law) if law.mean_s() == 0.0 => sub(
+                Some(law) if law.mean_s() == 0.0 => sub_parameter(
                     &format!("{STRATEGIES}.ServiceStrategies.ZeroServiceTimeStrategy"),
                     "ZeroServiceTimeStrategy",
                     "",
                 ),
-                Some(law) => sub(
+                Some(law) => sub_parameter(
                     &format!("{STRATEGIES}.ServiceStrategies.ServiceTimeStrategy"),
                     "ServiceTimeStrategy",
                     &distribution(&law),
@@ -276,8 +281,8 @@ impl<'n> Writer<'n> {
         });
     }
 
-    /// Where the class goes from a place.
-    fn next(&self, from: &Place, class: &CustomerClass) -> Next<'n> {
+    /// The routing of a class from a place.
+    fn routing(&self, from: &Place, class: &CustomerClass) -> Routing<'n> {
         let network = self.network;
         let outside = if class.is_closed() { THINK } else { SINK };
         let name = |place: &Place| match place {
@@ -285,13 +290,15 @@ impl<'n> Writer<'n> {
             Place::Station(name) => name.clone(),
         };
         if network.routes.is_empty() {
-            return self.next_by_visits(from, class, outside);
+            return self.routing_by_visits(from, class, outside);
         }
-        let Some(route) = network.route(from, &class.name) else { return Next::Nowhere };
+        let Some(route) = network.route(from, &class.name) else { return Routing::None };
         if let Some(shares) = route.strategy.probabilities() {
-            return Next::Shares(shares.into_iter().map(|(place, share)| (name(place), share)).collect());
+            return Routing::Probabilities(
+                shares.into_iter().map(|(place, share)| (name(place), share)).collect(),
+            );
         }
-        let by = |java, jmt| Next::By(java, jmt, route.strategy.places());
+        let by = |java, jmt| Routing::Strategy(java, jmt, route.strategy.places());
         match &route.strategy {
             Strategy::RoundRobin(_) => by("RoundRobinStrategy", "Round Robin"),
             Strategy::JoinShortestQueue(_) => {
@@ -306,49 +313,50 @@ impl<'n> Writer<'n> {
         }
     }
 
-    /// Without routes: v > 1 visits are a station that is left with probability 1/v, v < 1 one that is entered with
-    /// probability v. The mean number of visits is the model's.
-    fn next_by_visits(&self, from: &Place, class: &CustomerClass, outside: &str) -> Next<'n> {
+    /// Routing in a network without routes. A station with v > 1 visits is left with probability 1/v after each visit; a
+    /// station with v < 1 visits is entered with probability v. The mean number of visits is that of the model.
+    fn routing_by_visits(&self, from: &Place, class: &CustomerClass, outside: &str) -> Routing<'n> {
         let stations = &self.network.stations;
-        let (after, mut left) = match from {
+        let (after, mut remaining) = match from {
             Place::Outside => (0, 1.0),
             Place::Station(name) => {
                 let at = self.network.station(name).unwrap_or_default();
                 let visits = stations[at].visits(&class.name);
                 if visits == 0.0 {
-                    return Next::Nowhere;
+                    return Routing::None;
                 }
                 (at + 1, 1.0 / visits.max(1.0))
             }
         };
         let mut shares = Vec::new();
-        if left < 1.0 {
-            shares.push((from.name().to_owned(), 1.0 - left));
+        if remaining < 1.0 {
+            shares.push((from.name().to_owned(), 1.0 - remaining));
         }
         for station in &stations[after..] {
-            let enters = station.visits(&class.name).min(1.0);
-            if enters > 0.0 && left > 0.0 {
-                shares.push((station.name.clone(), left * enters));
-                left *= 1.0 - enters;
+            let probability = station.visits(&class.name).min(1.0);
+            if probability > 0.0 && remaining > 0.0 {
+                shares.push((station.name.clone(), remaining * probability));
+                remaining *= 1.0 - probability;
             }
         }
-        if left > 0.0 {
-            shares.push((outside.to_owned(), left));
+        if remaining > 0.0 {
+            shares.push((outside.to_owned(), remaining));
         }
-        Next::Shares(shares)
+        Routing::Probabilities(shares)
     }
 
-    fn router(&mut self, from: &Place, goes: &dyn Fn(&CustomerClass) -> bool) {
+    /// Writes the router section of a node for the classes that `is_included` selects.
+    fn router(&mut self, from: &Place, is_included: &dyn Fn(&CustomerClass) -> bool) {
         let network = self.network;
-        let targets = self.targets(from, goes);
-        for class in network.classes.iter().filter(|class| goes(class)) {
-            if let Next::By(java, jmt, places) = self.next(from, class) {
+        let targets = self.targets(from, is_included);
+        for class in network.classes.iter().filter(|class| is_included(class)) {
+            if let Routing::Strategy(java, jmt, places) = self.routing(from, class) {
                 if java.is_empty() {
-                    self.missing.push(format!("the strategy {jmt} from {:?}", from.name()));
+                    self.unsupported.push(format!("the strategy {jmt} from {:?}", from.name()));
                 } else if places.len() != targets.len() || places.contains(&&Place::Outside) {
-                    // JMT's strategies choose among all that a node is connected with.
-                    self.missing.push(format!(
-                        "the strategy from {:?}, where other customers go to other places",
+                    // JMT's strategies choose among all connected nodes.
+                    self.unsupported.push(format!(
+                        "the strategy from {:?}, from where other classes have other targets",
                         from.name()
                     ));
                 }
@@ -358,10 +366,12 @@ impl<'n> Writer<'n> {
         let entries: Vec<String> = network
             .classes
             .iter()
-            .map(|class| match self.next(from, class) {
-                Next::Shares(shares) if goes(class) => probabilities(&strategies, &shares),
-                Next::By(java, jmt, _) if goes(class) => sub(&format!("{strategies}.{java}"), jmt, ""),
-                _ => sub(&format!("{strategies}.DisabledRoutingStrategy"), "Disabled", ""),
+            .map(|class| match self.routing(from, class) {
+                Routing::Probabilities(shares) if is_included(class) => probabilities(&strategies, &shares),
+                Routing::Strategy(java, jmt, _) if is_included(class) => {
+                    sub_parameter(&format!("{strategies}.{java}"), jmt, "")
+                }
+                _ => sub_parameter(&format!("{strategies}.DisabledRoutingStrategy"), "Disabled", ""),
             })
             .collect();
         self.section("Router", |writer| {
@@ -371,14 +381,16 @@ impl<'n> Writer<'n> {
         });
     }
 
-    /// All nodes that a node sends customers to.
-    fn targets(&self, from: &Place, goes: &dyn Fn(&CustomerClass) -> bool) -> Vec<String> {
+    /// All nodes to which a node routes customers.
+    fn targets(&self, from: &Place, is_included: &dyn Fn(&CustomerClass) -> bool) -> Vec<String> {
         let mut targets: Vec<String> = Vec::new();
-        for class in self.network.classes.iter().filter(|class| goes(class)) {
-            let names: Vec<String> = match self.next(from, class) {
-                Next::Nowhere => Vec::new(),
-                Next::Shares(shares) => shares.into_iter().map(|(name, _)| name).collect(),
-                Next::By(_, _, places) => places.iter().map(|place| place.name().to_owned()).collect(),
+        for class in self.network.classes.iter().filter(|class| is_included(class)) {
+            let names: Vec<String> = match self.routing(from, class) {
+                Routing::None => Vec::new(),
+                Routing::Probabilities(shares) => shares.into_iter().map(|(name, _)| name).collect(),
+                Routing::Strategy(_, _, places) => {
+                    places.iter().map(|place| place.name().to_owned()).collect()
+                }
             };
             for name in names {
                 if !targets.contains(&name) {
@@ -389,7 +401,7 @@ impl<'n> Writer<'n> {
         targets
     }
 
-    fn connections(&mut self) {
+    fn write_connections(&mut self) {
         let network = self.network;
         let mut from: Vec<(String, Vec<String>)> = Vec::new();
         if network.classes.iter().any(|class| !class.is_closed()) {
@@ -399,8 +411,8 @@ impl<'n> Writer<'n> {
             from.push((THINK.into(), self.targets(&Place::Outside, &CustomerClass::is_closed)));
         }
         for station in &network.stations {
-            let here = Place::Station(station.name.clone());
-            from.push((station.name.clone(), self.targets(&here, &|_| true)));
+            let place = Place::Station(station.name.clone());
+            from.push((station.name.clone(), self.targets(&place, &|_| true)));
         }
         for (source, targets) in from {
             for target in targets {
@@ -410,7 +422,7 @@ impl<'n> Writer<'n> {
         }
     }
 
-    fn measures(&mut self) {
+    fn write_measures(&mut self) {
         let network = self.network;
         for station in &network.stations {
             if !matches!(station.kind, StationKind::Queue(_) | StationKind::Delay { .. }) {
@@ -434,7 +446,7 @@ impl<'n> Writer<'n> {
     }
 }
 
-/// The weight of each class where customers share the servers; `None` where they do not.
+/// The weight of each class at a station with processor sharing; `None` for other disciplines.
 fn weights(queue: &Queue) -> Option<Box<dyn Fn(&CustomerClass) -> f64 + '_>> {
     match &queue.scheduling {
         Scheduling::ProcessorSharing => Some(Box::new(|_| 1.0)),
@@ -450,13 +462,13 @@ fn probabilities(strategies: &str, shares: &[(String, f64)]) -> String {
     let entries: String = shares
         .iter()
         .map(|(name, share)| {
-            let station = value_of("java.lang.String", "stationName", escape(name));
-            let share = value_of("java.lang.Double", "probability", decimal(*share));
-            sub(ENTRY, "EmpiricalEntry", &(station + &share))
+            let station = value_parameter("java.lang.String", "stationName", escape(name));
+            let share = value_parameter("java.lang.Double", "probability", decimal(*share));
+            sub_parameter(ENTRY, "EmpiricalEntry", &(station + &share))
         })
         .collect();
     let array = format!(
         "<subParameter array=\"true\" classPath=\"{ENTRY}\" name=\"EmpiricalEntryArray\">\n{entries}</subParameter>\n"
     );
-    sub(&format!("{strategies}.EmpiricalStrategy"), "Probabilities", &array)
+    sub_parameter(&format!("{strategies}.EmpiricalStrategy"), "Probabilities", &array)
 }

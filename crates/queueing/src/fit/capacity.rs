@@ -1,19 +1,19 @@
-//! Capacity models from measurements at several loads, with their findings.
+//! Fits of capacity models to measurements at several loads, with findings.
 
 use rand::Rng;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF as _, FisherSnedecor};
 
-use super::checks::{CheckedPoint, CheckedPoints, LeftOut, check_points};
+use super::checks::{CheckedPoint, CheckedPoints, ExclusionReason, check_points};
 use super::curve::{AsymptoticBounds, CapacityModel};
 use super::curve_points::{CapacityCurvePoint, curve, predict_within_capacity};
 use super::finding::{CapacityFinding, ReportedFinding};
 use super::fit_settings::{FitSettings, ModelChoice, NEAR_SATURATION};
 use super::fitted::{FittedModel, FittedPrediction, ModelForm};
 use super::headroom::{CapacityRegion, Headroom, headroom};
-use super::over_runs::over_runs;
+use super::over_runs::bootstrap_over_runs;
 use super::point::LoadPoint;
-use super::profile::Plausible;
+use super::profile::PlausibleModels;
 use super::queue_fit::{FitData, FitPoint, fit_all, fit_latency};
 use super::usl::{USL_POINTS_WANTED, UslFit, fit_usl};
 use super::utilization_law::{ResourceDemand, demands};
@@ -22,28 +22,28 @@ use super::value::FittedValue;
 /// Version of the JSON form.
 pub const CAPACITY_VERSION: u32 = 1;
 
-/// Different numbers of users that a fit with intervals needs.
+/// Minimum number of different numbers of users for a fit with intervals.
 const LOADS_WANTED: usize = 4;
 
-/// All measurements are saturated when the least loaded has more than this of the capacity.
+/// All measurements are saturated if even the lowest throughput is more than this share of the capacity.
 const SATURATED: f64 = 0.97;
 
-/// The loads do not determine a capacity whose upper end is this many times the lower one.
+/// The loads do not determine the capacity if its upper end is more than this many times the lower end.
 const WIDE: f64 = 1.3;
 
-/// A service whose c² is larger than this is hardly one: the standard deviation is three times the mean.
+/// Largest plausible c² of service times: the standard deviation is about three times the mean.
 const SCV_PLAUSIBLE: f64 = 10.0;
 
-/// The scalability law describes the throughputs better when this is the p-value of the ratio of the variances, and the model's
-/// throughputs are off by this share at least.
+/// The scalability law describes the throughputs better if the p-value of the ratio of the residual variances is less than
+/// `USL_BETTER`, and the model's throughputs have a relative error of at least `USL_BETTER_MIN`.
 const USL_BETTER: f64 = 0.01;
-const USL_BETTER_LEAST: f64 = 0.02;
+const USL_BETTER_MIN: f64 = 0.02;
 
-/// Points farther from the curve than this are reported; it is the accuracy required of predictions.
+/// Relative errors of the curve from which a point is reported. They are the required accuracy of predictions.
 const POOR_THROUGHPUT: f64 = 0.10;
 const POOR_RESPONSE: f64 = 0.25;
 
-/// How the parameters came about.
+/// The method by which the parameters were determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FitMethod {
@@ -56,9 +56,9 @@ pub enum FitMethod {
 }
 
 impl FitMethod {
-    /// In a few words.
+    /// Description for reports.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             FitMethod::UtilizationLaw => "demands by the utilization law",
             FitMethod::LeastSquares => "least squares on X(N) and R(N)",
@@ -70,31 +70,31 @@ impl FitMethod {
 /// A parameter of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parameter {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its unit: `s`, `1/s`, or none.
+    /// The unit: `s`, `1/s`, or empty.
     pub unit: &'static str,
-    /// With the interval of the fit.
+    /// The estimate with the interval of the fit.
     #[serde(flatten)]
     pub fitted: FittedValue,
     /// The interval of the bootstrap over repeated runs; `None` without repetitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<(f64, f64)>,
-    /// Whether the interval contains values of other models that the measurements do not rule out, such as models with
-    /// another number of servers. These values do not belong to the same capacity as the estimate.
+    /// Whether the interval contains values of other plausible models, such as models with another number of servers. These
+    /// values belong to another capacity than the estimate.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub includes_other_models: bool,
 }
 
-/// A measurement and the model.
+/// A measurement and the values of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedPoint {
     /// The measurement.
     #[serde(flatten)]
     pub checked: CheckedPoint,
-    /// X by the model per second.
+    /// X of the model per second.
     pub model_throughput_per_s: f64,
-    /// R by the model in seconds.
+    /// R of the model in seconds.
     pub model_response_s: f64,
 }
 
@@ -103,27 +103,27 @@ pub struct ComparedPoint {
 pub struct CapacityFit {
     /// [`CAPACITY_VERSION`].
     pub version: u32,
-    /// What was found, the heaviest first.
+    /// The findings, the most severe first.
     pub findings: Vec<ReportedFinding>,
-    /// How many times the stated users ran.
+    /// The factor by which the stated numbers of users were multiplied.
     pub users_times: u32,
-    /// The think time of curves and bounds: the median of the measurements, in seconds.
+    /// The think time of curves and bounds in seconds: the median of the measurements.
     pub think_s: f64,
     /// The model.
     pub model: CapacityModel,
-    /// How it was fitted.
+    /// The method of the fit.
     pub method: FitMethod,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Vec<Parameter>,
-    /// The measurements, by users.
+    /// The measurements, ordered by users.
     pub points: Vec<ComparedPoint>,
-    /// The asymptotic bounds; `None` of the scalability law.
+    /// The asymptotic bounds; `None` for the scalability law.
     pub bounds: Option<AsymptoticBounds>,
-    /// What is left.
+    /// Capacity and headroom.
     pub headroom: Headroom,
-    /// The Universal Scalability Law for the same throughputs; `None` with too few loads.
+    /// The Universal Scalability Law, fitted to the same throughputs; `None` with too few loads.
     pub usl: Option<UslFit>,
-    /// Demands by the utilization law, where utilization is recorded.
+    /// Demands by the utilization law, if utilization is recorded.
     pub demands: Vec<ResourceDemand>,
     /// The curve.
     pub curve: Vec<CapacityCurvePoint>,
@@ -131,13 +131,13 @@ pub struct CapacityFit {
     pub fitted: FittedModel,
 }
 
-/// There is nothing to fit.
+/// A fit was not possible.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{reason}")]
 pub struct FitRefusal {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What the checks found.
+    /// The findings of the checks.
     pub findings: Vec<ReportedFinding>,
 }
 
@@ -145,7 +145,7 @@ impl CapacityFit {
     /// Checks measurements and fits a model to them. `random` is for the bootstrap over repeated runs.
     ///
     /// # Errors
-    /// No measurement is left after the checks, or too few for the wanted model.
+    /// All measurements are excluded by the checks, or there are too few for the chosen model.
     pub fn new(
         points: &[LoadPoint],
         settings: &FitSettings,
@@ -154,25 +154,25 @@ impl CapacityFit {
         let CheckedPoints { mut points, mut findings, users_times } = check_points(points, &settings.check);
         if settings.choice == ModelChoice::Usl {
             // The law describes measurements beyond a peak.
-            points
-                .iter_mut()
-                .for_each(|point| point.left_out = point.left_out.filter(|why| *why != LeftOut::BehindPeak));
+            points.iter_mut().for_each(|point| {
+                point.left_out = point.left_out.filter(|reason| *reason != ExclusionReason::BeyondPeak);
+            });
         }
         let refuse = |reason: &str, findings: Vec<CapacityFinding>| {
             Err(FitRefusal { reason: reason.to_owned(), findings: reported(findings) })
         };
         let used: Vec<&CheckedPoint> = points.iter().filter(|point| point.left_out.is_none()).collect();
         if used.is_empty() {
-            return refuse("no measurement can be used", findings);
+            return refuse("no measurement is usable", findings);
         }
         let mut thinks: Vec<f64> = used.iter().filter_map(|point| point.point.think_s).collect();
         thinks.sort_unstable_by(f64::total_cmp);
         let think_s = thinks.get(thinks.len() / 2).copied().unwrap_or(0.0);
-        let data = FitData::of(used.iter().map(|point| fit_point(point, think_s)).collect());
+        let data = FitData::new(used.iter().map(|point| fit_point(point, think_s)).collect());
         if !data.has_errors {
             findings.push(CapacityFinding::NoStandardErrors);
         }
-        let usl = usl_of(&points);
+        let usl = fit_usl_to_points(&points);
         let measured: Vec<&LoadPoint> = used.iter().map(|point| &point.point).collect();
         let resources = demands(&measured, &mut findings);
         let mut region = None;
@@ -181,23 +181,23 @@ impl CapacityFit {
                 Some(usl) => (FitMethod::LeastSquares, fitted_usl(usl)),
                 None => {
                     return refuse(
-                        "the Universal Scalability Law needs four different numbers of users at least",
+                        "the Universal Scalability Law needs at least four different numbers of users",
                         findings,
                     );
                 }
             },
-            ModelChoice::Best => (FitMethod::BestThroughput, best_throughput(&data, settings)),
+            ModelChoice::Best => (FitMethod::BestThroughput, fit_best_throughput(&data, settings)),
             ModelChoice::Auto if !resources.is_empty() => {
-                (FitMethod::UtilizationLaw, by_utilization(&data, &resources, settings))
+                (FitMethod::UtilizationLaw, fit_by_utilization(&data, &resources, settings))
             }
             ModelChoice::Auto | ModelChoice::Queue => {
-                let all = if data.loads() >= LOADS_WANTED {
+                let all = if data.load_count() >= LOADS_WANTED {
                     fit_all(&data, settings.servers, settings.service_scv)
                 } else {
                     vec![]
                 };
-                if let Some(plausible) = Plausible::of(&data, all) {
-                    let models = plausible.others();
+                if let Some(plausible) = PlausibleModels::select(&data, all) {
+                    let models = plausible.alternatives();
                     if !models.is_empty() {
                         findings.push(CapacityFinding::OthersFitToo { models });
                     }
@@ -207,18 +207,19 @@ impl CapacityFit {
                     });
                     (FitMethod::LeastSquares, plausible.fitted(think_s))
                 } else {
-                    findings.push(CapacityFinding::FewPoints { loads: data.loads(), wanted: LOADS_WANTED });
-                    (FitMethod::BestThroughput, best_throughput(&data, settings))
+                    let loads = data.load_count();
+                    findings.push(CapacityFinding::FewPoints { loads, wanted: LOADS_WANTED });
+                    (FitMethod::BestThroughput, fit_best_throughput(&data, settings))
                 }
             }
         };
         let model = fitted.model();
         let bounds = model.bounds(think_s);
         let headroom = headroom(&fitted, region, &used, think_s, usl.as_ref(), settings);
-        saturation(&fitted, &data, bounds, &headroom, &mut findings);
-        findings.extend(doubtful_model(&fitted, &data, usl.as_ref()));
-        let compared = compared(&points, &model, think_s);
-        misfits(&compared, bounds, &mut findings);
+        check_saturation(&fitted, &data, bounds, &headroom, &mut findings);
+        findings.extend(check_model(&fitted, &data, usl.as_ref()));
+        let compared = compare_points(&points, &model, think_s);
+        check_residuals(&compared, bounds, &mut findings);
         if settings.choice == ModelChoice::Usl {
             findings.extend(usl.as_ref().and_then(|usl| {
                 (usl.points < USL_POINTS_WANTED).then_some(CapacityFinding::FewForUsl { points: usl.points })
@@ -227,8 +228,11 @@ impl CapacityFit {
                 usl.as_ref().and_then(|usl| (usl.curve.kappa == 0.0).then_some(CapacityFinding::NoCoherency)),
             );
         }
-        let bootstrap =
-            if method == FitMethod::LeastSquares { over_runs(&data, &fitted, random) } else { Vec::new() };
+        let bootstrap = if method == FitMethod::LeastSquares {
+            bootstrap_over_runs(&data, &fitted, random)
+        } else {
+            Vec::new()
+        };
         Ok(CapacityFit {
             version: CAPACITY_VERSION,
             findings: reported(findings),
@@ -253,10 +257,10 @@ impl CapacityFit {
         predict_within_capacity(&self.fitted, self.headroom.capacity_per_s, users, think_s)
     }
 
-    /// As JSON.
+    /// The JSON form.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
-        // Strings, numbers and lists: every one has a JSON form.
+        // Serialization cannot fail: all values are strings, numbers, lists and maps with string keys.
         serde_json::to_value(self).unwrap_or_default()
     }
 }
@@ -278,14 +282,14 @@ fn fit_point(checked: &CheckedPoint, think_s: f64) -> FitPoint {
     }
 }
 
-/// The scalability law, fitted to all valid measurements, including those beyond the peak.
-fn usl_of(points: &[CheckedPoint]) -> Option<UslFit> {
-    let of: Vec<_> = points
+/// Fits the scalability law to all valid measurements, including those beyond the peak.
+fn fit_usl_to_points(points: &[CheckedPoint]) -> Option<UslFit> {
+    let usl_points: Vec<_> = points
         .iter()
-        .filter(|point| matches!(point.left_out, None | Some(LeftOut::BehindPeak)))
+        .filter(|point| matches!(point.left_out, None | Some(ExclusionReason::BeyondPeak)))
         .map(|point| (point.users, point.point.throughput_per_s, point.point.throughput_error))
         .collect();
-    fit_usl(&of)
+    fit_usl(&usl_points)
 }
 
 fn fitted_usl(usl: &UslFit) -> FittedModel {
@@ -301,17 +305,18 @@ fn fitted_usl(usl: &UslFit) -> FittedModel {
     }
 }
 
-/// One queue with the known properties; exponential service by default.
-fn single_form(settings: &FitSettings) -> ModelForm {
+/// The form of one queue with the known properties; exponential service by default.
+fn single_queue_form(settings: &FitSettings) -> ModelForm {
     match (settings.servers.unwrap_or(1), settings.service_scv) {
         (1, Some(scv)) => ModelForm::SingleServer { scv: Some(scv) },
         (servers, _) => ModelForm::Queue { servers },
     }
 }
 
-/// The bottleneck is as fast as the best measurement; the latency comes from a light load if there is one.
-fn best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
-    let form = single_form(settings);
+/// A queue whose capacity is the best measured throughput. The latency is estimated from the lightest load, if that has less
+/// than half of the best throughput.
+fn fit_best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
+    let form = single_queue_form(settings);
     let servers = settings.servers.unwrap_or(1);
     let best_per_s = data.best_per_s();
     let service_s = f64::from(servers) / best_per_s;
@@ -321,9 +326,9 @@ fn best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
         .filter(|point| point.throughput_per_s < 0.5 * best_per_s)
         .min_by(|a, b| a.users.total_cmp(&b.users));
     let latency_s = light.map_or(0.0, |point| {
-        let queueing = form.model(&[service_s, 0.0]);
-        let without_s = queueing.predict(point.users, point.think_s).response_s;
-        point.response_s.map_or(0.0, |response_s| (response_s - without_s).max(0.0))
+        let without_latency = form.model(&[service_s, 0.0]);
+        let queue_s = without_latency.predict(point.users, point.think_s).response_s;
+        point.response_s.map_or(0.0, |response_s| (response_s - queue_s).max(0.0))
     });
     FittedModel {
         form,
@@ -337,12 +342,12 @@ fn best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
     }
 }
 
-/// Queues with the demands from the utilization, and the latency that remains of the response times.
-fn by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSettings) -> FittedModel {
+/// Queues with the demands from the utilization law, and a latency fitted to the response times.
+fn fit_by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSettings) -> FittedModel {
     let demands_s: Vec<f64> = resources.iter().map(|resource| resource.demand_s.value).collect();
-    // With one resource of m servers a request is served by one of them, m times as slowly as by all.
+    // A request is served by one of the m servers of a resource, which takes m times as long as all of them together.
     let form = match resources {
-        [_] if settings.servers.is_some() || settings.service_scv.is_some() => single_form(settings),
+        [_] if settings.servers.is_some() || settings.service_scv.is_some() => single_queue_form(settings),
         _ => ModelForm::Queues { count: demands_s.len() },
     };
     let unit = match form {
@@ -350,8 +355,8 @@ fn by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSe
         ModelForm::SingleServer { .. } | ModelForm::Queues { .. } | ModelForm::Usl => 1.0,
     };
     let mut parameters: Vec<f64> = demands_s.iter().map(|demand_s| demand_s * unit).collect();
-    let with = |latency_s: f64| form.model(&[&parameters[..], &[latency_s]].concat());
-    let (latency_s, latency_variance) = fit_latency(data, with).unwrap_or((0.0, 0.0));
+    let with_latency = |latency_s: f64| form.model(&[&parameters[..], &[latency_s]].concat());
+    let (latency_s, latency_variance) = fit_latency(data, with_latency).unwrap_or((0.0, 0.0));
     parameters.push(latency_s);
     let variances: Vec<f64> =
         resources.iter().map(|resource| resource.variance * unit * unit).chain([latency_variance]).collect();
@@ -371,8 +376,8 @@ fn by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSe
     }
 }
 
-/// Whether the loads reach from light to saturated.
-fn saturation(
+/// Reports findings if the loads do not range from light to saturated.
+fn check_saturation(
     fitted: &FittedModel,
     data: &FitData,
     bounds: Option<AsymptoticBounds>,
@@ -380,25 +385,25 @@ fn saturation(
     findings: &mut Vec<CapacityFinding>,
 ) {
     let Some(bounds) = bounds.filter(|_| fitted.covariance.is_some()) else { return };
-    let used = data.points.iter().map(|point| point.throughput_per_s / bounds.throughput_max_per_s);
-    let (least, most) =
-        used.fold((f64::INFINITY, 0.0_f64), |(low, high), used| (low.min(used), high.max(used)));
-    if most < NEAR_SATURATION {
-        findings.push(CapacityFinding::NotNearSaturation { utilization: most });
+    let utilizations = data.points.iter().map(|point| point.throughput_per_s / bounds.throughput_max_per_s);
+    let (lowest, highest) = utilizations.fold((f64::INFINITY, 0.0_f64), |(low, high), utilization| {
+        (low.min(utilization), high.max(utilization))
+    });
+    if highest < NEAR_SATURATION {
+        findings.push(CapacityFinding::NotNearSaturation { utilization: highest });
     } else if let Some(FittedValue { value, low: Some(low), high }) = headroom.capacity_per_s
         && high.is_none_or(|high| high > WIDE * low)
     {
         let reached = data.best_per_s() / value;
         findings.push(CapacityFinding::CapacityNotDetermined { reached, low_per_s: low, high_per_s: high });
     }
-    if least > SATURATED {
+    if lowest > SATURATED {
         findings.push(CapacityFinding::AllSaturated);
     }
 }
 
-/// Whether the model has a parameter that no system is likely to have, or describes the throughputs worse than the scalability
-/// law.
-fn doubtful_model(fitted: &FittedModel, data: &FitData, usl: Option<&UslFit>) -> Vec<CapacityFinding> {
+/// Reports findings if the model has an implausible parameter, or describes the throughputs worse than the scalability law.
+fn check_model(fitted: &FittedModel, data: &FitData, usl: Option<&UslFit>) -> Vec<CapacityFinding> {
     let mut findings = Vec::new();
     if let (ModelForm::SingleServer { scv: None }, Some(&scv)) = (fitted.form, fitted.parameters.get(2))
         && scv > SCV_PLAUSIBLE
@@ -419,14 +424,14 @@ fn doubtful_model(fitted: &FittedModel, data: &FitData, usl: Option<&UslFit>) ->
     let Ok(test) = FisherSnedecor::new(queue_freedom, law_freedom) else { return findings };
     let queue_off = (queue / points).sqrt();
     let ratio = (queue / queue_freedom) / (law / law_freedom);
-    if queue_off > USL_BETTER_LEAST && ratio.is_finite() && test.sf(ratio) < USL_BETTER {
+    if queue_off > USL_BETTER_MIN && ratio.is_finite() && test.sf(ratio) < USL_BETTER {
         let law_off = (law / points).sqrt();
         findings.push(CapacityFinding::ScalabilityLawFitsBetter { queue_off, law_off });
     }
     findings
 }
 
-fn compared(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec<ComparedPoint> {
+fn compare_points(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec<ComparedPoint> {
     let compare = |checked: &CheckedPoint| {
         let found = model.predict(checked.users, checked.point.think_s.unwrap_or(think_s));
         ComparedPoint {
@@ -435,11 +440,15 @@ fn compared(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec
             model_response_s: found.response_s,
         }
     };
-    points.iter().filter(|point| point.left_out != Some(LeftOut::NotUsable)).map(compare).collect()
+    points.iter().filter(|point| point.left_out != Some(ExclusionReason::NotUsable)).map(compare).collect()
 }
 
-/// Points far from the curve, and beyond the capacity of the model.
-fn misfits(points: &[ComparedPoint], bounds: Option<AsymptoticBounds>, findings: &mut Vec<CapacityFinding>) {
+/// Reports points that are far from the curve or exceed the capacity of the model.
+fn check_residuals(
+    points: &[ComparedPoint],
+    bounds: Option<AsymptoticBounds>,
+    findings: &mut Vec<CapacityFinding>,
+) {
     for compared in points.iter().filter(|compared| compared.checked.left_out.is_none()) {
         let point = &compared.checked.point;
         let noise = 3.0 * point.throughput_error.unwrap_or(0.0);
@@ -485,8 +494,8 @@ fn parameters(
     names
         .into_iter()
         .enumerate()
-        .map(|(at, of)| Parameter {
-            name: name(at, of),
+        .map(|(at, form_name)| Parameter {
+            name: name(at, form_name),
             unit: unit(at),
             fitted: fitted.value(at),
             bootstrap: bootstrap.get(at).copied(),

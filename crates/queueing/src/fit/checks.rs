@@ -1,30 +1,31 @@
-//! Checks of measurements against laws that hold for every system and all distributions.
+//! Checks of measurements against operational laws, which hold for every system and all distributions.
 //!
-//! Denning & Buzen, "The Operational Analysis of Queueing Network Models" (Computing Surveys 10, 1978): Little's law
-//! of the whole loop, N = X(R + Z), and of parts of it; the utilization law U = X·S with U ≤ 1 and therefore X ≤
-//! 1/S_max; and no network of queues has a lower throughput with more users.
+//! The laws (Denning & Buzen, "The Operational Analysis of Queueing Network Models", Computing Surveys 10, 1978) are
+//! Little's law for the whole loop, N = X(R + Z), and for parts of it, and the utilization law U = X·S with U ≤ 1 and
+//! therefore X ≤ 1/S_max. In addition, the throughput of a network of queues does not decrease with more users.
 
 use serde::{Deserialize, Serialize};
 
 use super::finding::CapacityFinding;
 use super::point::LoadPoint;
 
-/// N and X(R + Z) may differ by this share: users start, end and are counted at other moments than requests.
+/// Relative difference between N and X(R + Z) that is not reported: users start, end and are counted at other times than
+/// requests.
 const POPULATION_TOLERANCE: f64 = 0.10;
 
-/// Measurements in which they differ by more, up or down, are left out.
+/// Relative difference from which a measurement is excluded.
 const POPULATION_LIMIT: f64 = 0.25;
 
-/// Several generators: all ratios lie so near a whole number.
+/// Relative difference of each ratio from an integer that indicates several generators.
 const WHOLE_TOLERANCE: f64 = 0.20;
 
-/// N that is this many times X(R + Z) is not merely a wrong number of users.
+/// If N is at least this many times X(R + Z), it may be the number of samples.
 const SAMPLES_RATIO: f64 = 20.0;
 
-/// Throughput falls when it is less than the peak by this share at least, and by three standard errors.
+/// A throughput is a decrease if it is less than the peak by at least this share and by three standard errors.
 const FALL_LEAST: f64 = 0.05;
 
-/// Utilization is read with so much error.
+/// Measurement error of utilizations.
 const UTILIZATION_SLACK: f64 = 0.005;
 
 /// Think times of one system under test are considered equal within this relative difference.
@@ -33,11 +34,11 @@ const THINK_TOLERANCE: f64 = 0.10;
 /// How measurements are checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckSettings {
-    /// The think time of measurements without one, in seconds.
+    /// Default think time of measurements in seconds.
     pub think_s: Option<f64>,
-    /// Measurements with a larger share of failed requests are left out.
+    /// Measurements with a larger share of failed requests are excluded.
     pub errors_max: f64,
-    /// Takes X(R + Z) for the number of users, where it can be computed.
+    /// Uses X(R + Z) as the number of users if it can be computed.
     pub users_by_law: bool,
 }
 
@@ -47,52 +48,53 @@ impl Default for CheckSettings {
     }
 }
 
-/// Why a measurement is not fitted.
+/// Why a measurement is excluded from the fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LeftOut {
+pub enum ExclusionReason {
     /// A value is missing or invalid.
     NotUsable,
     /// Too many requests failed.
     Errors,
-    /// Its users cannot be those that made the load.
+    /// The number of users contradicts Little's law.
     WrongPopulation,
-    /// It is beyond the peak, which no queue has; the Universal Scalability Law includes it.
-    BehindPeak,
+    /// More users had a lower throughput. Queues have no such peak, but the Universal Scalability Law has one.
+    #[serde(rename = "behind_peak")]
+    BeyondPeak,
 }
 
-impl LeftOut {
-    /// In a word or two.
+impl ExclusionReason {
+    /// Label for reports.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
-            LeftOut::NotUsable => "not usable",
-            LeftOut::Errors => "errors",
-            LeftOut::WrongPopulation => "wrong users",
-            LeftOut::BehindPeak => "behind the peak",
+            ExclusionReason::NotUsable => "not usable",
+            ExclusionReason::Errors => "errors",
+            ExclusionReason::WrongPopulation => "wrong users",
+            ExclusionReason::BeyondPeak => "beyond the peak",
         }
     }
 }
 
-/// A measurement that was checked.
+/// A measurement with the results of its checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckedPoint {
-    /// The measurement as given, with a think time if it had none.
+    /// The measurement as given, with an estimated think time if it had none.
     pub point: LoadPoint,
-    /// The users that count: the stated ones, a multiple of them, or those of Little's law.
+    /// The number of users for the fit: as stated, a multiple of it, or by Little's law.
     pub users: f64,
-    /// Why it is not fitted; `None` when it is.
-    pub left_out: Option<LeftOut>,
+    /// Why it is excluded from the fit; `None` if it is not.
+    pub left_out: Option<ExclusionReason>,
 }
 
-/// What the checks came to.
+/// The results of the checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedPoints {
-    /// In the order of their users.
+    /// The measurements, ordered by users.
     pub points: Vec<CheckedPoint>,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<CapacityFinding>,
-    /// How many times the stated users ran.
+    /// The factor by which the stated numbers of users were multiplied.
     pub users_times: u32,
 }
 
@@ -110,17 +112,17 @@ pub fn check_points(points: &[LoadPoint], settings: &CheckSettings) -> CheckedPo
         .collect();
     checked.sort_by(|a, b| a.users.total_cmp(&b.users));
     for checked in &mut checked {
-        look_at_one(checked, settings, &mut findings);
+        check_point(checked, settings, &mut findings);
     }
-    let users_times = populations(&mut checked, settings, &mut findings);
-    think_times(&mut checked, &mut findings);
+    let users_times = check_populations(&mut checked, settings, &mut findings);
+    estimate_think_times(&mut checked, &mut findings);
     checked.sort_by(|a, b| a.users.total_cmp(&b.users));
-    falls(&mut checked, &mut findings);
+    exclude_beyond_peak(&mut checked, &mut findings);
     CheckedPoints { points: checked, findings, users_times }
 }
 
-/// Unknown think times follow from Little's law: Z = N/X − R.
-fn think_times(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
+/// Estimates unknown think times by Little's law: Z = N/X − R.
+fn estimate_think_times(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
     let is_used = |checked: &&mut CheckedPoint| checked.left_out.is_none();
     let mut is_unknown = false;
     for checked in checked.iter_mut().filter(is_used).filter(|checked| checked.point.think_s.is_none()) {
@@ -147,13 +149,13 @@ fn extremes(values: &[f64]) -> (f64, f64) {
     (values.iter().copied().fold(f64::INFINITY, f64::min), values.iter().copied().fold(0.0, f64::max))
 }
 
-/// The consistency of a single measurement.
-fn look_at_one(checked: &mut CheckedPoint, settings: &CheckSettings, findings: &mut Vec<CapacityFinding>) {
+/// Checks the consistency of a single measurement.
+fn check_point(checked: &mut CheckedPoint, settings: &CheckSettings, findings: &mut Vec<CapacityFinding>) {
     let point = &checked.point;
     let name = || point.name.clone();
     if !point.is_sound() {
         findings.push(CapacityFinding::NotUsable { point: name() });
-        checked.left_out = Some(LeftOut::NotUsable);
+        checked.left_out = Some(ExclusionReason::NotUsable);
         return;
     }
     for used in &point.utilization {
@@ -170,19 +172,21 @@ fn look_at_one(checked: &mut CheckedPoint, settings: &CheckSettings, findings: &
     }
     if let Some(share) = point.error_share.filter(|share| *share > settings.errors_max) {
         findings.push(CapacityFinding::ManyErrors { point: name(), share });
-        checked.left_out = Some(LeftOut::Errors);
+        checked.left_out = Some(ExclusionReason::Errors);
     }
 }
 
-/// N ≈ X(R + Z), and what follows where it is not. Gives the multiple of the stated users that ran.
-fn populations(
+/// Checks N ≈ X(R + Z), and corrects or excludes measurements that violate it. Returns the factor by which the stated numbers
+/// of users were multiplied.
+fn check_populations(
     checked: &mut [CheckedPoint],
     settings: &CheckSettings,
     findings: &mut Vec<CapacityFinding>,
 ) -> u32 {
-    let fitted = |checked: &CheckedPoint| checked.left_out.is_none();
+    let is_fitted = |checked: &CheckedPoint| checked.left_out.is_none();
     let ratio = |checked: &CheckedPoint| Some(checked.point.users_by_law()? / checked.users);
-    let mut ratios: Vec<f64> = checked.iter().filter(|checked| fitted(checked)).filter_map(ratio).collect();
+    let mut ratios: Vec<f64> =
+        checked.iter().filter(|checked| is_fitted(checked)).filter_map(ratio).collect();
     let times = whole_multiple(&ratios);
     if settings.users_by_law {
         for checked in checked.iter_mut() {
@@ -196,8 +200,8 @@ fn populations(
         checked.iter_mut().for_each(|checked| checked.users *= f64::from(times));
         return times;
     }
-    for checked in checked.iter_mut().filter(|checked| fitted(checked)) {
-        // Without a think time there is only the lower bound X·R.
+    for checked in checked.iter_mut().filter(|checked| is_fitted(checked)) {
+        // Without a think time, only the lower bound X·R is known.
         let in_system = |point: &LoadPoint| {
             let in_system = point.throughput_per_s * point.response_s?;
             (in_system > point.users).then_some(in_system)
@@ -208,34 +212,34 @@ fn populations(
         let (point, users) = (checked.point.name.clone(), checked.users);
         let ratio = users_by_law / users;
         let seconds = users / checked.point.throughput_per_s;
-        // Where it is known how long was measured, the number of samples is.
-        let is_samples =
+        // If the duration of the measurement is known, N is compared with the number of samples.
+        let may_be_samples =
             checked.point.seconds.is_none_or(|known| (seconds / known - 1.0).abs() < POPULATION_TOLERANCE);
-        if 1.0 / ratio > SAMPLES_RATIO && is_samples {
+        if 1.0 / ratio > SAMPLES_RATIO && may_be_samples {
             findings.push(CapacityFinding::SamplesAsUsers { point, users, users_by_law, seconds });
-            checked.left_out = Some(LeftOut::WrongPopulation);
+            checked.left_out = Some(ExclusionReason::WrongPopulation);
         } else if (ratio - 1.0).abs() > POPULATION_TOLERANCE {
             findings.push(CapacityFinding::WrongPopulation { point, users, users_by_law });
             let limit = 1.0 + POPULATION_LIMIT;
             if !(limit.recip()..=limit).contains(&ratio) {
-                checked.left_out = Some(LeftOut::WrongPopulation);
+                checked.left_out = Some(ExclusionReason::WrongPopulation);
             }
         }
     }
     1
 }
 
-/// The integer of at least two that all ratios are close to; 1 if there is none.
+/// The integer of at least 2 that all ratios are close to; 1 if there is none.
 fn whole_multiple(ratios: &[f64]) -> u32 {
     let mut sorted = ratios.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let Some(median) = sorted.get(sorted.len() / 2) else { return 1 };
     let times = median.round();
-    let near = |ratio: &f64| (ratio / times - 1.0).abs() <= WHOLE_TOLERANCE;
-    // Of large numbers every one is near a whole one.
+    let is_near = |ratio: &f64| (ratio / times - 1.0).abs() <= WHOLE_TOLERANCE;
+    // Every large number is close to an integer, relative to its size.
     if (2.0..=16.0).contains(&times)
         && (median / times - 1.0).abs() <= POPULATION_TOLERANCE
-        && sorted.iter().all(near)
+        && sorted.iter().all(is_near)
     {
         times as u32
     } else {
@@ -243,8 +247,8 @@ fn whole_multiple(ratios: &[f64]) -> u32 {
     }
 }
 
-/// Marks measurements beyond a peak of the throughput.
-fn falls(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
+/// Excludes measurements with more users than the peak and a significantly lower throughput.
+fn exclude_beyond_peak(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
     let used = || checked.iter().filter(|checked| checked.left_out.is_none());
     let Some(peak) =
         used().max_by(|a, b| a.point.throughput_per_s.total_cmp(&b.point.throughput_per_s)).cloned()
@@ -256,12 +260,12 @@ fn falls(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
         let errors = [checked.point.throughput_error, peak.point.throughput_error];
         3.0 * errors.iter().flatten().map(|error| error * error).sum::<f64>().sqrt()
     };
-    let fell = |checked: &CheckedPoint| {
+    let is_beyond_peak = |checked: &CheckedPoint| {
         checked.users > peak.users
             && peak_per_s - checked.point.throughput_per_s > (FALL_LEAST * peak_per_s).max(noise(checked))
     };
     let lowest = used()
-        .filter(|checked| fell(checked))
+        .filter(|checked| is_beyond_peak(checked))
         .min_by(|a, b| a.point.throughput_per_s.total_cmp(&b.point.throughput_per_s));
     let Some(lowest) = lowest else { return };
     findings.push(CapacityFinding::ThroughputFalls {
@@ -271,8 +275,8 @@ fn falls(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
         throughput_per_s: lowest.point.throughput_per_s,
     });
     for checked in checked.iter_mut().filter(|checked| checked.left_out.is_none()) {
-        if fell(checked) {
-            checked.left_out = Some(LeftOut::BehindPeak);
+        if is_beyond_peak(checked) {
+            checked.left_out = Some(ExclusionReason::BeyondPeak);
         }
     }
 }
@@ -299,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_study_ran_twice_the_users() {
+    fn twice_the_stated_users_are_recognized_in_the_seed_study() {
         let found = check(&[
             point(50.0, 135.49, Some(64.0)),
             point(100.0, 157.0, None),
@@ -311,46 +315,46 @@ mod tests {
             "{found:?}"
         );
         assert!(
-            found.findings[0].to_string().starts_with("about twice the stated users ran"),
+            found.findings[0].to_string().starts_with("about twice the stated number of users ran"),
             "{}",
             found.findings[0]
         );
         assert_eq!(found.points.iter().map(|point| point.users).collect::<Vec<_>>(), [100.0, 200.0, 400.0]);
-        assert_eq!(found.points[2].left_out, Some(LeftOut::BehindPeak), "148 after 157");
+        assert_eq!(found.points[2].left_out, Some(ExclusionReason::BeyondPeak), "148 after 157");
     }
 
     #[test]
-    fn samples_are_no_users() {
+    fn a_number_of_samples_entered_as_users_is_recognized() {
         let found = check(&[point(34_281.0, 135.49, Some(64.0))]);
         let CapacityFinding::SamplesAsUsers { users_by_law, seconds, .. } = &found.findings[0] else {
             panic!("{found:?}")
         };
         assert_eq!(format!("{:.0} {seconds:.0}", 34_281.0 / users_by_law), "331 253");
-        assert_eq!(found.points[0].left_out, Some(LeftOut::WrongPopulation));
+        assert_eq!(found.points[0].left_out, Some(ExclusionReason::WrongPopulation));
         assert_eq!(found.findings[0].weight(), Weight::Contradiction);
         assert!(
             found.findings[0].to_string().contains("samples were entered as users"),
             "{}",
             found.findings[0]
         );
-        // A log that is known to be much shorter has other troubles.
+        // If the measurement is known to be much shorter, the number of users is wrong for another reason.
         let short = LoadPoint { seconds: Some(60.0), ..point(34_281.0, 135.49, Some(64.0)) };
         assert!(matches!(check(&[short]).findings[0], CapacityFinding::WrongPopulation { .. }));
     }
 
     #[test]
-    fn users_that_keep_the_law_are_not_talked_about() {
+    fn consistent_measurements_have_no_findings() {
         // N = 100: X (R + Z) = 125 × (0.1 + 0.7) = 100.
         let found = check(&[point(100.0, 125.0, Some(100.0)), point(50.0, 66.0, Some(50.0))]);
         assert_eq!((found.findings, found.users_times), (vec![], 1));
     }
 
     #[test]
-    fn half_the_users_are_a_wrong_population() {
+    fn too_many_stated_users_are_a_wrong_population() {
         let half = point(200.0, 125.0, Some(100.0));
         let found = check(std::slice::from_ref(&half));
         assert!(matches!(&found.findings[0], CapacityFinding::WrongPopulation { .. }), "{found:?}");
-        assert_eq!(found.points[0].left_out, Some(LeftOut::WrongPopulation));
+        assert_eq!(found.points[0].left_out, Some(ExclusionReason::WrongPopulation));
         let by_law = CheckSettings { users_by_law: true, ..CheckSettings::default() };
         let found = check_points(&[half], &by_law);
         assert!(
@@ -360,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn utilization_little_errors_and_missing_numbers() {
+    fn findings_on_single_measurements() {
         let busy = LoadPoint {
             utilization: vec![Utilization { resource: "cpu".into(), share: 1.2 }],
             in_system: Some(30.0),
@@ -371,7 +375,7 @@ mod tests {
         let found = check(&[busy, failed, missing]);
         let has = |wanted: fn(&CapacityFinding) -> bool| found.findings.iter().any(wanted);
         assert!(has(|finding| matches!(finding, CapacityFinding::OverUtilized { .. })));
-        // 30 in the system, and X·R = 12.5.
+        // 30 requests in the system, but X·R = 12.5.
         assert!(has(|finding| matches!(finding, CapacityFinding::LittleViolated { .. })));
         assert!(has(|finding| matches!(finding, CapacityFinding::ManyErrors { .. })));
         assert!(has(|finding| matches!(finding, CapacityFinding::NotUsable { .. })));
@@ -380,13 +384,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_think_time_follows_from_the_law() {
+    fn unknown_think_times_are_estimated() {
         let unknown = |users, x, ms| LoadPoint { think_s: None, ..point(users, x, Some(ms)) };
         let found = check(&[unknown(100.0, 125.0, 100.0), unknown(8.0, 125.0, 100.0)]);
         assert!(found.findings.contains(&CapacityFinding::ThinkTimeUnknown));
         assert!(found.points[1].point.think_s.is_some_and(|think_s| (think_s - 0.7).abs() < 1e-12));
-        // 12.5 requests are in the system: eight users cannot have made them.
-        assert_eq!(found.points[0].left_out, Some(LeftOut::WrongPopulation), "{found:?}");
+        // Eight users cannot have 12.5 requests in the system.
+        assert_eq!(found.points[0].left_out, Some(ExclusionReason::WrongPopulation), "{found:?}");
     }
 
     #[test]
@@ -403,7 +407,7 @@ mod tests {
         assert!(found.findings.contains(&CapacityFinding::ThinkTimeUnknown));
         assert_eq!(
             found.points[0].point.think_s, None,
-            "without a response time nothing is left of Little's law"
+            "without a response time, Little's law does not determine the think time"
         );
         assert!(
             found.findings.iter().any(|finding| matches!(finding, CapacityFinding::ThroughputFalls { .. }))

@@ -1,4 +1,4 @@
-//! X(N) and R(N) by a model with a handful of parameters.
+//! X(N) and R(N) by models with a few parameters.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,41 +19,39 @@ pub struct Prediction {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum CapacityModel {
-    /// One queue before several servers alike, and a time that no load makes longer.
+    /// One queue for several identical servers with exponential service, and a latency that does not depend on the load.
     Queue {
         /// Servers m.
         servers: u32,
         /// Service time S of one server in seconds.
         service_s: f64,
-        /// What else a request takes: network, waiting for others than this system.
+        /// Latency in seconds: network, waiting for other systems.
         latency_s: f64,
     },
-    /// One queue before one server whose service times vary more or less than exponential ones, and a time that no load makes
-    /// longer.
+    /// One server with gamma-distributed service times, and a latency that does not depend on the load.
     SingleServer {
         /// Mean service time S in seconds.
         service_s: f64,
         /// Squared coefficient of variation c² of the service time: 0 is constant, 1 exponential.
         scv: f64,
-        /// What else a request takes.
+        /// Latency in seconds.
         latency_s: f64,
     },
-    /// Queues with one server each, one after the other, and a time that no load makes longer.
+    /// Single-server queues in series, and a latency that does not depend on the load.
     Queues {
-        /// Service demands, the largest first.
+        /// Service demands in seconds, the largest first.
         demands_s: Vec<f64>,
-        /// What else a request takes.
+        /// Latency in seconds.
         latency_s: f64,
     },
     /// Gunther's Universal Scalability Law.
     Usl(UslCurve),
 }
 
-/// The bounds that follow from the demands alone, for all distributions (Denning & Buzen, Computing Surveys 10,
-/// 1978).
+/// Bounds that follow from the demands alone and hold for all distributions (Denning & Buzen, Computing Surveys 10, 1978).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AsymptoticBounds {
-    /// X_max = 1/D_max: no load makes more.
+    /// X_max = 1/D_max, the upper bound for all loads.
     pub throughput_max_per_s: f64,
     /// R₀: the response time of a single user.
     pub response_min_s: f64,
@@ -62,13 +60,13 @@ pub struct AsymptoticBounds {
 }
 
 impl AsymptoticBounds {
-    /// The most that `users` can make: min(N/(R₀ + Z), X_max).
+    /// Upper bound of X for `users`: min(N/(R₀ + Z), X_max).
     #[must_use]
     pub fn throughput_per_s(&self, users: f64, think_s: f64) -> f64 {
         (users / (self.response_min_s + think_s)).min(self.throughput_max_per_s)
     }
 
-    /// The least that they wait: max(R₀, N/X_max − Z).
+    /// Lower bound of R for `users`: max(R₀, N/X_max − Z).
     #[must_use]
     pub fn response_s(&self, users: f64, think_s: f64) -> f64 {
         self.response_min_s.max(users / self.throughput_max_per_s - think_s)
@@ -81,7 +79,7 @@ impl CapacityModel {
     pub fn predict(&self, users: f64, think_s: f64) -> Prediction {
         if let CapacityModel::Usl(usl) = self {
             let throughput_per_s = usl.throughput_per_s(users);
-            // The law does not define the response time; Little's law does.
+            // The law does not define the response time, so Little's law is used.
             return Prediction {
                 throughput_per_s,
                 response_s: (users / throughput_per_s - think_s).max(0.0),
@@ -107,7 +105,7 @@ impl CapacityModel {
             CapacityModel::Queue { servers, service_s, latency_s } => {
                 shared_queue(users, think_s + latency_s, *servers, *service_s)
             }
-            // Its users come like a Poisson process each: the latency counts as if it were part of an exponential pause.
+            // The solution assumes exponential think times; the latency is treated as a part of them.
             CapacityModel::SingleServer { service_s, scv, latency_s } => {
                 single_server(users, think_s + latency_s, *service_s, *scv)
             }
@@ -118,7 +116,7 @@ impl CapacityModel {
         }
     }
 
-    /// The asymptotic bounds; `None` of a law that has no demands.
+    /// The asymptotic bounds; `None` for the Universal Scalability Law, which has no demands.
     #[must_use]
     pub fn bounds(&self, think_s: f64) -> Option<AsymptoticBounds> {
         let (throughput_max_per_s, response_min_s) = match self {
@@ -141,9 +139,9 @@ impl CapacityModel {
         })
     }
 
-    /// In a few words.
+    /// Description for reports.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
             CapacityModel::Queue { servers: 1, .. } => "one queue with one server".into(),
             CapacityModel::Queue { servers, .. } => format!("one queue with {servers} servers"),
@@ -151,12 +149,12 @@ impl CapacityModel {
                 if *scv == 0.0 {
                     "one queue with one server and constant service times".into()
                 } else {
-                    format!("one queue with one server and service times of c² {}", two_digits(*scv))
+                    format!("one queue with one server and service times with c² {}", two_digits(*scv))
                 }
             }
             CapacityModel::Queues { demands_s, .. } => match demands_s.len() {
-                2 => "two queues one after the other".into(),
-                count => format!("{count} queues one after the other"),
+                2 => "two queues in series".into(),
+                count => format!("{count} queues in series"),
             },
             CapacityModel::Usl(usl) if usl.kappa == 0.0 => {
                 "Universal Scalability Law without coherency (Amdahl)".into()
@@ -166,7 +164,7 @@ impl CapacityModel {
     }
 }
 
-/// With two digits that count.
+/// Formats a number with two significant digits.
 fn two_digits(value: f64) -> String {
     let decimals = (1 - value.log10().floor() as i32).clamp(0, 6) as usize;
     format!("{value:.decimals$}")
@@ -179,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_of_independent_solvers() {
+    fn predictions_agree_with_independent_solvers() {
         // M/M/2//100 with Z = .7 and S = 2/157.
         let model = CapacityModel::Queue { servers: 2, service_s: 2.0 / 157.0, latency_s: 0.0 };
         let found = model.predict(100.0, 0.7);
@@ -187,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn very_many_users_and_servers_stay_numbers() {
+    fn many_users_and_servers_do_not_overflow() {
         let model = CapacityModel::Queue { servers: 64, service_s: 0.05, latency_s: 0.01 };
         let found = model.predict(100_000.0, 10.0);
         assert!((found.throughput_per_s - 1280.0).abs() < 1e-6, "{found:?}");
     }
 
     #[test]
-    fn part_users_lie_between_whole_ones() {
+    fn fractional_users_are_interpolated() {
         let model = CapacityModel::Queue { servers: 1, service_s: 0.1, latency_s: 0.0 };
         let at = |users| model.predict(users, 1.0).throughput_per_s;
         assert!((at(7.25) - (0.75 * at(7.0) + 0.25 * at(8.0))).abs() < 1e-12);
@@ -203,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn predictions_keep_the_laws(
+        fn predictions_satisfy_operational_laws(
             users in 1_u64..300, servers in 1_u32..9, service in 0.001_f64..0.2, latency in 0.0_f64..0.2,
             second in 0.001_f64..0.2, think in 0.0_f64..5.0, scv in 0.0_f64..5.0, form in 0..3,
         ) {
@@ -218,7 +216,7 @@ mod tests {
             let slack = 1.0 + 1e-9;
             // Little's law of the loop.
             prop_assert!((found.throughput_per_s * (found.response_s + think) / n - 1.0).abs() < 1e-9);
-            // The asymptotic bounds hold, and more users never make less.
+            // The asymptotic bounds hold, and throughput does not decrease with more users.
             prop_assert!(found.throughput_per_s <= bounds.throughput_per_s(n, think) * slack);
             prop_assert!(found.response_s * slack >= bounds.response_s(n, think) * (1.0 - 1e-9));
             prop_assert!(model.predict(n + 1.0, think).throughput_per_s * slack >= found.throughput_per_s);

@@ -1,4 +1,4 @@
-//! The curve of a fitted model, point by point.
+//! The curve of a fitted model as points.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::curve::AsymptoticBounds;
 use super::fitted::{FittedModel, FittedPrediction, ModelForm};
 use super::value::FittedValue;
 
-/// Points of the curve.
+/// Maximum number of points of a curve.
 const CURVE_POINTS: usize = 90;
 
 /// A point of the model's curve.
@@ -19,18 +19,18 @@ pub struct CapacityCurvePoint {
     pub throughput_per_s: FittedValue,
     /// R in seconds, with its interval.
     pub response_s: FittedValue,
-    /// The most X by the asymptotic bounds; `None` of a model without demands.
+    /// Asymptotic upper bound of X; `None` for a model without demands.
     pub throughput_bound_per_s: Option<f64>,
-    /// The least R by them.
+    /// Asymptotic lower bound of R; `None` for a model without demands.
     pub response_bound_s: Option<f64>,
 }
 
-/// The prediction of the curve for a load, with an interval that agrees with that of the capacity.
+/// The prediction of the curve for a load, with an interval that is consistent with the interval of the capacity.
 ///
-/// The interval of the curve is that of the delta method over all plausible models, which is too wide where the load
-/// hardly determines the throughput. The interval of the capacity is found by profile likelihood. No throughput exceeds
-/// the capacity, and the lower end relative to the curve is not further away than that of the capacity: the curve
-/// approaches the capacity, and its interval that of the capacity.
+/// The interval of the curve is computed by the delta method over all plausible models. It is too wide where the load
+/// hardly determines the throughput. The interval of the capacity is computed by profile likelihood. No throughput exceeds
+/// the capacity, and the relative distance of the lower end is at most that of the capacity, so that curve and interval
+/// approach the capacity and its interval.
 pub(crate) fn predict_within_capacity(
     fitted: &FittedModel,
     capacity_per_s: Option<FittedValue>,
@@ -58,7 +58,7 @@ pub(crate) fn predict_within_capacity(
     FittedPrediction { throughput_per_s: x, response_s: r }
 }
 
-/// The curve from one user to half as many again as were measured, or as the knee has.
+/// The curve from one user to 1.15 times the largest measured number of users, or to 1.5 times the knee if that is larger.
 pub(crate) fn curve(
     fitted: &FittedModel,
     points: &[CheckedPoint],

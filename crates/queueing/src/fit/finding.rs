@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
@@ -12,130 +12,130 @@ pub enum Weight {
     Note,
     /// The result may mislead.
     Doubt,
-    /// The measurements contradict a law that holds for every system: something was entered or measured wrongly.
+    /// The measurements contradict an operational law, so a value was entered or measured wrongly.
     Contradiction,
 }
 
-/// One finding.
+/// A finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum CapacityFinding {
-    /// The number of users is a count of samples: N is some hundred times X(R + Z).
+    /// The number of users is the number of samples: N is many times X(R + Z).
     SamplesAsUsers {
-        /// Which measurement.
+        /// The measurement.
         point: String,
-        /// What was entered as N.
+        /// The stated N.
         users: f64,
         /// X(R + Z).
         users_by_law: f64,
-        /// N over X, the seconds in which so many samples are made.
+        /// N/X, the time in seconds in which N samples are completed.
         seconds: f64,
     },
-    /// The same whole multiple of the stated users ran, in all measurements: several generators ran the plan.
+    /// In all measurements X(R + Z) is the same integer multiple of N, probably because several generators ran the plan.
     SeveralGenerators {
-        /// The multiple.
+        /// The integer multiple.
         times: u32,
         /// X(R + Z)/N of each measurement.
         ratios: Vec<f64>,
     },
     /// N and X(R + Z) differ.
     WrongPopulation {
-        /// Which measurement.
+        /// The measurement.
         point: String,
-        /// The stated users.
+        /// The stated N.
         users: f64,
         /// X(R + Z).
         users_by_law: f64,
     },
-    /// The think time is unknown, so the law of the whole loop cannot be checked.
+    /// The think time is unknown, so N = X(R + Z) cannot be checked.
     ThinkTimeUnknown,
     /// Measurements have different think times.
     ThinkTimesDiffer {
-        /// The least in seconds.
+        /// The shortest think time in seconds.
         least_s: f64,
-        /// The largest in seconds.
+        /// The longest think time in seconds.
         most_s: f64,
     },
     /// The utilization of a resource exceeds 1.
     OverUtilized {
-        /// Which measurement.
+        /// The measurement.
         point: String,
-        /// Which resource.
+        /// The resource.
         resource: String,
-        /// Its utilization.
+        /// The utilization.
         share: f64,
     },
     /// The number of requests in the system is not X·R.
     LittleViolated {
-        /// Which measurement.
+        /// The measurement.
         point: String,
-        /// As it was counted.
+        /// The measured number of requests.
         in_system: f64,
         /// X·R.
         by_law: f64,
     },
-    /// More was measured than 1/D_max allows.
+    /// The measured throughput exceeds 1/D_max.
     BeyondCapacity {
-        /// Which measurement.
+        /// The measurement.
         point: String,
         /// The measured throughput per second.
         throughput_per_s: f64,
         /// 1/D_max.
         capacity_per_s: f64,
     },
-    /// Throughput falls with more users.
+    /// The throughput decreases with more users.
     ThroughputFalls {
-        /// The measurement with the most.
+        /// The measurement with the highest throughput.
         peak: String,
-        /// The most throughput per second.
+        /// The highest throughput per second.
         peak_per_s: f64,
-        /// The measurement with the least behind it.
+        /// The measurement with the lowest throughput beyond the peak.
         point: String,
-        /// Its throughput per second.
+        /// The lowest throughput per second.
         throughput_per_s: f64,
     },
-    /// Requests failed: what they took is not what requests take.
+    /// Many requests failed, and response times of failed requests are not those of successful requests.
     ManyErrors {
-        /// Which measurement.
+        /// The measurement.
         point: String,
-        /// Failed ones, 0 to 1.
+        /// Share of failed requests, 0 to 1.
         share: f64,
     },
     /// Values of a measurement are missing or not positive.
     NotUsable {
-        /// Which measurement.
+        /// The measurement.
         point: String,
     },
-    /// Users of a run have the same names.
+    /// Several users of a run have the same name.
     NamesShared {
-        /// Which measurement.
+        /// The measurement.
         point: String,
-        /// Requests that began before the one before them, by the same name, had ended; 0 to 1.
+        /// Share of requests that started before the previous request with the same user name ended; 0 to 1.
         share: f64,
     },
-    /// The load was open: users did not wait, and N is undefined.
+    /// The load was open: users did not wait for responses, and N is undefined.
     OpenLoad {
-        /// Which measurement.
+        /// The measurement.
         point: String,
     },
     /// Too few measurements for a fit with intervals.
     FewPoints {
-        /// Different numbers of users that can be used.
+        /// The number of different numbers of users.
         loads: usize,
-        /// The number that a fit needs.
+        /// The minimum for a fit.
         wanted: usize,
     },
-    /// Fewer points than the Universal Scalability Law needs.
+    /// Fewer points than recommended for the Universal Scalability Law.
     FewForUsl {
-        /// How many there are.
+        /// The number of points.
         points: usize,
     },
     /// No measurement is near saturation.
     NotNearSaturation {
-        /// The largest utilization of the bottleneck by the model, 0 to 1.
+        /// The highest utilization of the bottleneck in the model, 0 to 1.
         utilization: f64,
     },
-    /// Models and capacities that differ much describe the measurements as well.
+    /// Models with very different capacities describe the measurements about equally well.
     CapacityNotDetermined {
         /// The best measured throughput over the estimated capacity.
         reached: f64,
@@ -144,58 +144,58 @@ pub enum CapacityFinding {
         /// Upper end; `None` if unbounded.
         high_per_s: Option<f64>,
     },
-    /// The fitted service times vary more than those of a service do.
+    /// The fitted service times are more variable than is plausible.
     ImplausibleVariability {
         /// The fitted c².
         scv: f64,
     },
-    /// The Universal Scalability Law describes the throughputs better than the model of queues.
+    /// The Universal Scalability Law describes the throughputs better than the queueing model.
     ScalabilityLawFitsBetter {
-        /// Root mean square of what the model's throughputs are off by, as a share.
+        /// Root mean square of the relative errors of the model's throughputs.
         queue_off: f64,
-        /// The same of the law.
+        /// Root mean square of the relative errors of the law's throughputs.
         law_off: f64,
     },
-    /// All measurements are saturated: how long a lonely user waits is not known.
+    /// All measurements are saturated, so the response time of a single user is unknown.
     AllSaturated,
-    /// The system's utilization has a part that no request makes.
+    /// The resource has a utilization that is not caused by requests.
     BackgroundLoad {
-        /// Which resource.
+        /// The resource.
         resource: String,
         /// The utilization without load, 0 to 1.
         share: f64,
     },
     /// The fitted curve is far from a measurement.
     PoorFit {
-        /// Which measurement.
+        /// The measurement.
         point: String,
-        /// What is off.
+        /// The measured quantity.
         what: String,
-        /// By how much, as a share of the measured value.
+        /// The relative error of the curve.
         off: f64,
     },
-    /// Several models fit about as well.
+    /// Several models fit about equally well.
     OthersFitToo {
-        /// Which.
+        /// Descriptions of the other models.
         models: Vec<String>,
     },
-    /// κ is 0: nothing falls within what was measured.
+    /// κ is 0: the fitted throughput does not decrease.
     NoCoherency,
-    /// Precision of the measurements is unknown.
+    /// The precision of the measurements is unknown.
     NoStandardErrors,
 }
 
-/// A finding in words, with what to do.
+/// A finding with its message and advice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportedFinding {
     /// The finding.
     #[serde(flatten)]
     pub finding: CapacityFinding,
-    /// How much it weighs.
+    /// The severity.
     pub weight: Weight,
-    /// In words.
+    /// The message.
     pub message: String,
-    /// What to do.
+    /// The recommended action.
     pub advice: String,
 }
 
@@ -211,7 +211,7 @@ impl From<CapacityFinding> for ReportedFinding {
 }
 
 impl CapacityFinding {
-    /// How much it weighs.
+    /// The severity.
     #[must_use]
     pub fn weight(&self) -> Weight {
         use CapacityFinding as F;
@@ -244,81 +244,83 @@ impl CapacityFinding {
         }
     }
 
-    /// What to do about it.
+    /// The recommended action.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         use CapacityFinding as F;
         match self {
             F::SamplesAsUsers { .. } => {
-                "enter the number of users (threads of all generators), not that of samples"
+                "enter the number of users (threads of all generators), not the number of samples"
             }
             F::SeveralGenerators { .. } => {
-                "that is what happens when as many generators run the plan with all its users each; the model counts all \
-                 of them, and predictions are for all of them together"
+                "probably several generators ran the plan, each with all its users; the model is fitted to the total number \
+                 of users, and predictions are for the total"
             }
             F::WrongPopulation { .. } => {
-                "find out how many users really ran, or how long they really thought; --users-by-law takes X(R + Z) for N"
+                "check the number of users and the think time; --users-by-law uses X(R + Z) as N"
             }
             F::ThinkTimeUnknown => "give the think time: --think 700ms, or a column think_ms",
             F::ThinkTimesDiffer { .. } => {
                 "each measurement is fitted with its own think time; curves and bounds are drawn for the median"
             }
             F::OverUtilized { .. } => {
-                "divide by the number of processors, and see that the probe and the run are of the same time"
+                "divide by the number of processors, and check that the utilization was recorded during the run"
             }
             F::LittleViolated { .. } => {
-                "the count is of another place or another time than the throughput and the response time"
+                "check that the count refers to the same requests and the same time as throughput and response time"
             }
             F::BeyondCapacity { .. } => {
-                "a service demand is too large, or the throughput counts something else"
+                "a service demand is too large, or the throughput counts other requests"
             }
             F::ThroughputFalls { .. } => {
-                "a queue never does that: look for errors, locks, memory or a generator at its limit; --model usl \
-                 describes the fall, and a queueing model is fitted to the part before it"
+                "queues alone cannot cause this: check for errors, locks, lack of memory or a saturated generator; \
+                 --model usl describes the decrease, and a queueing model is fitted to the measurements before it"
             }
-            F::ManyErrors { .. } => "it is left out of the fit; --errors-max admits it",
+            F::ManyErrors { .. } => "it is excluded from the fit; a higher --errors-max includes it",
             F::NotUsable { .. } => {
-                "users, throughput and response time must be numbers above 0; it is left out"
+                "users, throughput and response time must be numbers greater than 0; it is excluded from the fit"
             }
             F::NamesShared { .. } => {
-                "several generators wrote the log, so the number of users in it is that of one of them; give a file of \
-                 points with all users, or merge the logs with distinct thread names"
+                "several generators wrote the log, so it contains the number of users of only one of them; use a file of \
+                 points with the total number of users, or merge the logs with distinct thread names"
             }
-            F::OpenLoad { .. } => "a closed model describes users who wait for each response; it is left out",
+            F::OpenLoad { .. } => {
+                "a closed model describes users who wait for each response; it is excluded from the fit"
+            }
             F::FewPoints { .. } => {
-                "the largest throughput is taken for the capacity, without an interval; measure at more numbers of users, \
-                 below and above the knee"
+                "the highest measured throughput is used as the capacity, without an interval; measure at more numbers of \
+                 users, below and above the knee"
             }
             F::FewForUsl { .. } => {
-                "three parameters follow the noise of so few points; measure at more numbers of users"
+                "with so few points the three parameters follow the noise; measure at more numbers of users"
             }
             F::NotNearSaturation { .. } => {
-                "the capacity is extrapolated: only that it is above the largest measured throughput is sure; measure \
+                "the capacity is extrapolated; it is certain only that it exceeds the highest measured throughput; measure \
                  with more users"
             }
             F::CapacityNotDetermined { .. } => {
-                "measure with more users, past the knee; --servers and --service-cv narrow the interval where they are known"
+                "measure with more users, beyond the knee; if known, --servers and --service-cv narrow the interval"
             }
             F::ImplausibleVariability { .. } => {
-                "the model lacks something: locks, a cache, errors, or several kinds of requests; see whether --model usl \
-                 describes the measurements, and measure at more loads"
+                "the model does not describe some effect: locks, a cache, errors, or several kinds of requests; check \
+                 whether --model usl describes the measurements, and measure at more loads"
             }
             F::ScalabilityLawFitsBetter { .. } => {
-                "users delay each other in a way that queues do not describe, such as locks; see --model usl, and do not \
-                 rely on the capacity of this model"
+                "users delay each other in ways other than queueing, such as by locks; see --model usl, and do not rely on \
+                 the capacity of this model"
             }
             F::AllSaturated => "measure with fewer users, too: the curve below the knee is extrapolated",
             F::BackgroundLoad { .. } => {
-                "the demand is that of a request without it; see what else runs there"
+                "the demand of requests excludes this background; check which other processes use the resource"
             }
-            F::PoorFit { .. } => "the model lacks something there: look at that run",
+            F::PoorFit { .. } => "the model does not describe this measurement; check the run",
             F::OthersFitToo { .. } => {
-                "the intervals cover all of them; more measurements near and past the knee distinguish them"
+                "the intervals cover all of them; more measurements near and beyond the knee distinguish them"
             }
-            F::NoCoherency => "Amdahl's law is enough; a peak may be beyond the measured range",
+            F::NoCoherency => "Amdahl's law is sufficient; there may be a peak beyond the measured range",
             F::NoStandardErrors => {
-                "all points have equal weight, and a comparison cannot be judged; run directories and JTLs contain standard errors, files \
-                 of points may have throughput_se and response_se_ms"
+                "all points have equal weight, and there is no verdict on a comparison; run directories and JTLs contain \
+                 standard errors, files of points may have throughput_se and response_se_ms"
             }
         }
     }
@@ -331,7 +333,7 @@ impl fmt::Display for CapacityFinding {
         match self {
             F::SamplesAsUsers { point, users, users_by_law, seconds } => write!(
                 f,
-                "{point}: {} users cannot be: X(R + Z) is {}, {} times fewer. {} is the number of samples of {} s: \
+                "{point}: {} users are impossible: X(R + Z) is {}, {} times fewer. {} is the number of samples in {} s: \
                  samples were entered as users",
                 number(*users),
                 number(*users_by_law),
@@ -347,27 +349,30 @@ impl fmt::Display for CapacityFinding {
                     times => format!("{times} times"),
                 };
                 if most - least < 0.005 {
-                    write!(f, "about {times} the stated users ran: X(R + Z) is {least:.2} N")
+                    write!(f, "about {times} the stated number of users ran: X(R + Z) is {least:.2} N")
                 } else {
-                    write!(f, "about {times} the stated users ran: X(R + Z) is {least:.2} to {most:.2} N")
+                    write!(
+                        f,
+                        "about {times} the stated number of users ran: X(R + Z) is {least:.2} to {most:.2} N"
+                    )
                 }
             }
             F::WrongPopulation { point, users, users_by_law } => write!(
                 f,
-                "{point}: {} users are stated, but X(R + Z) is {}: {:.2} times that",
+                "{point}: {} users are stated, but X(R + Z) is {}, {:.2} times as many",
                 number(*users),
                 number(*users_by_law),
                 users_by_law / users
             ),
             F::ThinkTimeUnknown => f.write_str(
-                "the think time is unknown, so it cannot be checked whether N is X(R + Z); Z is taken as what that law leaves, N/X − R",
+                "the think time is unknown, so N = X(R + Z) cannot be checked; Z is estimated as N/X − R",
             ),
             F::ThinkTimesDiffer { least_s, most_s } => {
                 write!(f, "think times differ between measurements: {} to {}", time(*least_s), time(*most_s))
             }
             F::OverUtilized { point, resource, share } => write!(
                 f,
-                "{point}: {resource} is busy for {:.1} % of the time: more than all of it cannot be",
+                "{point}: {resource} is busy for {:.1} % of the time, which is impossible",
                 share * 100.0
             ),
             F::LittleViolated { point, in_system, by_law } => write!(
@@ -382,41 +387,41 @@ impl fmt::Display for CapacityFinding {
             ),
             F::ThroughputFalls { peak, peak_per_s, point, throughput_per_s } => write!(
                 f,
-                "throughput falls with more users: from {peak_per_s:.1}/s ({peak}) to {throughput_per_s:.1}/s ({point})"
+                "the throughput decreases with more users: from {peak_per_s:.1}/s ({peak}) to {throughput_per_s:.1}/s ({point})"
             ),
             F::ManyErrors { point, share } => {
                 write!(f, "{point}: {:.1} % of the requests failed", share * 100.0)
             }
-            F::NotUsable { point } => write!(f, "{point}: a number is missing, or not above 0"),
+            F::NotUsable { point } => write!(f, "{point}: a number is missing or not greater than 0"),
             F::NamesShared { point, share } => write!(
                 f,
-                "{point}: {:.1} % of the requests began before the one before them, by the same user's name, had ended",
+                "{point}: {:.1} % of the requests started before the previous request with the same user name ended",
                 share * 100.0
             ),
             F::OpenLoad { point } => write!(f, "{point}: the load was open"),
             F::FewPoints { loads, wanted } => write!(
                 f,
-                "{loads} {} of users with throughput and response time, and a fit with intervals needs {wanted}",
+                "throughput and response time are known for only {loads} {} of users; a fit with intervals needs {wanted}",
                 if *loads == 1 { "number" } else { "numbers" }
             ),
             F::FewForUsl { points } => {
-                write!(f, "the law is fitted to {points} points; six at least are wanted")
+                write!(f, "the law is fitted to {points} points; at least six are recommended")
             }
             F::NotNearSaturation { utilization } => write!(
                 f,
-                "no measurement is near saturation: by the model the bottleneck was busy for {:.0} % at most",
+                "no measurement is near saturation: in the model the bottleneck was busy for at most {:.0} % of the time",
                 utilization * 100.0
             ),
             F::CapacityNotDetermined { reached, low_per_s, high_per_s } => {
                 write!(
                     f,
-                    "the loads do not determine the capacity: the highest reached {:.0} % of the estimate, and models that \
-                     describe them as well have ",
+                    "the loads do not determine the capacity: the highest reached {:.0} % of the estimate, and the capacity of \
+                     models that fit equally well is ",
                     reached * 100.0
                 )?;
                 match high_per_s {
                     Some(high_per_s) => write!(f, "{} to {}/s", rate(*low_per_s), rate(*high_per_s)),
-                    None => write!(f, "{}/s or any more", rate(*low_per_s)),
+                    None => write!(f, "{}/s or more, without limit", rate(*low_per_s)),
                 }
             }
             F::ImplausibleVariability { scv } => write!(
@@ -426,17 +431,17 @@ impl fmt::Display for CapacityFinding {
             ),
             F::ScalabilityLawFitsBetter { queue_off, law_off } => write!(
                 f,
-                "the Universal Scalability Law describes the throughputs better: it is off by {:.1} % (root mean square), \
-                 the model of queues by {:.1} %",
+                "the Universal Scalability Law describes the throughputs better: its error is {:.1} % (root mean square), \
+                 that of the queueing model {:.1} %",
                 law_off * 100.0,
                 queue_off * 100.0
             ),
-            F::AllSaturated => f.write_str("every measurement is saturated"),
+            F::AllSaturated => f.write_str("all measurements are saturated"),
             F::BackgroundLoad { resource, share } => {
-                write!(f, "{resource} is busy for {:.1} % of the time without any request", share * 100.0)
+                write!(f, "{resource} is busy for {:.1} % of the time without requests", share * 100.0)
             }
             F::PoorFit { point, what, off } => {
-                write!(f, "{point}: the model's {what} is {:+.0} % off", off * 100.0)
+                write!(f, "{point}: the error of the model's {what} is {:+.0} %", off * 100.0)
             }
             F::OthersFitToo { models } => {
                 write!(f, "the measurements do not rule out: {}", models[..models.len().min(4)].join("; "))?;
@@ -445,13 +450,13 @@ impl fmt::Display for CapacityFinding {
                     more => write!(f, "; and {more} more"),
                 }
             }
-            F::NoCoherency => f.write_str("κ is 0: nothing shows that users cost each other in pairs"),
-            F::NoStandardErrors => f.write_str("how precise the measurements are is not known"),
+            F::NoCoherency => f.write_str("κ is 0: the measurements show no coherency cost"),
+            F::NoStandardErrors => f.write_str("the precision of the measurements is unknown"),
         }
     }
 }
 
-/// A number of users or requests: whole, or with a digit behind the point when small.
+/// Formats a number of users or requests: with one decimal if it is less than 100 and not an integer.
 fn number(value: f64) -> String {
     if value.fract().abs() < 1e-9 || value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }

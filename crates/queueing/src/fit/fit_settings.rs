@@ -1,36 +1,37 @@
-//! How a capacity model is fitted.
+//! Settings of fits.
 
 use super::checks::CheckSettings;
 
-/// A bottleneck that was busy for less than this is not near saturation.
+/// Utilization of the bottleneck from which a system counts as near saturation.
 pub(crate) const NEAR_SATURATION: f64 = 0.7;
 
-/// Which model is fitted.
+/// The choice of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ModelChoice {
-    /// Demands by the utilization law where utilization is recorded, else queues by least squares, else by the best throughput.
+    /// Demands by the utilization law if utilization is recorded, otherwise queues by least squares, or the best throughput if
+    /// there are too few measurements.
     #[default]
     Auto,
     /// Queues by least squares.
     Queue,
     /// The Universal Scalability Law.
     Usl,
-    /// The bound that the best measured throughput sets, and no more.
+    /// One queue whose capacity is the best measured throughput.
     Best,
 }
 
-/// How a model is fitted.
+/// Settings of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitSettings {
-    /// How the measurements are checked.
+    /// Settings of the checks.
     pub check: CheckSettings,
-    /// Which model.
+    /// The choice of the model.
     pub choice: ModelChoice,
-    /// Servers of the queue, where they are known.
+    /// Number of servers of the queue, if known.
     pub servers: Option<u32>,
-    /// Squared coefficient of variation of the service time of one server, where it is known.
+    /// Squared coefficient of variation of the service time of one server, if known.
     pub service_scv: Option<f64>,
-    /// A response time that shall not be exceeded, in seconds: up to how many users?
+    /// Limit of the mean response time in seconds, for [`Headroom::users_within_response`](super::Headroom).
     pub response_max_s: Option<f64>,
 }
 

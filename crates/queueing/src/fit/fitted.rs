@@ -1,4 +1,4 @@
-//! Models with fitted parameters: their predictions and the precision of these.
+//! Models with fitted parameters, their predictions and the precision of the predictions.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use super::curve::{AsymptoticBounds, CapacityModel, Prediction};
 use super::usl::UslCurve;
 use super::value::{FittedValue, student_quantile};
 
-/// Which parameters a model has.
+/// The form of a model, which defines its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ModelForm {
     /// Service time, latency.
     Queue { servers: u32 },
-    /// Service time, latency, and c² of the service time where it is not given.
+    /// Service time, latency, and c² of the service time if it is not given.
     SingleServer { scv: Option<f64> },
     /// Demands, latency.
     Queues { count: usize },
@@ -22,7 +22,7 @@ pub(crate) enum ModelForm {
 
 /// A parameter that several forms have.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum SharedParameter {
     Service,
     Latency,
 }
@@ -51,12 +51,12 @@ impl ModelForm {
         }
     }
 
-    /// What a parameter means where that is the same in other forms, too.
-    fn meaning(self, at: usize) -> Option<Meaning> {
+    /// Identifies a parameter that other forms have, too.
+    fn shared_parameter(self, at: usize) -> Option<SharedParameter> {
         match (self, at) {
-            (ModelForm::Queue { .. } | ModelForm::SingleServer { .. }, 0) => Some(Meaning::Service),
-            (ModelForm::Queue { .. } | ModelForm::SingleServer { .. }, 1) => Some(Meaning::Latency),
-            (ModelForm::Queues { count }, at) if at == count => Some(Meaning::Latency),
+            (ModelForm::Queue { .. } | ModelForm::SingleServer { .. }, 0) => Some(SharedParameter::Service),
+            (ModelForm::Queue { .. } | ModelForm::SingleServer { .. }, 1) => Some(SharedParameter::Latency),
+            (ModelForm::Queues { count }, at) if at == count => Some(SharedParameter::Latency),
             (ModelForm::SingleServer { .. } | ModelForm::Queue { .. }, _)
             | (ModelForm::Queues { .. } | ModelForm::Usl, _) => None,
         }
@@ -83,16 +83,17 @@ impl ModelForm {
 pub struct FittedModel {
     pub(crate) form: ModelForm,
     pub(crate) parameters: Vec<f64>,
-    /// `None` if the measurements do not determine the parameters, or the precision was not requested.
+    /// `None` if the measurements do not determine the parameters, or if the method has no covariance.
     pub(crate) covariance: Option<Vec<Vec<f64>>>,
     pub(crate) freedom: f64,
-    /// Whether each parameter was stopped by a bound.
+    /// Whether each parameter is at a bound of the search.
     pub(crate) at_bound: Vec<bool>,
-    /// Sum of squared residuals, in the units of the weights.
+    /// Sum of squared, weighted residuals.
     pub(crate) squares: f64,
-    /// Akaike's criterion with the correction for few points; `None` when there are too few even for that.
+    /// Akaike's criterion with the correction for few points; `None` if there are too few points for the correction.
     pub(crate) aicc: Option<f64>,
-    /// Other models that the measurements do not rule out, those that lie furthest out: intervals contain theirs.
+    /// The plausible models whose intervals extend beyond those of this model. The intervals of this model are widened to
+    /// contain theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) alternatives: Vec<FittedModel>,
 }
@@ -126,50 +127,50 @@ impl FittedModel {
         }
     }
 
-    /// The asymptotic bounds; `None` of a law that has no demands.
+    /// The asymptotic bounds; `None` for the Universal Scalability Law, which has no demands.
     #[must_use]
     pub fn bounds(&self, think_s: f64) -> Option<AsymptoticBounds> {
         self.model().bounds(think_s)
     }
 
-    /// A parameter with the interval that holds if this model is the right one.
+    /// A parameter with its interval under the assumption that this model is true.
     fn own_value(&self, at: usize) -> FittedValue {
         let value = self.parameters[at];
         match &self.covariance {
             Some(covariance) if !self.at_bound[at] => {
                 FittedValue::with_error(value, covariance[at][at].sqrt(), self.freedom, 0.0)
             }
-            _ => FittedValue::bare(value),
+            _ => FittedValue::without_interval(value),
         }
     }
 
-    /// A parameter with its interval, which contains the intervals of the same parameter in the alternatives.
+    /// A parameter with an interval that contains the intervals of the same parameter in the alternatives.
     pub(crate) fn value(&self, at: usize) -> FittedValue {
         let mut value = self.own_value(at);
-        let meaning = self.form.meaning(at);
+        let parameter = self.form.shared_parameter(at);
         for other in &self.alternatives {
-            if let Some(same) = meaning.and_then(|meaning| other.value_of(meaning)) {
-                value = value.containing(&same);
+            if let Some(other_value) = parameter.and_then(|parameter| other.value_of(parameter)) {
+                value = value.widened_to(&other_value);
             }
         }
         value
     }
 
-    /// Whether the interval of a parameter contains more than that of this model alone.
+    /// Whether the alternatives widen the interval of a parameter.
     pub(crate) fn is_widened(&self, at: usize) -> bool {
         self.value(at) != self.own_value(at)
     }
 
-    /// The parameter with that meaning, with the interval that holds if this model is the right one.
-    pub(super) fn value_of(&self, meaning: Meaning) -> Option<FittedValue> {
-        let at = (0..self.parameters.len()).find(|&at| self.form.meaning(at) == Some(meaning))?;
+    /// A shared parameter with its interval under the assumption that this model is true; `None` if the form does not have it.
+    pub(super) fn value_of(&self, parameter: SharedParameter) -> Option<FittedValue> {
+        let at = (0..self.parameters.len()).find(|&at| self.form.shared_parameter(at) == Some(parameter))?;
         Some(self.own_value(at))
     }
 
-    /// Variance of a function of the model by the delta method, if this model is the right one; `None` when unknown.
-    pub(crate) fn variance(&self, of: &dyn Fn(&CapacityModel) -> f64) -> Option<f64> {
+    /// Variance of a function of the model by the delta method, under the assumption that this model is true; `None` if unknown.
+    pub(crate) fn variance(&self, function: &dyn Fn(&CapacityModel) -> f64) -> Option<f64> {
         let covariance = self.covariance.as_ref()?;
-        let here = of(&self.model());
+        let value = function(&self.model());
         let slopes: Vec<f64> = (0..self.parameters.len())
             .map(|i| {
                 if covariance[i][i] <= 0.0 {
@@ -178,18 +179,18 @@ impl FittedModel {
                 let step = 1e-5 * self.parameters[i].abs().max(1e-9);
                 let mut moved = self.parameters.clone();
                 moved[i] += step;
-                (of(&self.form.model(&moved)) - here) / step
+                (function(&self.form.model(&moved)) - value) / step
             })
             .collect();
-        let along = |i: usize| (0..slopes.len()).map(|j| covariance[i][j] * slopes[j]).sum::<f64>();
-        let variance: f64 = slopes.iter().enumerate().map(|(i, slope)| slope * along(i)).sum();
+        let product = |i: usize| (0..slopes.len()).map(|j| covariance[i][j] * slopes[j]).sum::<f64>();
+        let variance: f64 = slopes.iter().enumerate().map(|(i, slope)| slope * product(i)).sum();
         variance.is_finite().then_some(variance.max(0.0))
     }
 
-    /// Standard errors of the logarithms of throughput and response time, by the delta method; `None` when unknown.
+    /// Standard errors of the logarithms of throughput and response time, by the delta method; `None` if unknown.
     fn log_errors(&self, users: f64, think_s: f64) -> Option<(f64, f64)> {
         let covariance = self.covariance.as_ref()?;
-        let here = self.model().predict(users, think_s);
+        let prediction = self.model().predict(users, think_s);
         let slopes: Vec<(f64, f64)> = (0..self.parameters.len())
             .map(|i| {
                 if covariance[i][i] <= 0.0 {
@@ -198,18 +199,21 @@ impl FittedModel {
                 let step = 1e-5 * self.parameters[i].abs().max(1e-9);
                 let mut moved = self.parameters.clone();
                 moved[i] += step;
-                let there = self.form.model(&moved).predict(users, think_s);
-                let slope = |here: f64, there: f64| if here > 0.0 { (there / here).ln() / step } else { 0.0 };
+                let next = self.form.model(&moved).predict(users, think_s);
+                let slope =
+                    |value: f64, next: f64| if value > 0.0 { (next / value).ln() / step } else { 0.0 };
                 (
-                    slope(here.throughput_per_s, there.throughput_per_s),
-                    slope(here.response_s, there.response_s),
+                    slope(prediction.throughput_per_s, next.throughput_per_s),
+                    slope(prediction.response_s, next.response_s),
                 )
             })
             .collect();
-        let variance = |of: &dyn Fn(&(f64, f64)) -> f64| -> f64 {
+        let variance = |slope: &dyn Fn(&(f64, f64)) -> f64| -> f64 {
             (0..slopes.len())
                 .map(|i| {
-                    (0..slopes.len()).map(|j| of(&slopes[i]) * covariance[i][j] * of(&slopes[j])).sum::<f64>()
+                    (0..slopes.len())
+                        .map(|j| slope(&slopes[i]) * covariance[i][j] * slope(&slopes[j]))
+                        .sum::<f64>()
                 })
                 .sum()
         };
@@ -217,23 +221,24 @@ impl FittedModel {
         (x.is_finite() && r.is_finite()).then(|| (x.max(0.0).sqrt(), r.max(0.0).sqrt()))
     }
 
-    /// The prediction of the model, with an interval that contains those of the alternatives.
+    /// The prediction of the model, with a band that contains the bands of the alternatives.
     pub(crate) fn curve(&self, users: f64, think_s: f64) -> (Prediction, Option<Band>) {
         let (found, mut band) = self.own_curve(users, think_s);
         for other in &self.alternatives {
-            let (_, others) = other.own_curve(users, think_s);
-            band = band.zip(others).map(|(band, others)| band.with(others));
+            let (_, other_band) = other.own_curve(users, think_s);
+            band = band.zip(other_band).map(|(band, other)| band.union(other));
         }
         (found, band)
     }
 
+    /// The prediction of the model, with its band under the assumption that this model is true.
     pub(super) fn own_curve(&self, users: f64, think_s: f64) -> (Prediction, Option<Band>) {
         let found = self.model().predict(users, think_s);
         let quantile = student_quantile(self.freedom);
         let band = self.log_errors(users, think_s).and_then(|(x, r)| {
             let ends = |value: f64, error: f64| {
-                let reach = (error * quantile).exp();
-                reach.is_finite().then_some((value / reach, value * reach))
+                let factor = (error * quantile).exp();
+                factor.is_finite().then_some((value / factor, value * factor))
             };
             Some(Band {
                 throughput_per_s: ends(found.throughput_per_s, x)?,
@@ -253,7 +258,7 @@ pub struct FittedPrediction {
     pub response_s: FittedValue,
 }
 
-/// The ends of the curve at [`CONFIDENCE`](super::value::CONFIDENCE): lower and upper.
+/// Lower and upper ends of the intervals of a prediction, at [`CONFIDENCE`](super::value::CONFIDENCE).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Band {
     pub(crate) throughput_per_s: (f64, f64),
@@ -261,12 +266,12 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// The least band that contains both.
-    pub(crate) fn with(self, other: Band) -> Band {
-        let both = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+    /// The smallest band that contains both bands.
+    pub(crate) fn union(self, other: Band) -> Band {
+        let hull = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
         Band {
-            throughput_per_s: both(self.throughput_per_s, other.throughput_per_s),
-            response_s: both(self.response_s, other.response_s),
+            throughput_per_s: hull(self.throughput_per_s, other.throughput_per_s),
+            response_s: hull(self.response_s, other.response_s),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a system can do, and what is left of it.
+//! The capacity of a system, and its headroom.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF as _, Normal};
@@ -11,27 +11,28 @@ use super::queue_fit::ERROR_BETWEEN_RUNS;
 use super::usl::UslFit;
 use super::value::{FittedValue, student_quantile};
 
-/// Probability that the bound from all throughputs exceeds the capacity: small compared to that of an interval.
-const MEASURED_LESS: f64 = 0.002;
+/// Probability that the bound from the measured throughputs exceeds the capacity. It is small compared to the error
+/// probability of an interval.
+const BOUND_ERROR: f64 = 0.002;
 
-/// What the capacity is, and what is left of it.
+/// The capacity, and the largest measured load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Headroom {
-    /// Users of the largest load that was measured without trouble.
+    /// Users of the largest measured load that was not excluded.
     pub users: f64,
-    /// X there, as measured.
+    /// Measured throughput at this load.
     pub throughput_per_s: f64,
-    /// The most throughput, with its interval; `None` when the model has no limit.
+    /// Maximum throughput, with its interval; `None` if the model has no limit.
     pub capacity_per_s: Option<FittedValue>,
-    /// N*, where the bounds meet, or the peak of the scalability law.
+    /// N*, the intersection of the asymptotic bounds, or the peak of the Universal Scalability Law.
     pub knee_users: Option<FittedValue>,
-    /// Most users whose mean response time stays within the wanted one.
+    /// Maximum number of users whose mean response time is within `response_max_s`.
     pub users_within_response: Option<f64>,
-    /// The wanted one in seconds.
+    /// The limit of the mean response time in seconds.
     pub response_max_s: Option<f64>,
 }
 
-/// Intervals over all models that the measurements do not rule out.
+/// Intervals over all plausible models.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CapacityRegion {
     pub(crate) capacity_per_s: Option<FittedValue>,
@@ -39,19 +40,19 @@ pub(crate) struct CapacityRegion {
 }
 
 impl CapacityRegion {
-    /// Where there is only one model: the intervals that follow from those of its demands.
-    fn of_one(fitted: &FittedModel, think_s: f64) -> CapacityRegion {
-        let value = |of: fn(&AsymptoticBounds) -> f64| {
-            let value = of(&fitted.bounds(think_s)?);
+    /// The intervals of a single model, by the delta method from the covariance of its parameters.
+    fn of_single_model(fitted: &FittedModel, think_s: f64) -> CapacityRegion {
+        let value = |quantity: fn(&AsymptoticBounds) -> f64| {
+            let value = quantity(&fitted.bounds(think_s)?);
             let variance = fitted
-                .variance(&|model| model.bounds(think_s).map_or(f64::NAN, |bounds| of(&bounds).ln()))
+                .variance(&|model| model.bounds(think_s).map_or(f64::NAN, |bounds| quantity(&bounds).ln()))
                 .filter(|variance| *variance > 0.0);
-            let Some(variance) = variance else { return Some(FittedValue::bare(value)) };
-            let reach = (student_quantile(fitted.freedom) * variance.sqrt()).exp();
-            Some(if reach.is_finite() {
-                FittedValue { value, low: Some(value / reach), high: Some(value * reach) }
+            let Some(variance) = variance else { return Some(FittedValue::without_interval(value)) };
+            let factor = (student_quantile(fitted.freedom) * variance.sqrt()).exp();
+            Some(if factor.is_finite() {
+                FittedValue { value, low: Some(value / factor), high: Some(value * factor) }
             } else {
-                FittedValue::bare(value)
+                FittedValue::without_interval(value)
             })
         };
         CapacityRegion {
@@ -62,12 +63,12 @@ impl CapacityRegion {
 }
 
 impl CapacityRegion {
-    /// What was measured can be done: the lower ends are not below the throughputs less their errors. Nothing follows where
-    /// the estimate is below them, as the model is then wrong, nor from throughputs whose errors are unknown.
+    /// Raises the lower end of the capacity to the largest measured throughput less its error. Throughputs with unknown errors
+    /// are ignored, and so are throughputs above the estimate, because they indicate that the model is wrong.
     fn raise_to_measured(&mut self, used: &[&CheckedPoint]) {
         let Some(capacity) = &mut self.capacity_per_s else { return };
         let (Some(low), Ok(law)) = (capacity.low, Normal::new(0.0, 1.0)) else { return };
-        let errors = law.inverse_cdf(1.0 - MEASURED_LESS / used.len().max(1) as f64);
+        let errors = law.inverse_cdf(1.0 - BOUND_ERROR / used.len().max(1) as f64);
         let measured = |point: &&CheckedPoint| {
             let throughput_per_s = point.point.throughput_per_s;
             let error = (point.point.throughput_error? / throughput_per_s).hypot(ERROR_BETWEEN_RUNS);
@@ -94,10 +95,10 @@ pub(crate) fn headroom(
     let region = match usl.filter(|_| fitted.form == ModelForm::Usl) {
         Some(usl) => CapacityRegion { capacity_per_s: usl.throughput_max_per_s, knee_users: usl.peak_users },
         None => {
-            let mut region = region.unwrap_or_else(|| CapacityRegion::of_one(fitted, think_s));
-            // A bottleneck that was never observed busy may not be the one that the model extrapolates.
-            let is_near = |capacity: FittedValue| best_per_s >= NEAR_SATURATION * capacity.value;
-            if !region.capacity_per_s.is_some_and(is_near) {
+            let mut region = region.unwrap_or_else(|| CapacityRegion::of_single_model(fitted, think_s));
+            // If no bottleneck was near saturation, another station than the one in the model may limit the throughput.
+            let is_near_saturation = |capacity: FittedValue| best_per_s >= NEAR_SATURATION * capacity.value;
+            if !region.capacity_per_s.is_some_and(is_near_saturation) {
                 for value in [&mut region.capacity_per_s, &mut region.knee_users].into_iter().flatten() {
                     value.high = None;
                 }
@@ -107,7 +108,7 @@ pub(crate) fn headroom(
         }
     };
     let users_within_response =
-        settings.response_max_s.and_then(|most_s| users_within(&model, think_s, most_s));
+        settings.response_max_s.and_then(|limit_s| users_within(&model, think_s, limit_s));
     Headroom {
         users: last.map_or(0.0, |point| point.users),
         throughput_per_s: last.map_or(0.0, |point| point.point.throughput_per_s),
@@ -118,10 +119,10 @@ pub(crate) fn headroom(
     }
 }
 
-/// Most users, a whole number, whose mean response time is `most_s` at most; 0 when one user waits longer, `None` when any
-/// number is fine.
-fn users_within(model: &CapacityModel, think_s: f64, most_s: f64) -> Option<f64> {
-    let is_within = |users: u64| model.predict(users as f64, think_s).response_s <= most_s;
+/// Maximum integer number of users with a mean response time of at most `limit_s`; 0 if a single user exceeds it, `None` if
+/// there is no such maximum up to 2²⁰ users.
+fn users_within(model: &CapacityModel, think_s: f64, limit_s: f64) -> Option<f64> {
+    let is_within = |users: u64| model.predict(users as f64, think_s).response_s <= limit_s;
     if !is_within(1) {
         return Some(0.0);
     }

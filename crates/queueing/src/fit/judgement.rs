@@ -1,16 +1,15 @@
-//! Does a model describe measurements that it was not fitted to?
+//! Validation: tests whether a model describes measurements that it was not fitted to.
 //!
-//! The residual of a measurement is the logarithm of model over measurement. It is compared with the measurement's own
-//! standard error, that of the model's curve where it is known, and with what the model may be off by without being
-//! useless (`allowed`), which is treated as one more standard error. Squares of such residuals add up to χ² when the model
-//! describes the system (Jain, "The Art of Computer Systems Performance Analysis", 1991, chapter 25 on validation). X and R of a
-//! measurement are two views of one loop, so there is a sum for each of them, and the smaller of the two p-values,
-//! doubled (Bonferroni), decides.
+//! The residual of a measurement is the logarithm of the ratio of prediction and measurement. It is divided by its standard
+//! error, which combines the standard error of the measurement, that of the model's curve if it is known, and the allowed
+//! relative error of the model (`allowed`). If the model describes the system, the sum of the squares has a χ² distribution
+//! (Jain, "The Art of Computer Systems Performance Analysis", 1991, chapter 25 on validation). X and R of a measurement are
+//! not independent, so there is a separate sum for each of them; the smaller p-value, doubled (Bonferroni), decides.
 
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-use super::checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
+use super::checks::{CheckSettings, CheckedPoint, CheckedPoints, ExclusionReason, check_points};
 use super::finding::{CapacityFinding, ReportedFinding};
 use super::point::LoadPoint;
 use super::value::FittedValue;
@@ -18,16 +17,16 @@ use super::value::FittedValue;
 /// Version of the JSON form.
 pub const JUDGEMENT_VERSION: u32 = 1;
 
-/// How a model is judged.
+/// Settings of a validation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JudgeSettings {
-    /// How the measurements are checked.
+    /// Settings of the checks of measurements.
     pub check: CheckSettings,
-    /// What a model may be off by, as a share, 0 or more.
+    /// Allowed relative error of the model, 0 or more.
     pub allowed: f64,
-    /// Relative standard error of measurements that have none of their own; `None` leaves them unjudged.
+    /// Default relative standard error of measurements; `None`: measurements without a standard error are not tested.
     pub measurement_error: Option<f64>,
-    /// The model is rejected if a test gives a misfit of this size less than this probability.
+    /// The model is rejected if the p-value is less than this.
     pub significance: f64,
 }
 
@@ -44,8 +43,8 @@ impl Default for JudgeSettings {
 
 /// The prediction of a model for a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ModelSays {
-    /// X per second, with its interval where that is known.
+pub struct ModelPrediction {
+    /// X per second, with its interval if it is known.
     pub throughput_per_s: FittedValue,
     /// R in seconds.
     pub response_s: FittedValue,
@@ -54,17 +53,17 @@ pub struct ModelSays {
 /// A predicted and a measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeasuredComparison {
-    /// By the model.
+    /// The predicted value.
     pub model: FittedValue,
-    /// As measured.
+    /// The measured value.
     pub measured: f64,
-    /// Model over measurement less 1.
+    /// Relative error of the prediction: prediction / measurement − 1.
     pub off: f64,
-    /// Standard errors between them; `None` when the measurement's is unknown.
+    /// Residual in standard errors; `None` if the standard error of the measurement is unknown.
     pub errors_off: Option<f64>,
 }
 
-/// A measurement and the prediction.
+/// A measurement and the predictions for it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedPoint {
     /// The measurement.
@@ -72,69 +71,70 @@ pub struct JudgedPoint {
     pub checked: CheckedPoint,
     /// Throughput per second.
     pub throughput: MeasuredComparison,
-    /// Response time in seconds; `None` when it was not measured.
+    /// Response time in seconds; `None` if it was not measured.
     pub response: Option<MeasuredComparison>,
 }
 
 /// A test of all measurements together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChiSquareTest {
-    /// Sum of the squares.
+    /// Sum of the squared residuals.
     pub statistic: f64,
-    /// Measurements in it.
+    /// Degrees of freedom: the number of measurements.
     pub freedom: u32,
-    /// Probability of so large a sum if the model describes the system.
+    /// Probability of a sum at least this large if the model describes the system.
     pub p_value: f64,
 }
 
-/// What is to be thought of a model.
+/// The verdict on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelVerdict {
-    /// No evidence against the model.
-    Kept,
-    /// It does not describe the measurements.
+    /// There is no evidence against the model.
+    #[serde(rename = "kept")]
+    NotRejected,
+    /// The model does not describe the measurements.
     Rejected,
-    /// The precision of the measurements is unknown, or none of them can be used.
+    /// The precision of the measurements is unknown, or no measurement is usable.
     NotJudged,
 }
 
-/// A model judged by measurements.
+/// The result of a validation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelJudgement {
     /// [`JUDGEMENT_VERSION`].
     pub version: u32,
-    /// What was found about the measurements and the model.
+    /// The findings about the measurements and the model.
     pub findings: Vec<ReportedFinding>,
-    /// How many times the stated users ran.
+    /// The factor by which the stated numbers of users were multiplied.
     pub users_times: u32,
-    /// The measurements, by users.
+    /// The measurements, ordered by users.
     pub points: Vec<JudgedPoint>,
     /// The test of the throughputs.
     pub throughput_test: Option<ChiSquareTest>,
     /// The test of the response times.
     pub response_test: Option<ChiSquareTest>,
-    /// Of both together; `None` when neither could be made.
+    /// p-value of both tests together; `None` if there is no test.
     pub p_value: Option<f64>,
-    /// What it is compared with.
+    /// The p-value below which the model is rejected.
     pub significance: f64,
-    /// What the model may be off by, as a share.
+    /// Allowed relative error of the model.
     pub allowed: f64,
-    /// The decision.
+    /// The verdict.
     pub verdict: ModelVerdict,
 }
 
 impl ModelJudgement {
-    /// As JSON.
+    /// The JSON form.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
-        // Strings, numbers and lists: every one has a JSON form.
+        // Serialization cannot fail: all values are strings, numbers, lists and maps with string keys.
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// Judges a model by measurements. `predict` returns the prediction for a number of users and their think time in
-/// seconds, which is `None` if neither the measurement nor the settings define it; the model then uses its own.
+/// Validates a model against measurements. `predict` returns the prediction for a number of users and their think time in
+/// seconds, which is `None` if neither the measurement nor the settings define it; the model then uses its own think time.
 /// `capacity_per_s` is the capacity of the model.
 ///
 /// # Errors
@@ -143,18 +143,18 @@ pub fn judge_model<E>(
     points: &[LoadPoint],
     settings: &JudgeSettings,
     capacity_per_s: Option<f64>,
-    mut predict: impl FnMut(f64, Option<f64>) -> Result<ModelSays, E>,
+    mut predict: impl FnMut(f64, Option<f64>) -> Result<ModelPrediction, E>,
 ) -> Result<ModelJudgement, E> {
     let CheckedPoints { points, mut findings, users_times } = check_points(points, &settings.check);
     let mut judged = Vec::new();
-    for checked in points.into_iter().filter(|point| point.left_out != Some(LeftOut::NotUsable)) {
-        let says = predict(checked.users, checked.point.think_s)?;
+    for checked in points.into_iter().filter(|point| point.left_out != Some(ExclusionReason::NotUsable)) {
+        let prediction = predict(checked.users, checked.point.think_s)?;
         let point = &checked.point;
         let throughput =
-            compared(says.throughput_per_s, point.throughput_per_s, point.throughput_error, settings);
+            compare(prediction.throughput_per_s, point.throughput_per_s, point.throughput_error, settings);
         let response = point
             .response_s
-            .map(|measured| compared(says.response_s, measured, point.response_error_s, settings));
+            .map(|measured| compare(prediction.response_s, measured, point.response_error_s, settings));
         let noise = 3.0 * point.throughput_error.unwrap_or(0.0);
         if let Some(capacity_per_s) = capacity_per_s
             && checked.left_out.is_none()
@@ -168,11 +168,13 @@ pub fn judge_model<E>(
         }
         judged.push(JudgedPoint { throughput, response, checked });
     }
-    // A queueing model is also compared with measurements beyond a peak, because it predicts that there is none.
-    let counts = |point: &&JudgedPoint| matches!(point.checked.left_out, None | Some(LeftOut::BehindPeak));
-    let throughput_test = chi_square(judged.iter().filter(counts).map(|point| point.throughput.errors_off));
+    // A queueing model is also compared with measurements beyond a peak, because it predicts that there is no peak.
+    let is_tested =
+        |point: &&JudgedPoint| matches!(point.checked.left_out, None | Some(ExclusionReason::BeyondPeak));
+    let throughput_test =
+        chi_square(judged.iter().filter(is_tested).map(|point| point.throughput.errors_off));
     let response_test =
-        chi_square(judged.iter().filter(counts).filter_map(|point| Some(point.response?.errors_off)));
+        chi_square(judged.iter().filter(is_tested).filter_map(|point| Some(point.response?.errors_off)));
     let tests: Vec<f64> =
         [throughput_test, response_test].iter().flatten().map(|test| test.p_value).collect();
     let p_value = (!tests.is_empty())
@@ -183,7 +185,7 @@ pub fn judge_model<E>(
     let verdict = match p_value {
         None => ModelVerdict::NotJudged,
         Some(p_value) if p_value < settings.significance => ModelVerdict::Rejected,
-        Some(_) => ModelVerdict::Kept,
+        Some(_) => ModelVerdict::NotRejected,
     };
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
     Ok(ModelJudgement {
@@ -200,26 +202,26 @@ pub fn judge_model<E>(
     })
 }
 
-fn compared(
+fn compare(
     model: FittedValue,
     measured: f64,
     error: Option<f64>,
     settings: &JudgeSettings,
 ) -> MeasuredComparison {
-    let of_measurement = error.map(|error| error / measured).or(settings.measurement_error);
-    // The half width of an interval is about two standard errors.
-    let of_model = match (model.low, model.high) {
+    let measurement_error = error.map(|error| error / measured).or(settings.measurement_error);
+    // Half the width of an interval is about two standard errors.
+    let model_error = match (model.low, model.high) {
         (Some(low), Some(high)) if low > 0.0 => (high / low).ln() / (2.0 * 1.96),
         _ => 0.0,
     };
-    let errors_off = of_measurement.map(|of_measurement| {
-        let error = (of_measurement.powi(2) + of_model.powi(2) + settings.allowed.powi(2)).sqrt();
+    let errors_off = measurement_error.map(|measurement_error| {
+        let error = (measurement_error.powi(2) + model_error.powi(2) + settings.allowed.powi(2)).sqrt();
         (model.value.max(1e-12) / measured).ln() / error.max(1e-12)
     });
     MeasuredComparison { model, measured, off: model.value / measured - 1.0, errors_off }
 }
 
-/// The test of those that can be judged; `None` without any.
+/// The χ² test of the known residuals; `None` if there are none.
 fn chi_square(errors_off: impl Iterator<Item = Option<f64>>) -> Option<ChiSquareTest> {
     let known: Vec<f64> = errors_off.flatten().collect();
     let statistic: f64 = known.iter().map(|value| value * value).sum();
@@ -240,15 +242,15 @@ mod tests {
         let capacity = MODEL.bounds(1.0).map(|bounds| bounds.throughput_max_per_s);
         let judged = judge_model(points, settings, capacity, |users, think_s| {
             let found = MODEL.predict(users, think_s.unwrap_or(1.0));
-            Ok::<_, Infallible>(ModelSays {
-                throughput_per_s: FittedValue::bare(found.throughput_per_s),
-                response_s: FittedValue::bare(found.response_s),
+            Ok::<_, Infallible>(ModelPrediction {
+                throughput_per_s: FittedValue::without_interval(found.throughput_per_s),
+                response_s: FittedValue::without_interval(found.response_s),
             })
         });
         judged.unwrap_or_else(|never| match never {})
     }
 
-    /// Measurements of the model itself, off by a share, with relative standard errors of 2 %.
+    /// Measurements with a relative error of `off` in the response time, and with relative standard errors of 2 %.
     fn measured(off: f64, with_errors: bool) -> Vec<LoadPoint> {
         [40.0, 80.0, 120.0]
             .iter()
@@ -271,19 +273,19 @@ mod tests {
     }
 
     #[test]
-    fn a_true_model_is_kept_and_a_wrong_one_rejected() {
+    fn wrong_models_are_rejected_and_true_ones_are_not() {
         let settings = JudgeSettings::default();
-        let kept = judge(&measured(0.03, true), &settings);
-        assert_eq!((kept.verdict, kept.points.len()), (ModelVerdict::Kept, 3));
+        let not_rejected = judge(&measured(0.03, true), &settings);
+        assert_eq!((not_rejected.verdict, not_rejected.points.len()), (ModelVerdict::NotRejected, 3));
         let rejected = judge(&measured(0.6, true), &settings);
         assert_eq!(rejected.verdict, ModelVerdict::Rejected);
         assert!(rejected.p_value.is_some_and(|p| p < 1e-6));
-        let off = rejected.points[0].response.map(|compared| compared.off);
+        let off = rejected.points[0].response.map(|comparison| comparison.off);
         assert!(off.is_some_and(|off| (off - (1.0 / 1.6 - 1.0)).abs() < 1e-9), "{off:?}");
     }
 
     #[test]
-    fn chi_square_by_hand() {
+    fn chi_square_calculated_by_hand() {
         // One residual of two standard errors: P(χ²₁ > 4) = 0.0455.
         let test = chi_square([Some(2.0), None].into_iter()).unwrap();
         assert_eq!(test.freedom, 1);
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn without_standard_errors_nothing_is_judged() {
+    fn without_standard_errors_there_is_no_verdict() {
         let found = judge(&measured(0.6, false), &JudgeSettings::default());
         assert_eq!((found.verdict, found.p_value), (ModelVerdict::NotJudged, None));
         assert!(found.findings.iter().any(|reported| reported.finding == CapacityFinding::NoStandardErrors));

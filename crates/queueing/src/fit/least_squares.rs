@@ -2,37 +2,37 @@
 //!
 //! Levenberg and Marquardt's method (Marquardt, "An algorithm for least-squares estimation of nonlinear parameters",
 //! SIAM Journal 11, 1963) with numerical derivatives. Steps are truncated at the bounds, and a parameter at its bound
-//! is excluded from the covariance. The problems here have two to four parameters and about ten residuals, so that
-//! normal equations and Gaussian elimination suffice.
+//! is excluded from the covariance. The problems here have two to four parameters and about ten residuals, so
+//! normal equations and Gaussian elimination are sufficient.
 
-/// Most steps; a fit of a handful of parameters takes some ten.
+/// Maximum number of steps; a fit with a few parameters takes about ten.
 const STEPS_MAX: usize = 200;
 
-/// A step that changes no parameter by more than this part of it ends the search.
-const STEP_LEAST: f64 = 1e-10;
+/// The search ends after a step that changes no parameter by more than this share of its value.
+const STEP_MIN: f64 = 1e-10;
 
-/// Part of a parameter by which it is moved for a derivative: the root of the precision of a number.
+/// Relative step of numerical derivatives, between the square root and the cube root of the precision of `f64`.
 const DIFFERENCE: f64 = 1e-6;
 
-/// Where the sum of squares is least.
+/// A minimum of the sum of squares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minimum {
-    /// The parameters there.
+    /// The parameters at the minimum.
     pub parameters: Vec<f64>,
-    /// Sum of the squares of the residuals.
+    /// Sum of the squared residuals.
     pub squares: f64,
-    /// (JᵀJ)⁻¹: the covariance of the parameters for residuals of variance 1. 0 in the rows of parameters at a bound; `None`
-    /// when the residuals do not determine the others.
+    /// (JᵀJ)⁻¹: the covariance of the parameters for residuals with variance 1. The rows of parameters at a bound are 0. `None`
+    /// if the residuals do not determine the other parameters.
     pub covariance: Option<Vec<Vec<f64>>>,
     /// Whether each parameter is at one of its bounds.
     pub at_bound: Vec<bool>,
 }
 
-/// Lowest and highest value of a parameter.
+/// Lower and upper bound of a parameter.
 pub type Bounds = (f64, f64);
 
-/// Looks for the least sum of squares from `start` on. `residuals` fills the vector with as many values each time. `None` when
-/// the residuals are no numbers at the start.
+/// Minimizes the sum of squares, starting at `start`. `residuals` appends the residuals to the vector, the same number in every
+/// call. `None` if a residual at the start is not finite.
 pub fn least_squares(
     start: &[f64],
     bounds: &[Bounds],
@@ -55,7 +55,7 @@ pub fn least_squares(
         let jacobian = derivatives(&at, bounds, &values, &evaluate);
         let gradient: Vec<f64> =
             jacobian.iter().map(|column| column.iter().zip(&values).map(|(j, r)| j * r).sum()).collect();
-        // A parameter at a bound that would exceed it is fixed.
+        // A parameter at a bound is fixed if the step would exceed the bound.
         let free: Vec<usize> = (0..at.len())
             .filter(|&i| {
                 let (low, high) = bounds[i];
@@ -68,8 +68,8 @@ pub fn least_squares(
             for (i, row) in normal.iter_mut().enumerate() {
                 row[i] += damping * row[i].max(1e-12);
             }
-            let wanted: Vec<f64> = free.iter().map(|&i| -gradient[i]).collect();
-            let Some(step) = solve(normal, wanted) else {
+            let descent: Vec<f64> = free.iter().map(|&i| -gradient[i]).collect();
+            let Some(step) = solve(normal, descent) else {
                 damping *= 10.0;
                 continue;
             };
@@ -84,7 +84,7 @@ pub fn least_squares(
                     .zip(&next)
                     .map(|(old, new)| (old - new).abs() / old.abs().max(new.abs()).max(1e-12))
                     .fold(0.0, f64::max);
-                moved = change > STEP_LEAST;
+                moved = change > STEP_MIN;
                 (at, values, squares) = (next, next_values, next_squares);
                 damping = (damping / 10.0).max(1e-12);
                 break;
@@ -111,7 +111,7 @@ pub fn least_squares(
     Some(Minimum { parameters: at, squares, covariance, at_bound })
 }
 
-/// The derivatives of the residuals by each parameter, a column each.
+/// The derivatives of the residuals, one column per parameter.
 fn derivatives(
     at: &[f64],
     bounds: &[Bounds],
@@ -121,7 +121,7 @@ fn derivatives(
     (0..at.len())
         .map(|i| {
             let step = DIFFERENCE * at[i].abs().max(1e-3);
-            // Away from the upper bound, where there is one near.
+            // The step must not exceed the upper bound.
             let step = if at[i] + step > bounds[i].1 { -step } else { step };
             let mut moved = at.to_vec();
             moved[i] += step;
@@ -130,13 +130,13 @@ fn derivatives(
         .collect()
 }
 
-/// JᵀJ of some columns.
-fn products(jacobian: &[Vec<f64>], of: &[usize]) -> Vec<Vec<f64>> {
+/// JᵀJ of the given columns.
+fn products(jacobian: &[Vec<f64>], columns: &[usize]) -> Vec<Vec<f64>> {
     let product = |a: usize, b: usize| jacobian[a].iter().zip(&jacobian[b]).map(|(a, b)| a * b).sum();
-    of.iter().map(|&i| of.iter().map(|&j| product(i, j)).collect()).collect()
+    columns.iter().map(|&i| columns.iter().map(|&j| product(i, j)).collect()).collect()
 }
 
-/// Solves a system of linear equations by elimination with pivots; `None` when it has no single solution.
+/// Solves a system of linear equations by elimination with pivoting; `None` if it has no unique solution.
 fn solve(matrix: Vec<Vec<f64>>, right: Vec<f64>) -> Option<Vec<f64>> {
     let solved = eliminate(matrix, right.into_iter().map(|value| vec![value]).collect())?;
     Some(solved.into_iter().map(|row| row[0]).collect())
@@ -150,13 +150,13 @@ fn inverse(matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 
 fn eliminate(mut matrix: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = matrix.len();
-    // Each row and column is scaled by its diagonal, so that parameters of different size do not appear singular.
+    // Rows and columns are scaled by the diagonal, so that the matrix of parameters of different magnitudes is not singular.
     let scale: Vec<f64> = (0..size).map(|i| matrix[i][i].abs().sqrt()).collect();
     if scale.iter().any(|scale| !scale.is_finite() || *scale == 0.0) {
         return None;
     }
     for i in 0..size {
-        matrix[i].iter_mut().zip(&scale).for_each(|(value, of)| *value /= scale[i] * of);
+        matrix[i].iter_mut().zip(&scale).for_each(|(value, column_scale)| *value /= scale[i] * column_scale);
         right[i].iter_mut().for_each(|value| *value /= scale[i]);
     }
     for column in 0..size {
@@ -167,11 +167,11 @@ fn eliminate(mut matrix: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Option<Vec<
         }
         matrix.swap(column, pivot);
         right.swap(column, pivot);
-        let (row, of_right) = (matrix[column].clone(), right[column].clone());
+        let (pivot_row, pivot_right) = (matrix[column].clone(), right[column].clone());
         for other in (0..size).filter(|&other| other != column) {
-            let times = matrix[other][column] / row[column];
-            matrix[other].iter_mut().zip(&row).for_each(|(value, pivot)| *value -= times * pivot);
-            right[other].iter_mut().zip(&of_right).for_each(|(value, pivot)| *value -= times * pivot);
+            let factor = matrix[other][column] / pivot_row[column];
+            matrix[other].iter_mut().zip(&pivot_row).for_each(|(value, pivot)| *value -= factor * pivot);
+            right[other].iter_mut().zip(&pivot_right).for_each(|(value, pivot)| *value -= factor * pivot);
         }
     }
     for i in 0..size {
@@ -188,7 +188,7 @@ mod tests {
     const FREE: Bounds = (f64::NEG_INFINITY, f64::INFINITY);
 
     #[test]
-    fn a_line_is_that_of_the_textbook() {
+    fn a_straight_line_is_fitted() {
         // Through (0, 1), (1, 3), (2, 4), (3, 4): slope 1, intercept 1.5, sum of squares 1.
         let points = [(0.0, 1.0), (1.0, 3.0), (2.0, 4.0), (3.0, 4.0)];
         let found = least_squares(&[0.0, 0.0], &[FREE; 2], |p, out| {
@@ -208,8 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curved_valley_is_followed() {
-        // Rosenbrock's function.
+    fn rosenbrocks_function_is_minimized() {
         let found = least_squares(&[-1.2, 1.0], &[FREE; 2], |p, out| {
             out.extend([10.0 * (p[1] - p[0] * p[0]), 1.0 - p[0]]);
         })
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_hold_and_are_reported() {
+    fn bounds_are_respected_and_reported() {
         let found = least_squares(&[1.0, 1.0], &[(0.0, 5.0), FREE], |p, out| {
             out.extend([p[0] + 2.0, p[1] - 3.0, p[1] - 4.0]);
         })
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_determined_has_no_covariance() {
+    fn undetermined_parameters_have_no_covariance() {
         let found = least_squares(&[1.0, 1.0], &[FREE; 2], |p, out| {
             out.extend([p[0] + p[1] - 3.0, p[0] + p[1] - 3.5]);
         })

@@ -1,4 +1,4 @@
-//! A fitted model as a network that the solvers and the simulator take.
+//! Converts fitted models to networks for the solvers and the simulator.
 
 use super::curve::CapacityModel;
 use crate::network::{
@@ -6,7 +6,7 @@ use crate::network::{
 };
 
 impl CapacityModel {
-    /// The queueing network with this number of users; `None` for a scalability law.
+    /// The queueing network with this number of users; `None` for the Universal Scalability Law.
     #[must_use]
     pub fn network(&self, users: u64, think_s: f64) -> Option<QueueingNetwork> {
         let queue = |name: String, servers: u32, law: TimeLaw| Station {

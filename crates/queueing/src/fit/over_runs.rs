@@ -5,13 +5,13 @@ use rand::Rng;
 use super::fitted::FittedModel;
 use super::queue_fit::{FitData, FitPoint, refit};
 
-/// Resamples.
+/// Number of resamples.
 const RESAMPLES: usize = 200;
 
-/// Intervals of the parameters by drawing runs again within each number of users; nothing unless every one was repeated. The
-/// spread within a group of n is that of n − 1 free values, so deviations are stretched by √(n/(n − 1)) (Davison & Hinkley,
-/// "Bootstrap Methods and their Application", 1997, section 2.3).
-pub(crate) fn over_runs(
+/// Intervals of the parameters by resampling runs within each number of users; empty if some number of users has only one run.
+/// A group of n runs has n − 1 degrees of freedom, so deviations are multiplied by √(n/(n − 1)) (Davison & Hinkley, "Bootstrap
+/// Methods and their Application", 1997, section 2.3).
+pub(crate) fn bootstrap_over_runs(
     data: &FitData,
     fitted: &FittedModel,
     random: &mut (impl Rng + ?Sized),

@@ -1,4 +1,4 @@
-//! What was measured at one load.
+//! Measurements at one load.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadPoint {
-    /// What it is called: a run's path, the line of a file.
+    /// Name for reports: the path of a run, or a line of a file.
     pub name: String,
     /// Users N.
     pub users: f64,
@@ -26,10 +26,10 @@ pub struct LoadPoint {
     /// Think time Z in seconds; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_s: Option<f64>,
-    /// Part of the requests that failed, 0 to 1.
+    /// Share of failed requests, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_share: Option<f64>,
-    /// How long it was measured.
+    /// Duration of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Mean number of requests in the system, measured independently.
@@ -40,18 +40,17 @@ pub struct LoadPoint {
     pub utilization: Vec<Utilization>,
 }
 
-/// How busy a resource was.
+/// The utilization of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Utilization {
-    /// Which.
+    /// Name of the resource.
     pub resource: String,
-    /// Part of the time (of all its servers), 0 to 1.
+    /// Share of the time in which the servers of the resource were busy, 0 to 1.
     pub share: f64,
 }
 
 impl LoadPoint {
-    /// The number of users according to throughput, response and think time: N = X(R + Z), Little's law of the whole
-    /// loop. `None` if one of them is unknown.
+    /// The number of users by Little's law of the whole loop, N = X(R + Z). `None` if R or Z is unknown.
     #[must_use]
     pub fn users_by_law(&self) -> Option<f64> {
         Some(self.throughput_per_s * (self.response_s? + self.think_s?))
@@ -63,7 +62,7 @@ impl LoadPoint {
         self.utilization.iter().find(|found| found.resource == resource).map(|found| found.share)
     }
 
-    /// Whether it can be used at all: positive, finite numbers.
+    /// Whether all numbers are positive and finite.
     pub(crate) fn is_sound(&self) -> bool {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         positive(self.users) && positive(self.throughput_per_s) && self.response_s.is_none_or(positive)

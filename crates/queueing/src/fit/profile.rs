@@ -1,54 +1,55 @@
-//! Which models and which capacities the measurements do not rule out.
+//! Profile-likelihood intervals over all plausible models.
 //!
-//! Several models describe the same loads about as well, and an interval that takes the chosen one for certain is too narrow.
-//! So an interval of the capacity is a likelihood-ratio interval over all models together (profile likelihood; Venzon &
-//! Moolgavkar, "A method for computing profile-likelihood-based confidence intervals", Applied Statistics 37, 1988): it contains
-//! each value that some model can have with a sum of squares that is not significantly more than the chosen model's.
+//! Several models often describe the same loads about equally well, and an interval that treats the chosen model as certain is
+//! too narrow. The interval of the capacity is therefore a likelihood-ratio interval over all models (profile likelihood;
+//! Venzon & Moolgavkar, "A method for computing profile-likelihood-based confidence intervals", Applied Statistics 37, 1988).
+//! It contains every value that some model can have with a sum of squares that is not significantly larger than that of the
+//! chosen model.
 
 use super::curve::CapacityModel;
-use super::fitted::{FittedModel, Meaning};
+use super::fitted::{FittedModel, SharedParameter};
 use super::least_squares::{Bounds, least_squares};
 use super::queue_fit::{Candidate, FitData};
 use super::value::{FittedValue, student_quantile};
 
-/// An end that is this many times the estimate is no end.
+/// An interval is unlimited if its end differs from the estimate by more than this factor.
 const RATIO_MAX: f64 = 8.0;
 
 /// Weight of the residual that fixes a quantity: large compared to the weight of a measurement.
-const HOLD: f64 = 1e4;
+const CONSTRAINT_WEIGHT: f64 = 1e4;
 
-/// An end is found when the root of its sum of squares is so near, as a part of what it may grow by.
-const NEAR_ENOUGH: f64 = 0.03;
+/// Tolerance of an end: the difference of the root of its sum of squares from the limit, as a share of the allowed growth.
+const END_TOLERANCE: f64 = 0.03;
 
-/// Evaluations of an end; the first few mostly suffice.
+/// Maximum number of evaluations for an end; a few are usually sufficient.
 const EVALUATIONS_MAX: usize = 16;
 
-/// Least variance of a residual: measurements without any noise are those of tests.
+/// Minimum variance of a residual, for measurements without noise, which occur in tests.
 const SCALE_MIN: f64 = 1e-14;
 
-/// A fitted model with the others that the measurements do not rule out.
-pub(crate) struct Plausible<'d> {
+/// The chosen model with the other models that the measurements do not rule out.
+pub(crate) struct PlausibleModels<'d> {
     data: &'d FitData,
-    /// The chosen one first.
+    /// The chosen model first.
     candidates: Vec<Candidate>,
-    /// The largest sum of squares that is not significantly more than the chosen model's.
+    /// The largest sum of squares that is not significantly larger than that of the chosen model.
     limit: f64,
 }
 
 /// A positive quantity of a model.
 type Quantity<'f> = &'f dyn Fn(&CapacityModel) -> f64;
 
-impl<'d> Plausible<'d> {
-    /// Of all candidates, the chosen one first; `None` without any.
-    pub(crate) fn of(data: &'d FitData, all: Vec<Candidate>) -> Option<Plausible<'d>> {
+impl<'d> PlausibleModels<'d> {
+    /// Selects the plausible models from all candidates, of which the first is the chosen model; `None` without candidates.
+    pub(crate) fn select(data: &'d FitData, all: Vec<Candidate>) -> Option<PlausibleModels<'d>> {
         let chosen = all.first()?;
         let quantile = student_quantile(chosen.fitted.freedom);
         let limit = chosen.fitted.squares + chosen.scale.max(SCALE_MIN) * quantile * quantile;
-        let candidates = all.into_iter().filter(|one| one.fitted.squares <= limit).collect();
-        Some(Plausible { data, candidates, limit })
+        let candidates = all.into_iter().filter(|candidate| candidate.fitted.squares <= limit).collect();
+        Some(PlausibleModels { data, candidates, limit })
     }
 
-    /// The chosen model, whose intervals contain those of the others. Only others that set an end are kept.
+    /// The chosen model with those alternatives that determine an end of an interval.
     pub(crate) fn fitted(&self, think_s: f64) -> FittedModel {
         let mut chosen = self.candidates[0].fitted.clone();
         let measured = self.data.points.iter().map(|point| point.users).fold(1.0, f64::max);
@@ -56,8 +57,8 @@ impl<'d> Plausible<'d> {
         let mut loads: Vec<f64> = self.data.points.iter().map(|point| point.users).collect();
         loads.extend([0.5, 0.7, 0.85, 1.0, 1.15, 1.5].map(|part| part * knee));
         let ends: Vec<Vec<(f64, f64)>> =
-            self.candidates.iter().map(|one| ends(&one.fitted, &loads, think_s)).collect();
-        let sets_an_end = |own: &Vec<(f64, f64)>| {
+            self.candidates.iter().map(|candidate| ends(&candidate.fitted, &loads, think_s)).collect();
+        let determines_an_end = |own: &Vec<(f64, f64)>| {
             own.iter().enumerate().any(|(at, (low, high))| {
                 ends.iter().all(|other| *low <= other[at].0) || ends.iter().all(|other| *high >= other[at].1)
             })
@@ -65,8 +66,8 @@ impl<'d> Plausible<'d> {
         chosen.alternatives = self.candidates[1..]
             .iter()
             .zip(&ends[1..])
-            .filter(|(_, ends)| sets_an_end(ends))
-            .map(|(one, _)| one.fitted.clone())
+            .filter(|(_, ends)| determines_an_end(ends))
+            .map(|(candidate, _)| candidate.fitted.clone())
             .collect();
         chosen
     }
@@ -81,20 +82,21 @@ impl<'d> Plausible<'d> {
         self.interval(&|model| model.bounds(think_s).map_or(f64::NAN, |bounds| bounds.knee_users))
     }
 
-    /// The interval of a quantity that falls with the first number of the search.
-    fn interval(&self, of: Quantity<'_>) -> Option<FittedValue> {
-        let value = of(&self.candidates[0].fitted.model());
+    /// The interval of a quantity that decreases with the first variable of the search.
+    fn interval(&self, quantity: Quantity<'_>) -> Option<FittedValue> {
+        let value = quantity(&self.candidates[0].fitted.model());
         if !(value > 0.0 && value.is_finite()) {
             return None;
         }
         let end = |sign: f64| {
-            // Those that lie furthest out first, so that the others are mostly ruled out by one look.
+            // The most extreme candidates first, so that one evaluation is usually sufficient for each of the others.
             let mut order: Vec<&Candidate> = self.candidates.iter().collect();
-            let far = |one: &Candidate| sign * of(&one.fitted.model()).ln();
-            order.sort_by(|a, b| far(b).total_cmp(&far(a)));
+            let position = |candidate: &Candidate| sign * quantity(&candidate.fitted.model()).ln();
+            order.sort_by(|a, b| position(b).total_cmp(&position(a)));
             let mut furthest = value.ln();
             for candidate in order {
-                furthest = sign * (sign * self.end(candidate, of, sign, furthest)?).max(sign * furthest);
+                furthest =
+                    sign * (sign * self.end(candidate, quantity, sign, furthest)?).max(sign * furthest);
                 if sign * (furthest - value.ln()) > RATIO_MAX.ln() {
                     return None;
                 }
@@ -104,111 +106,110 @@ impl<'d> Plausible<'d> {
         Some(FittedValue { value, low: end(-1.0), high: end(1.0) })
     }
 
-    /// How far a candidate reaches in a direction, as a logarithm, when that is further than `beyond`; `None` when there
-    /// is no end.
-    fn end(&self, candidate: &Candidate, of: Quantity<'_>, sign: f64, beyond: f64) -> Option<f64> {
-        let own = of(&candidate.fitted.model()).ln();
-        let spare = (self.limit - candidate.fitted.squares).max(0.0).sqrt();
+    /// The end of the interval of a candidate in one direction, as a logarithm, but at least `beyond`, the end of the
+    /// candidates before; `None` if it is unlimited.
+    fn end(&self, candidate: &Candidate, quantity: Quantity<'_>, sign: f64, beyond: f64) -> Option<f64> {
+        let own = quantity(&candidate.fitted.model()).ln();
+        let allowed = (self.limit - candidate.fitted.squares).max(0.0).sqrt();
         let mut at = candidate.at.clone();
-        // How much more than allowed the root of the sum of squares has grown, so far out.
-        let mut growth = |out: f64| {
-            let (found, squares) = self.held(candidate, of, own + sign * out, &at)?;
+        // Growth of the root of the sum of squares at a distance from the estimate, minus the allowed growth.
+        let mut excess = |distance: f64| {
+            let (found, squares) = self.constrained_fit(candidate, quantity, own + sign * distance, &at)?;
             at = found;
-            Some((squares - candidate.fitted.squares).max(0.0).sqrt() - spare)
+            Some((squares - candidate.fitted.squares).max(0.0).sqrt() - allowed)
         };
-        let already = sign * (beyond - own);
-        let (mut inside, mut inside_growth) = (0.0, -spare);
-        let mut out = self.first_step(candidate, of, spare);
-        if already > 0.0 {
-            // Others reach there.
-            match growth(already) {
-                Some(found) if found < -NEAR_ENOUGH * spare => (inside, inside_growth) = (already, found),
+        let reached = sign * (beyond - own);
+        let (mut inside, mut inside_excess) = (0.0, -allowed);
+        let mut distance = self.first_step(candidate, quantity, allowed);
+        if reached > 0.0 {
+            // Intervals of other candidates extend to this distance.
+            match excess(reached) {
+                Some(found) if found < -END_TOLERANCE * allowed => (inside, inside_excess) = (reached, found),
                 _ => return Some(beyond),
             }
-            out = already + out.max(0.5 * already);
+            distance = reached + distance.max(0.5 * reached);
         }
         let mut outside: Option<(f64, f64)> = None;
         for _ in 0..EVALUATIONS_MAX {
-            // What cannot be computed is not allowed.
-            let found = growth(out).unwrap_or(spare.max(1.0));
-            if found.abs() <= NEAR_ENOUGH * spare {
-                return Some(own + sign * out);
+            // A failed fit counts as outside.
+            let found = excess(distance).unwrap_or(allowed.max(1.0));
+            if found.abs() <= END_TOLERANCE * allowed {
+                return Some(own + sign * distance);
             }
             if found > 0.0 {
-                outside = Some((out, found));
+                outside = Some((distance, found));
             } else {
-                (inside, inside_growth) = (out, found);
+                (inside, inside_excess) = (distance, found);
             }
-            out = match outside {
-                Some((outside, outside_growth)) => {
-                    let share = -inside_growth / (outside_growth - inside_growth);
+            distance = match outside {
+                Some((outside, outside_excess)) => {
+                    let share = -inside_excess / (outside_excess - inside_excess);
                     inside + (outside - inside) * share.clamp(0.1, 0.9)
                 }
-                None if out > RATIO_MAX.ln() => return None,
-                None => out * (spare / (found + spare).max(1e-3 * spare)).clamp(1.2, 3.0),
+                None if distance > RATIO_MAX.ln() => return None,
+                None => distance * (allowed / (found + allowed).max(1e-3 * allowed)).clamp(1.2, 3.0),
             };
         }
-        // The last one outside is never too near.
+        // The last distance outside is a conservative end.
         Some(own + sign * outside.map_or(inside, |(outside, _)| outside))
     }
 
-    /// How far out the end is if the sum of squares is a parabola.
-    fn first_step(&self, candidate: &Candidate, of: Quantity<'_>, spare: f64) -> f64 {
-        let own = of(&candidate.fitted.model()).ln();
-        let variance = candidate.fitted.variance(&|model| of(model).ln() - own).unwrap_or(0.01);
-        let step = spare * (variance / candidate.scale.max(SCALE_MIN)).sqrt();
+    /// The distance of the end if the sum of squares is a parabola.
+    fn first_step(&self, candidate: &Candidate, quantity: Quantity<'_>, allowed: f64) -> f64 {
+        let own = quantity(&candidate.fitted.model()).ln();
+        let variance = candidate.fitted.variance(&|model| quantity(model).ln() - own).unwrap_or(0.01);
+        let step = allowed * (variance / candidate.scale.max(SCALE_MIN)).sqrt();
         if step.is_finite() { step.clamp(1e-6, 1.0) } else { 0.1 }
     }
 
-    /// The candidate with the least sum of squares whose quantity has that logarithm: where the search ends, and the sum.
-    fn held(
+    /// Minimizes the sum of squares subject to a given logarithm of the quantity. Returns the end point of the search and the
+    /// sum of squares.
+    fn constrained_fit(
         &self,
         candidate: &Candidate,
-        of: Quantity<'_>,
+        quantity: Quantity<'_>,
         logarithm: f64,
         near: &[f64],
     ) -> Option<(Vec<f64>, f64)> {
         let search = &candidate.search;
         let mut start = near.to_vec();
-        // Nearly in inverse proportion.
-        let ratio = (logarithm - of(&search.model(near)).ln()).exp();
+        // The quantity is nearly inversely proportional to the first variable.
+        let ratio = (logarithm - quantity(&search.model(near)).ln()).exp();
         start[0] = (start[0] / ratio).clamp(search.bounds[0].0, search.bounds[0].1);
-        let weight = HOLD * candidate.scale.max(SCALE_MIN).sqrt();
+        let weight = CONSTRAINT_WEIGHT * candidate.scale.max(SCALE_MIN).sqrt();
         let bounds: Vec<Bounds> = search.bounds.clone();
         let found = least_squares(&start, &bounds, |at, out| {
             let model = search.model(at);
             self.data.residuals(&model, out);
-            out.push(weight * (of(&model).ln() - logarithm));
+            out.push(weight * (quantity(&model).ln() - logarithm));
         })?;
-        let held = weight * (of(&search.model(&found.parameters)).ln() - logarithm);
-        let squares = found.squares - held * held;
-        // A bound of the search may keep it from there.
-        (held.abs() < 1e-2 * weight).then_some((found.parameters, squares))
+        let residual = weight * (quantity(&search.model(&found.parameters)).ln() - logarithm);
+        let squares = found.squares - residual * residual;
+        // The bounds of the search may exclude the value.
+        (residual.abs() < 1e-2 * weight).then_some((found.parameters, squares))
     }
 
-    /// The other models in words, the likelier first.
-    pub(crate) fn others(&self) -> Vec<String> {
-        self.candidates[1..].iter().map(|one| one.fitted.model().words()).collect()
+    /// Descriptions of the alternatives, the more likely ones first.
+    pub(crate) fn alternatives(&self) -> Vec<String> {
+        self.candidates[1..].iter().map(|candidate| candidate.fitted.model().description()).collect()
     }
 }
 
-/// The intervals of a model: of its parameters that others have, too, and of its curve. What is not known is empty, so that
-/// it sets no end.
+/// The intervals of a model: of its parameters that other models have, too, and of its curve. Unknown intervals are empty, so
+/// that they do not determine an end.
 fn ends(fitted: &FittedModel, loads: &[f64], think_s: f64) -> Vec<(f64, f64)> {
-    const NOTHING: (f64, f64) = (f64::MAX, f64::MIN);
-    let mut all: Vec<(f64, f64)> = [Meaning::Service, Meaning::Latency]
+    const EMPTY: (f64, f64) = (f64::MAX, f64::MIN);
+    let mut all: Vec<(f64, f64)> = [SharedParameter::Service, SharedParameter::Latency]
         .iter()
-        .map(|&meaning| {
-            let found = fitted.value_of(meaning);
-            found.map_or(NOTHING, |found| {
-                (found.low.unwrap_or(found.value), found.high.unwrap_or(found.value))
-            })
+        .map(|&parameter| {
+            let found = fitted.value_of(parameter);
+            found.map_or(EMPTY, |found| (found.low.unwrap_or(found.value), found.high.unwrap_or(found.value)))
         })
         .collect();
     for users in loads {
         let band = fitted.own_curve(*users, think_s).1;
-        all.push(band.map_or(NOTHING, |band| band.throughput_per_s));
-        all.push(band.map_or(NOTHING, |band| band.response_s));
+        all.push(band.map_or(EMPTY, |band| band.throughput_per_s));
+        all.push(band.map_or(EMPTY, |band| band.response_s));
     }
     all
 }

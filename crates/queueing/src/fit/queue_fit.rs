@@ -1,26 +1,26 @@
-//! Queueing models fitted to X(N) and R(N).
+//! Fits of queueing models to X(N) and R(N).
 //!
-//! Residuals are logarithms of ratios, so that a light load weighs as much as a heavy one, over the relative standard errors
-//! where all are known. X and R of one measurement are two views of the same loop (N = X(R + Z)), not two independent
-//! measurements: intervals count the points, not the numbers.
+//! Residuals are logarithms of ratios, so light loads have the same weight as heavy loads. They are divided by the relative
+//! standard errors if all of them are known. X and R of a measurement are not independent (N = X(R + Z)), so intervals are
+//! based on the number of points, not on the number of values.
 
 use super::curve::CapacityModel;
 use super::fitted::{FittedModel, ModelForm};
 use super::least_squares::{Bounds, Minimum, least_squares};
 
-/// Repeated runs rarely agree better than this, regardless of their standard errors; its square is added to theirs.
+/// Relative difference between repeated runs in addition to their standard errors; the squares are added.
 pub(super) const ERROR_BETWEEN_RUNS: f64 = 0.02;
 
-/// The most variable service that is looked for, as c².
+/// Upper bound of the fitted c² of service times.
 const SCV_MAX: f64 = 30.0;
 
-/// Added to the criterion for each parameter where there are too few points for it: more than any misfit can be.
-const TOO_FEW: f64 = 1e6;
+/// Criterion per parameter if there are too few points for Akaike's criterion: larger than any misfit.
+const PARAMETER_PENALTY: f64 = 1e6;
 
 /// Numbers of servers that are tried by default.
 const SERVERS_TRIED: [u32; 13] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 64];
 
-/// A measurement as a fit needs it.
+/// A measurement as the input of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FitPoint {
     pub(crate) users: f64,
@@ -33,7 +33,8 @@ pub(crate) struct FitPoint {
 }
 
 impl FitPoint {
-    fn numbers(&self) -> usize {
+    /// Number of measured values.
+    fn value_count(&self) -> usize {
         1 + usize::from(self.response_s.is_some())
     }
 }
@@ -42,20 +43,20 @@ impl FitPoint {
 #[derive(Debug, Clone)]
 pub(crate) struct FitData {
     pub(crate) points: Vec<FitPoint>,
-    /// Whether each number has a standard error.
+    /// Whether all measured values have standard errors.
     pub(crate) has_errors: bool,
 }
 
 impl FitData {
-    pub(crate) fn of(points: Vec<FitPoint>) -> FitData {
-        let known = |point: &FitPoint| {
+    pub(crate) fn new(points: Vec<FitPoint>) -> FitData {
+        let has_errors = |point: &FitPoint| {
             point.throughput_error.is_some() && (point.response_s.is_none() || point.response_error.is_some())
         };
-        FitData { has_errors: !points.is_empty() && points.iter().all(known), points }
+        FitData { has_errors: !points.is_empty() && points.iter().all(has_errors), points }
     }
 
-    /// Different numbers of users for which a response time is known.
-    pub(crate) fn loads(&self) -> usize {
+    /// The number of different numbers of users with a measured response time.
+    pub(crate) fn load_count(&self) -> usize {
         let mut users: Vec<f64> =
             self.points.iter().filter(|point| point.response_s.is_some()).map(|point| point.users).collect();
         users.sort_unstable_by(f64::total_cmp);
@@ -71,12 +72,12 @@ impl FitData {
         self.points.iter().filter_map(|point| point.response_s).fold(f64::INFINITY, f64::min)
     }
 
-    /// Numbers of all points together: throughputs and response times.
-    fn numbers(&self) -> f64 {
-        self.points.iter().map(FitPoint::numbers).sum::<usize>() as f64
+    /// Number of measured values of all points.
+    fn value_count(&self) -> f64 {
+        self.points.iter().map(FitPoint::value_count).sum::<usize>() as f64
     }
 
-    /// The residuals of a model.
+    /// Appends the weighted residuals of a model to `out`.
     pub(super) fn residuals(&self, model: &CapacityModel, out: &mut Vec<f64>) {
         for point in &self.points {
             let found = model.predict(point.users, point.think_s);
@@ -96,13 +97,13 @@ impl FitData {
     }
 }
 
-/// A form in the units in which it is searched. The first of these is the best measured throughput over the capacity, in all
-/// forms.
+/// The search for the parameters of a form, in scaled variables. In all forms the first variable is the ratio of the best
+/// measured throughput and the capacity.
 pub(super) struct Search {
     pub(super) form: ModelForm,
     pub(super) bounds: Vec<Bounds>,
     starts: Vec<Vec<f64>>,
-    /// From what is searched to the parameters.
+    /// Converts the variables to the parameters.
     to_parameters: Box<dyn Fn(&[f64]) -> Vec<f64>>,
 }
 
@@ -114,7 +115,7 @@ impl Search {
 }
 
 fn one_queue(data: &FitData, servers: u32) -> Search {
-    // A service time in units of that with which the best throughput would be the most there can be.
+    // The unit is the service time for which the best throughput equals the capacity.
     let (unit, shortest_s) = (f64::from(servers) / data.best_per_s(), data.shortest_s());
     let start = |share: f64| {
         let service = share.min(0.9 * shortest_s / unit).max(1e-3);
@@ -128,7 +129,7 @@ fn one_queue(data: &FitData, servers: u32) -> Search {
     }
 }
 
-/// One server and service times of that variability; `None` looks for it, too.
+/// One server whose service times have the given c²; `None` searches for c², too.
 fn single_server(data: &FitData, scv: Option<f64>) -> Search {
     let simple = one_queue(data, 1);
     let (unit, shortest_s) = (data.best_per_s().recip(), data.shortest_s());
@@ -167,20 +168,20 @@ fn two_queues(data: &FitData) -> Search {
 /// A fitted form.
 pub(crate) struct Candidate {
     pub(super) search: Search,
-    /// Where the search ended.
+    /// The variables at the end of the search.
     pub(super) at: Vec<f64>,
     pub(crate) fitted: FittedModel,
     /// Variance of a residual.
     pub(super) scale: f64,
-    /// What it is chosen by: the less, the better.
+    /// The criterion of the choice; lower is better.
     criterion: f64,
 }
 
-/// Fits one form; `None` when its parameters outnumber the loads, or no start leads anywhere. `searched_too` counts what was looked
-/// for besides the form's parameters.
-fn fit(data: &FitData, search: Search, searched_too: usize) -> Option<Candidate> {
+/// Fits a form. `None` if there are not more loads than parameters, or if the search fails for all starts. `extra_parameters` is
+/// the number of parameters besides those of the form, such as the number of servers.
+fn fit(data: &FitData, search: Search, extra_parameters: usize) -> Option<Candidate> {
     let parameters = search.bounds.len();
-    if data.loads() <= parameters {
+    if data.load_count() <= parameters {
         return None;
     }
     let found = search
@@ -191,16 +192,16 @@ fn fit(data: &FitData, search: Search, searched_too: usize) -> Option<Candidate>
         })
         .min_by(|a, b| a.squares.total_cmp(&b.squares))?;
     let points = data.points.len() as f64;
-    let numbers = data.numbers();
+    let values = data.value_count();
     let free = found.at_bound.iter().filter(|at_bound| !**at_bound).count();
     let freedom = points - free as f64;
-    // Variance of one number, times the numbers of a point: they are not independent of each other.
+    // The variance of a value times the number of values per point, because the values of a point are not independent.
     let observed = found.squares / freedom;
-    let scale = if data.has_errors { observed.max(numbers / points) } else { observed };
+    let scale = if data.has_errors { observed.max(values / points) } else { observed };
     let covariance = covariance_of_parameters(&found, &search, scale);
-    let k = (parameters + searched_too + 1) as f64;
-    // Per point, as the points are what is independent.
-    let misfit = points * (found.squares / numbers).max(1e-16).ln() + 2.0 * k;
+    let k = (parameters + extra_parameters + 1) as f64;
+    // The likelihood is based on points, because only different points are independent.
+    let misfit = points * (found.squares / values).max(1e-16).ln() + 2.0 * k;
     let aicc = (points - k - 1.0 > 0.0).then(|| misfit + 2.0 * k * (k + 1.0) / (points - k - 1.0));
     let fitted = FittedModel {
         form: search.form,
@@ -212,10 +213,10 @@ fn fit(data: &FitData, search: Search, searched_too: usize) -> Option<Candidate>
         aicc,
         alternatives: Vec::new(),
     };
-    // Points that are too few for the criterion do not justify another parameter; with equal numbers of parameters
-    // the better fit wins.
+    // If there are too few points for the corrected criterion, the form with fewer parameters is chosen, and the better fit
+    // among forms with equally many parameters.
     Some(Candidate {
-        criterion: aicc.unwrap_or(TOO_FEW * k + misfit),
+        criterion: aicc.unwrap_or(PARAMETER_PENALTY * k + misfit),
         at: found.parameters,
         search,
         fitted,
@@ -223,18 +224,22 @@ fn fit(data: &FitData, search: Search, searched_too: usize) -> Option<Candidate>
     })
 }
 
-/// From the covariance of what is searched to that of the parameters.
+/// Converts the covariance of the variables to the covariance of the parameters.
 fn covariance_of_parameters(found: &Minimum, search: &Search, scale: f64) -> Option<Vec<Vec<f64>>> {
     let inner = found.covariance.as_ref()?;
-    let here = (search.to_parameters)(&found.parameters);
-    let count = here.len();
-    // ∂ parameter / ∂ searched.
+    let parameters = (search.to_parameters)(&found.parameters);
+    let count = parameters.len();
+    // ∂ parameter / ∂ variable.
     let slopes: Vec<Vec<f64>> = (0..count)
         .map(|j| {
             let step = 1e-6 * found.parameters[j].abs().max(1e-6);
             let mut moved = found.parameters.clone();
             moved[j] += step;
-            (search.to_parameters)(&moved).iter().zip(&here).map(|(new, old)| (new - old) / step).collect()
+            (search.to_parameters)(&moved)
+                .iter()
+                .zip(&parameters)
+                .map(|(new, old)| (new - old) / step)
+                .collect()
         })
         .collect();
     let entry = |a: usize, b: usize| -> f64 {
@@ -243,10 +248,10 @@ fn covariance_of_parameters(found: &Minimum, search: &Search, scale: f64) -> Opt
     Some((0..count).map(|a| (0..count).map(|b| scale * entry(a, b)).collect()).collect())
 }
 
-/// All forms that the measurements suffice for, the best one first. Among those within 2 of the least criterion the simpler
-/// counts as better: fewer parameters, then exponential service, then fewer servers.
+/// Fits all forms for which there are sufficient measurements; the best one is first. Among forms within 2 of the lowest
+/// criterion the simplest is the best: fewer parameters, then exponential service, then fewer servers.
 ///
-/// Exponential and constant service are two forms with as many parameters; a c² between or beyond them is one more.
+/// Exponential and constant service are two forms with the same number of parameters; any other c² is another parameter.
 pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) -> Vec<Candidate> {
     let tried: Vec<(Search, usize)> = match (servers, scv) {
         (Some(servers), _) if servers > 1 => vec![(one_queue(data, servers), 0)],
@@ -254,15 +259,17 @@ pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) ->
         (servers, None) => {
             let counts = if servers.is_some() { &SERVERS_TRIED[..1] } else { &SERVERS_TRIED };
             let queues = counts.iter().map(|&count| (one_queue(data, count), usize::from(count > 1)));
-            let of_one = [Some(0.0), None].map(|scv| (single_server(data, scv), 0));
+            let single_servers = [Some(0.0), None].map(|scv| (single_server(data, scv), 0));
             let two = servers.is_none().then(|| (two_queues(data), 0));
-            queues.chain(of_one).chain(two).collect()
+            queues.chain(single_servers).chain(two).collect()
         }
     };
-    let mut all: Vec<Candidate> =
-        tried.into_iter().filter_map(|(search, searched_too)| fit(data, search, searched_too)).collect();
-    let least = all.iter().map(|one| one.criterion).fold(f64::INFINITY, f64::min);
-    let simplicity = |one: &Candidate| match one.fitted.form {
+    let mut all: Vec<Candidate> = tried
+        .into_iter()
+        .filter_map(|(search, extra_parameters)| fit(data, search, extra_parameters))
+        .collect();
+    let lowest = all.iter().map(|candidate| candidate.criterion).fold(f64::INFINITY, f64::min);
+    let complexity = |candidate: &Candidate| match candidate.fitted.form {
         ModelForm::Queue { servers: 1 } => 0,
         ModelForm::SingleServer { scv: Some(_) } => 1,
         ModelForm::Queue { servers } => 1 + servers,
@@ -270,9 +277,9 @@ pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) ->
         ModelForm::Queues { .. } | ModelForm::Usl => 1_001,
     };
     all.sort_by(|a, b| {
-        let is_near = |one: &Candidate| one.criterion <= least + 2.0;
+        let is_near = |candidate: &Candidate| candidate.criterion <= lowest + 2.0;
         match (is_near(a), is_near(b)) {
-            (true, true) => simplicity(a).cmp(&simplicity(b)),
+            (true, true) => complexity(a).cmp(&complexity(b)),
             (false, false) => a.criterion.total_cmp(&b.criterion),
             (a, b) => b.cmp(&a),
         }
@@ -280,7 +287,7 @@ pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) ->
     all
 }
 
-/// The same form once more, for other measurements: without its covariance.
+/// Fits the parameters of a form to other measurements.
 pub(crate) fn refit(data: &FitData, form: ModelForm) -> Option<Vec<f64>> {
     let search = match form {
         ModelForm::Queue { servers } => one_queue(data, servers),
@@ -291,7 +298,7 @@ pub(crate) fn refit(data: &FitData, form: ModelForm) -> Option<Vec<f64>> {
     fit(data, search, 0).map(|found| found.fitted.parameters)
 }
 
-/// The latency that, together with the rest of `model`, fits the measured response times best; and its variance.
+/// Fits the latency of `model` to the measured response times. Returns the latency and its variance.
 pub(crate) fn fit_latency(data: &FitData, model: impl Fn(f64) -> CapacityModel) -> Option<(f64, f64)> {
     let timed: Vec<&FitPoint> = data.points.iter().filter(|point| point.response_s.is_some()).collect();
     let shortest_s = data.shortest_s();

@@ -1,4 +1,4 @@
-//! Which model is chosen, and whether what it foresees near the knee is near enough.
+//! Tests of the choice of the model, and of the accuracy of predictions near the knee.
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,9 +13,9 @@ const KNEE: f64 = 61.1;
 
 /// The measured loads as fractions of the knee; loads near the knee are predicted.
 const MEASURED: [f64; 10] = [0.2, 0.35, 0.5, 0.6, 0.68, 1.35, 1.5, 1.7, 2.0, 2.4];
-const FORESEEN: [f64; 5] = [0.7, 0.85, 1.0, 1.15, 1.3];
+const PREDICTED: [f64; 5] = [0.7, 0.85, 1.0, 1.15, 1.3];
 
-/// Seeds of each kind of system.
+/// Number of seeds per system.
 const SEEDS: u64 = 40;
 
 fn single_server(scv: f64) -> CapacityModel {
@@ -59,31 +59,31 @@ fn scv(model: &CapacityModel) -> Option<f64> {
     }
 }
 
-/// Whether all predictions near the knee are within the goal: throughput within 10 %, response time within 25 %.
-fn foresees(found: &CapacityFit, truth: &CapacityModel) -> bool {
-    FORESEEN.iter().all(|part| {
+/// Whether all predictions near the knee are accurate: throughput within 10 %, response time within 25 %.
+fn predicts_accurately(found: &CapacityFit, truth: &CapacityModel) -> bool {
+    PREDICTED.iter().all(|part| {
         let users = (part * KNEE).round();
-        let (says, is) = (found.predict(users, THINK_S), truth.predict(users, THINK_S));
-        let within = |value: f64, of: f64, limit: f64| (value / of - 1.0).abs() <= limit;
-        within(says.throughput_per_s.value, is.throughput_per_s, 0.10)
-            && within(says.response_s.value, is.response_s, 0.25)
+        let (predicted, actual) = (found.predict(users, THINK_S), truth.predict(users, THINK_S));
+        let is_within = |value: f64, expected: f64, limit: f64| (value / expected - 1.0).abs() <= limit;
+        is_within(predicted.throughput_per_s.value, actual.throughput_per_s, 0.10)
+            && is_within(predicted.response_s.value, actual.response_s, 0.25)
     })
 }
 
 #[test]
 fn constant_service_is_distinguished_from_exponential() {
-    for (truth, wanted) in [(0.0, 0.0..0.35), (1.0, 0.5..1.7)] {
+    for (truth, expected) in [(0.0, 0.0..0.35), (1.0, 0.5..1.7)] {
         let model = single_server(truth);
-        let (mut chosen, mut simple, mut foreseen) = (0, 0, 0);
+        let (mut chosen, mut simple, mut accurate) = (0, 0, 0);
         for seed in 0..SEEDS {
             let found = fit(&measured(&model, &MEASURED, 0.04, seed), &FitSettings::default());
-            chosen += u64::from(scv(&found.model).is_some_and(|scv| wanted.contains(&scv)));
+            chosen += u64::from(scv(&found.model).is_some_and(|scv| expected.contains(&scv)));
             simple += u64::from(scv(&found.model) == Some(truth));
-            foreseen += u64::from(foresees(&found, &model));
+            accurate += u64::from(predicts_accurately(&found, &model));
         }
         assert!(chosen >= SEEDS - 3, "c² {truth}: {chosen} of {SEEDS}");
-        assert!(simple >= SEEDS * 3 / 4, "c² {truth}: {simple} without one more parameter, of {SEEDS}");
-        assert_eq!(foreseen, SEEDS, "c² {truth}: all within the goal");
+        assert!(simple >= SEEDS * 3 / 4, "c² {truth}: {simple} of {SEEDS} without c² as a parameter");
+        assert_eq!(accurate, SEEDS, "c² {truth}: all predictions are accurate");
     }
 }
 
@@ -97,12 +97,12 @@ fn other_variabilities_are_found_if_measurements_suffice() {
         };
         assert!((scv / truth - 1.0).abs() < 0.15, "{scv}");
         assert!((service_s / SERVICE_S - 1.0).abs() < 0.01);
-        let names: Vec<&str> = found.parameters.iter().map(|of| of.name.as_str()).collect();
+        let names: Vec<&str> = found.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
         assert_eq!(names, ["service time", "latency", "c² of service times"]);
         assert_eq!(found.parameters[2].unit, "");
-        assert!(found.parameters[2].fitted.holds(truth), "{:?}", found.parameters[2]);
-        assert!(foresees(&found, &model));
-        assert!(found.model.words().contains("c² "), "{}", found.model.words());
+        assert!(found.parameters[2].fitted.contains(truth), "{:?}", found.parameters[2]);
+        assert!(predicts_accurately(&found, &model));
+        assert!(found.model.description().contains("c² "), "{}", found.model.description());
         // The file for `model compare` has the same parameters.
         let read: FittedModel = serde_json::from_value(found.to_json()["fitted"].clone()).unwrap();
         assert_eq!(read.model(), found.model);
@@ -131,7 +131,7 @@ fn few_measurements_distinguish_only_constant_from_exponential() {
 }
 
 #[test]
-fn what_is_known_of_the_service_is_taken() {
+fn a_given_variability_of_the_service_is_used() {
     let points = measured(&single_server(0.25), &MEASURED, 0.01, 6);
     let known = FitSettings { service_scv: Some(0.25), ..FitSettings::default() };
     let found = fit(&points, &known);
@@ -142,7 +142,7 @@ fn what_is_known_of_the_service_is_taken() {
 }
 
 #[test]
-fn a_fit_without_variability_is_read_as_before() {
+fn fits_of_older_versions_without_variability_can_be_read() {
     let text = r#"{ "form": { "queue": { "servers": 1 } }, "parameters": [0.01, 0.002], "covariance": null, "freedom": 0.0,
         "at_bound": [false, false], "squares": 0.0, "aicc": null }"#;
     let read: FittedModel = serde_json::from_str(text).unwrap();

@@ -1,12 +1,12 @@
-//! The distribution of measured times.
+//! Probability laws of measured times.
 //!
-//! Each family is fitted by maximum likelihood and ranked by Akaike's criterion. The best one is tested with Anderson
+//! Each family is fitted by maximum likelihood and ranked by Akaike's criterion. The best law is tested with Anderson
 //! and Darling's statistic, whose null distribution is simulated with parameters fitted for each sample (the
 //! parametric bootstrap of Stute, Gonzáles Manteiga and Presedo Quindimil, "Bootstrap based goodness-of-fit tests",
-//! Metrika 40, 1993); the standard tables assume known parameters and accept far too much.
+//! Metrika 40, 1993). The standard tables assume known parameters, and the test would accept laws far too often.
 //!
-//! Whole milliseconds are not continuous. Equal values are spread evenly over their millisecond, both in the
-//! measurement and in each simulation.
+//! Times in whole milliseconds are not continuous. Therefore equal values are spread evenly over their millisecond, both in
+//! the measurement and in each simulation.
 
 mod families;
 
@@ -16,46 +16,48 @@ use serde::Serialize;
 pub use families::FittedLaw;
 use families::{FAMILIES, Family};
 
-/// More values than this make the test slow and reject every law: a regular part of them is taken.
+/// Maximum number of values. With more values the test would be slow and reject every law; values are selected at regular
+/// intervals.
 pub const VALUES_MAX: usize = 5_000;
 
-/// Fewer values do not distinguish distributions.
+/// Minimum number of values; fewer values do not distinguish laws.
 pub const VALUES_MIN: usize = 30;
 
-/// A family with its parameters, as far as it fits.
+/// A fitted law and its quality.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LawCandidate {
     /// The law.
     pub law: FittedLaw,
-    /// Akaike's criterion: 2k − 2 ln L. The least is the best.
+    /// Akaike's criterion: 2k − 2 ln L. The lowest value is the best.
     pub aic: f64,
-    /// Its excess over the best one's. Above 10 a law has hardly any support (Burnham & Anderson, "Model Selection", 2002).
+    /// Difference from the lowest value. A law with more than 10 has hardly any support (Burnham & Anderson, "Model
+    /// Selection", 2002).
     pub aic_excess: f64,
 }
 
-/// What was found about the law of some times.
+/// The laws fitted to a sample of times.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ServiceLawFit {
-    /// Values it rests on.
+    /// Number of values that were used.
     pub values: usize,
-    /// Values that there were.
+    /// Number of values that were given.
     pub values_given: usize,
-    /// Their mean in seconds.
+    /// Mean of the values in seconds.
     pub mean_s: f64,
-    /// Their coefficient of variation.
+    /// Coefficient of variation of the values.
     pub cov: f64,
     /// The laws, best first.
     pub candidates: Vec<LawCandidate>,
-    /// Anderson and Darling's A² of the best.
+    /// Anderson and Darling's A² of the best law.
     pub statistic: f64,
-    /// Probability of so large a statistic if the best law were true.
+    /// Probability of a statistic at least this large if the best law is true.
     pub p_value: f64,
-    /// Simulations behind it: it cannot be less than one in so many.
+    /// Number of simulations. The p-value is at least 1/(1 + replicates).
     pub replicates: u32,
 }
 
-/// Fits all families to times in seconds, which are rounded to multiples of `rounded_to_s` (0 when they are not). `None` with
-/// fewer than [`VALUES_MIN`] values, a negative one, or when all are the same.
+/// Fits all families to times in seconds, which are rounded to multiples of `rounded_to_s` (0 if they are not rounded). `None`
+/// with fewer than [`VALUES_MIN`] values, with a negative value, or if all values are equal.
 #[must_use]
 pub fn fit_service_law(
     values_s: &[f64],
@@ -72,7 +74,7 @@ pub fn fit_service_law(
     let n = sorted.len() as f64;
     let mean_s = sorted.iter().sum::<f64>() / n;
     let variance = sorted.iter().map(|value| (value - mean_s).powi(2)).sum::<f64>() / (n - 1.0);
-    // Equal values differ by their last digit once they are summed up.
+    // The variance of equal values is not exactly 0, because of rounding errors in the mean.
     if variance <= 1e-18 * mean_s * mean_s || sorted[0] <= 0.0 {
         return None;
     }
@@ -87,13 +89,13 @@ pub fn fit_service_law(
     candidates.sort_by(|a, b| a.1.aic.total_cmp(&b.1.aic));
     let (family, best) = candidates.first().cloned()?;
     let statistic = anderson_darling(&sorted, &best.law);
-    let mut as_far = 0_u32;
+    let mut exceeded = 0_u32;
     for _ in 0..replicates {
         let drawn = (0..sorted.len()).map(|_| best.law.draw(random)).collect();
         let drawn = spread(round(drawn, rounded_to_s), rounded_to_s);
-        // A simulation that the family cannot be fitted to counts as farther away than any other.
-        let distance = family.fit(&drawn).map_or(f64::INFINITY, |law| anderson_darling(&drawn, &law));
-        as_far += u32::from(distance >= statistic);
+        // If the family cannot be fitted to a simulation, its statistic is infinite.
+        let simulated = family.fit(&drawn).map_or(f64::INFINITY, |law| anderson_darling(&drawn, &law));
+        exceeded += u32::from(simulated >= statistic);
     }
     Some(ServiceLawFit {
         values: sorted.len(),
@@ -105,7 +107,7 @@ pub fn fit_service_law(
             .map(|(_, candidate)| LawCandidate { aic_excess: candidate.aic - best.aic, ..candidate })
             .collect(),
         statistic,
-        p_value: f64::from(1 + as_far) / f64::from(1 + replicates),
+        p_value: f64::from(1 + exceeded) / f64::from(1 + replicates),
         replicates,
     })
 }
@@ -117,8 +119,7 @@ fn round(mut values: Vec<f64>, step: f64) -> Vec<f64> {
     values
 }
 
-/// Sorts values, and spreads equal ones over the step that they were rounded to: a half of it to each side, what is 0 over
-/// the upper half.
+/// Sorts values, and spreads equal values over the rounding interval of width `step` around them; zeros over its upper half.
 fn spread(mut values: Vec<f64>, step: f64) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     if step <= 0.0 {
@@ -127,8 +128,8 @@ fn spread(mut values: Vec<f64>, step: f64) -> Vec<f64> {
     for equal in values.chunk_by_mut(|a, b| (a - b).abs() < 1e-3 * step) {
         let (value, count) = (equal[0], equal.len() as f64);
         let (from, to) = ((value - step / 2.0).max(0.0), value + step / 2.0);
-        for (at, place) in equal.iter_mut().enumerate() {
-            *place = from + (to - from) * (at as f64 + 0.5) / count;
+        for (at, value) in equal.iter_mut().enumerate() {
+            *value = from + (to - from) * (at as f64 + 0.5) / count;
         }
     }
     values
@@ -137,8 +138,7 @@ fn spread(mut values: Vec<f64>, step: f64) -> Vec<f64> {
 /// A² of sorted values (Anderson & Darling, "A test of goodness of fit", JASA 49, 1954).
 fn anderson_darling(sorted: &[f64], law: &FittedLaw) -> f64 {
     let n = sorted.len();
-    let shares: Vec<f64> =
-        sorted.iter().map(|value| law.share_up_to(*value).clamp(1e-15, 1.0 - 1e-15)).collect();
+    let shares: Vec<f64> = sorted.iter().map(|value| law.cdf(*value).clamp(1e-15, 1.0 - 1e-15)).collect();
     let sum: f64 =
         (0..n).map(|i| (2 * i + 1) as f64 * (shares[i].ln() + (1.0 - shares[n - 1 - i]).ln())).sum();
     -(n as f64) - sum / n as f64
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn each_law_is_found_again() {
+    fn each_law_is_recovered_from_its_sample() {
         let laws = [
             FittedLaw::Exponential { mean_s: 0.05 },
             FittedLaw::Erlang { shape: 4, mean_s: 0.05 },
@@ -169,15 +169,16 @@ mod tests {
         for (seed, law) in (1..).zip(&laws) {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(99);
             let found = fit_service_law(&draws(law, 1_500, seed), 0.0, 19, &mut random).unwrap();
-            let of_kind =
+            let has_same_family =
                 |a: &FittedLaw, b: &FittedLaw| std::mem::discriminant(a) == std::mem::discriminant(b);
-            let place = found.candidates.iter().find(|candidate| of_kind(&candidate.law, law)).unwrap();
-            // A richer family may be ahead by the little that its further parameter gains by chance.
-            assert!(place.aic_excess < 3.0, "{law:?}: {found:?}");
+            let candidate =
+                found.candidates.iter().find(|candidate| has_same_family(&candidate.law, law)).unwrap();
+            // A family with another parameter may have a slightly lower criterion by chance.
+            assert!(candidate.aic_excess < 3.0, "{law:?}: {found:?}");
             assert!(found.p_value > 0.05, "{law:?}: {found:?}");
             assert!(
-                (place.law.mean_s().unwrap() / law.mean_s().unwrap() - 1.0).abs() < 0.15,
-                "{law:?}: {place:?}"
+                (candidate.law.mean_s().unwrap() / law.mean_s().unwrap() - 1.0).abs() < 0.15,
+                "{law:?}: {candidate:?}"
             );
         }
     }
@@ -193,8 +194,8 @@ mod tests {
     }
 
     #[test]
-    fn whole_milliseconds_reject_no_true_law() {
-        // Five milliseconds on average: as continuous values these are a handful of peaks.
+    fn a_true_law_is_not_rejected_for_whole_milliseconds() {
+        // With a mean of five milliseconds, the rounded values have only a few distinct values.
         let law = FittedLaw::Exponential { mean_s: 0.005 };
         let rounded = round(draws(&law, 2_000, 8), 0.001);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(6);

@@ -1,4 +1,4 @@
-//! Whole fits: parameters that are known are found again, as often as the intervals promise.
+//! Tests of complete fits to simulated measurements with known parameters.
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -58,37 +58,37 @@ fn with_servers(servers: u32) -> FitSettings {
 }
 
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_promise() {
+fn intervals_have_their_nominal_coverage() {
     const SEEDS: u64 = 100;
     for with_errors in [true, false] {
         let (mut service, mut latency, mut curve) = (0, 0, 0);
         for seed in 0..SEEDS {
             let found = fit(&all_loads(&TRUTH, 0.03, with_errors, seed), &with_servers(1));
-            service += u64::from(found.parameters[0].fitted.holds(0.01));
-            latency += u64::from(found.parameters[1].fitted.holds(0.02));
+            service += u64::from(found.parameters[0].fitted.contains(0.01));
+            latency += u64::from(found.parameters[1].fitted.contains(0.02));
             let near_knee = found.predict(110.0, 1.0).response_s;
-            curve += u64::from(near_knee.holds(TRUTH.predict(110.0, 1.0).response_s));
+            curve += u64::from(near_knee.contains(TRUTH.predict(110.0, 1.0).response_s));
         }
-        // 95 %, less three standard errors of such a share.
-        for (what, held) in [("service time", service), ("latency", latency), ("curve", curve)] {
-            let share = held as f64 / SEEDS as f64;
+        // 95 %, minus three standard errors of this share.
+        for (what, contained) in [("service time", service), ("latency", latency), ("curve", curve)] {
+            let share = contained as f64 / SEEDS as f64;
             assert!(share >= 0.95 - 0.065, "{what}, errors known: {with_errors}: {share}");
         }
     }
 }
 
 #[test]
-fn the_interval_of_the_capacity_is_that_of_the_service_time() {
+fn the_interval_of_the_capacity_follows_from_the_service_time() {
     for seed in 0..20 {
         let truth = CapacityModel::Queue { servers: 4, service_s: 0.04, latency_s: 0.005 };
         let found = fit(&all_loads(&truth, 0.01, false, seed), &with_servers(4));
         let service = found.parameters[0].fitted;
         let capacity = found.headroom.capacity_per_s.unwrap();
-        for (end, of_service) in [(capacity.low, service.high), (capacity.high, service.low)] {
-            let expected = 4.0 / of_service.unwrap();
+        for (end, service_end) in [(capacity.low, service.high), (capacity.high, service.low)] {
+            let expected = 4.0 / service_end.unwrap();
             assert!((end.unwrap() / expected - 1.0).abs() < 3e-3, "{seed}: {capacity:?} {service:?}");
         }
-        assert!(capacity.low.unwrap() < capacity.value, "{seed}: noise in the maximum is no lower end");
+        assert!(capacity.low.unwrap() < capacity.value, "{seed}: a noisy maximum is not a lower end");
     }
 }
 
@@ -102,24 +102,26 @@ fn the_curve_approaches_the_capacity_with_its_interval() {
             let x = point.throughput_per_s;
             let (low, high) = (x.low.unwrap(), x.high.unwrap());
             assert!(low <= x.value && x.value <= high, "{point:?}");
-            // No load has more than the capacity can be, nor a wider interval.
-            assert!(capacity.high.is_none_or(|most| high <= most * (1.0 + 1e-9)), "{point:?} {capacity:?}");
+            // The interval does not exceed that of the capacity, and is not relatively wider.
+            assert!(capacity.high.is_none_or(|end| high <= end * (1.0 + 1e-9)), "{point:?} {capacity:?}");
             assert!(low / x.value >= capacity.low.unwrap() / capacity.value - 1e-9, "{point:?} {capacity:?}");
             let r = point.response_s;
             assert!(r.low.unwrap() <= r.value && r.value <= r.high.unwrap(), "{point:?}");
         }
-        // Where the system is saturated, both are the same number.
-        let far = fit.predict(100.0 * capacity.value, 1.0).throughput_per_s;
-        assert!((far.value / capacity.value - 1.0).abs() < 1e-3, "{far:?} {capacity:?}");
-        assert!(far.low.unwrap() >= capacity.low.unwrap() * (1.0 - 1e-3), "{far:?} {capacity:?}");
+        // The throughput of a saturated system is the capacity.
+        let saturated = fit.predict(100.0 * capacity.value, 1.0).throughput_per_s;
+        assert!((saturated.value / capacity.value - 1.0).abs() < 1e-3, "{saturated:?} {capacity:?}");
+        assert!(saturated.low.unwrap() >= capacity.low.unwrap() * (1.0 - 1e-3), "{saturated:?} {capacity:?}");
         assert!(
-            fit.parameters.iter().all(|one| !one.includes_other_models || servers > 1 || one.unit == "s")
+            fit.parameters
+                .iter()
+                .all(|parameter| !parameter.includes_other_models || servers > 1 || parameter.unit == "s")
         );
     }
 }
 
 #[test]
-fn what_was_measured_is_a_lower_end_less_its_errors() {
+fn measured_throughputs_less_their_errors_are_lower_ends() {
     let mut random = random(5);
     let light: Vec<LoadPoint> = [5.0, 10.0, 15.0, 20.0]
         .iter()
@@ -157,7 +159,7 @@ fn two_queues_are_distinguished_from_one() {
 }
 
 #[test]
-fn what_was_never_loaded_has_no_capacity_with_an_upper_end() {
+fn without_saturation_the_capacity_has_no_upper_end() {
     let mut random = random(5);
     let light: Vec<LoadPoint> = [5.0, 10.0, 15.0, 20.0, 25.0]
         .iter()
@@ -174,12 +176,15 @@ fn what_was_never_loaded_has_no_capacity_with_an_upper_end() {
     );
     let capacity = found.headroom.capacity_per_s.unwrap();
     assert_eq!(capacity.high, None);
-    assert!(capacity.low.is_some_and(|low| low >= 24.0), "what was measured can be done: {capacity:?}");
+    assert!(
+        capacity.low.is_some_and(|low| low >= 24.0),
+        "the capacity is at least the measured throughput: {capacity:?}"
+    );
     assert_eq!(found.headroom.knee_users.and_then(|knee| knee.high), None);
 }
 
 #[test]
-fn repeated_runs_have_an_interval_of_their_own() {
+fn repeated_runs_have_a_bootstrap_interval() {
     let mut random = random(6);
     let points: Vec<LoadPoint> = [30.0, 80.0, 100.0, 130.0, 200.0]
         .iter()
@@ -193,7 +198,7 @@ fn repeated_runs_have_an_interval_of_their_own() {
     assert_eq!(
         fit(&points[..13], &with_servers(1)).parameters[0].bootstrap,
         None,
-        "one load was measured once"
+        "one load was measured only once"
     );
 }
 
@@ -211,7 +216,7 @@ fn recorded_utilization_determines_the_demands() {
     let found = fit(&points, &FitSettings::default());
     assert_eq!(found.method, FitMethod::UtilizationLaw);
     assert_eq!(
-        found.parameters.iter().map(|of| of.name.as_str()).collect::<Vec<_>>(),
+        found.parameters.iter().map(|parameter| parameter.name.as_str()).collect::<Vec<_>>(),
         ["demand at disk", "demand at cpu", "latency"]
     );
     assert!((found.bounds.unwrap().throughput_max_per_s - 125.0).abs() < 0.1);
@@ -234,7 +239,7 @@ fn seed_study(rows: &[(f64, f64, Option<f64>, f64)]) -> Vec<LoadPoint> {
 }
 
 #[test]
-fn the_seed_studys_table() {
+fn the_table_of_the_seed_study_is_reproduced() {
     let config_3 = seed_study(&[
         (50.0, 135.49, Some(64.0), 0.0),
         (100.0, 157.0, None, 0.0),
@@ -259,7 +264,7 @@ fn the_seed_studys_table() {
             .enumerate()
             .map(|(at, point)| {
                 let response_ms = point.model_response_s * 1e3;
-                // The table has two digits where the model is not yet at its capacity.
+                // The table has two decimals for the load at which the model is not saturated.
                 if at == 0 {
                     format!("{:.2}/{response_ms:.0}", point.model_throughput_per_s)
                 } else {
@@ -272,15 +277,16 @@ fn the_seed_studys_table() {
 }
 
 #[test]
-fn the_seed_studys_mistake_is_refused() {
-    let entered = [LoadPoint { users: 34_281.0, ..seed_study(&[(50.0, 135.49, Some(64.0), 0.0)]).remove(0) }];
-    let refusal = CapacityFit::new(&entered, &FitSettings::default(), &mut random(1)).unwrap_err();
-    assert_eq!(refusal.to_string(), "no measurement can be used");
+fn the_mistake_of_the_seed_study_is_rejected() {
+    let samples_as_users =
+        [LoadPoint { users: 34_281.0, ..seed_study(&[(50.0, 135.49, Some(64.0), 0.0)]).remove(0) }];
+    let refusal = CapacityFit::new(&samples_as_users, &FitSettings::default(), &mut random(1)).unwrap_err();
+    assert_eq!(refusal.to_string(), "no measurement is usable");
     assert!(matches!(refusal.findings[0].finding, CapacityFinding::SamplesAsUsers { .. }), "{refusal:?}");
 }
 
 #[test]
-fn a_fall_is_described_by_the_scalability_law() {
+fn the_scalability_law_describes_a_decrease() {
     let truth = UslCurve { lambda_per_s: 20.0, sigma: 0.02, kappa: 0.0005 };
     let points: Vec<LoadPoint> = [1.0, 5.0, 10.0, 20.0, 40.0, 60.0, 90.0]
         .iter()
@@ -301,13 +307,13 @@ fn a_fall_is_described_by_the_scalability_law() {
     );
     let peak = found.headroom.knee_users.unwrap();
     assert!((peak.value - (0.98_f64 / 0.0005).sqrt()).abs() < 0.1, "{peak:?}");
-    // All points count, and the law keeps Little's.
+    // All points are fitted, and Little's law holds.
     let last = found.points.last().unwrap();
     assert!((last.model_throughput_per_s * last.model_response_s - 90.0).abs() < 1e-6);
 }
 
 #[test]
-fn how_many_users_a_response_time_allows() {
+fn the_maximum_number_of_users_for_a_response_time() {
     let points = all_loads(&TRUTH, 0.0, false, 9);
     let settings = FitSettings { response_max_s: Some(0.5), ..with_servers(1) };
     let users = fit(&points, &settings).headroom.users_within_response.unwrap();

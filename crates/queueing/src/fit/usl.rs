@@ -1,8 +1,8 @@
 //! The Universal Scalability Law.
 //!
-//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)): λ is what one user alone makes, σ how much of the work must be done one after the
-//! other (contention, Amdahl's serial part), κ what users cost each other in pairs (coherency). With κ > 0 throughput has a
-//! peak at N = √((1 − σ)/κ) and falls behind it, which no queueing network with fixed demands does (Gunther, "Guerrilla
+//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)): λ is the throughput of a single user, σ the serial share of the work (contention,
+//! as in Amdahl's law), and κ the cost of interaction between pairs of users (coherency). With κ > 0 the throughput has a peak
+//! at N = √((1 − σ)/κ) and decreases beyond it, in contrast to queueing networks with fixed demands (Gunther, "Guerrilla
 //! Capacity Planning", Springer 2007, chapter 4; "A general theory of computational scalability", arXiv 0808.1431).
 
 use serde::{Deserialize, Serialize};
@@ -10,34 +10,34 @@ use serde::{Deserialize, Serialize};
 use super::least_squares::least_squares;
 use super::value::{FittedValue, student_quantile};
 
-/// With fewer points the three parameters follow the noise; Gunther recommends at least six.
+/// Minimum number of points recommended by Gunther; with fewer points the three parameters follow the noise.
 pub const USL_POINTS_WANTED: usize = 6;
 
-/// The law with its three parameters.
+/// The law as a function, with its three parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct UslCurve {
     /// λ: throughput of one user per second.
     pub lambda_per_s: f64,
-    /// σ: the serial part, 0 to 1.
+    /// σ: the serial share, 0 to 1.
     pub sigma: f64,
-    /// κ: the cost of a pair.
+    /// κ: the cost of coherency.
     pub kappa: f64,
 }
 
 impl UslCurve {
-    /// Throughput of so many users.
+    /// Throughput of `users`, per second.
     #[must_use]
     pub fn throughput_per_s(&self, users: f64) -> f64 {
         self.lambda_per_s * users / (1.0 + self.sigma * (users - 1.0) + self.kappa * users * (users - 1.0))
     }
 
-    /// The number of users with the most throughput; `None` when more users never make less (κ = 0).
+    /// The number of users with the maximum throughput; `None` if the throughput does not decrease (κ = 0).
     #[must_use]
     pub fn peak_users(&self) -> Option<f64> {
         (self.kappa > 0.0).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt())
     }
 
-    /// The most throughput: at the peak, or the limit λ/σ of Amdahl's law; `None` when there is no limit.
+    /// The maximum throughput: at the peak, or the limit λ/σ of Amdahl's law; `None` without a limit.
     #[must_use]
     pub fn throughput_max_per_s(&self) -> Option<f64> {
         match self.peak_users() {
@@ -60,11 +60,11 @@ pub struct UslFit {
     pub kappa: FittedValue,
     /// Users at the peak; `None` without a peak.
     pub peak_users: Option<FittedValue>,
-    /// The most throughput; `None` when the law has no limit.
+    /// The maximum throughput; `None` without a limit.
     pub throughput_max_per_s: Option<FittedValue>,
-    /// Points that it rests on.
+    /// Number of points.
     pub points: usize,
-    /// The part of the variance of the throughput that the law explains.
+    /// The share of the variance of the throughput that the law explains.
     pub r_squared: f64,
     /// Covariance of λ, σ, κ.
     #[serde(skip)]
@@ -73,12 +73,12 @@ pub struct UslFit {
     pub(crate) freedom: f64,
 }
 
-/// Users, throughput per second, and its standard error where that is known.
+/// Users, throughput per second, and its standard error if known.
 pub type UslPoint = (f64, f64, Option<f64>);
 
-/// Fits the law. Residuals are throughputs over their standard errors where all are known, else throughputs as they are, which
-/// gives what Gunther's and the R package usl's fits give. `None` with fewer than four different numbers of users, or when
-/// the throughput does not determine the parameters.
+/// Fits the law. Residuals are weighted by the standard errors if all of them are known, otherwise equally, as in Gunther's
+/// method and the R package usl. `None` with fewer than four different numbers of users, or if the throughputs do not
+/// determine the parameters.
 #[must_use]
 pub fn fit_usl(points: &[UslPoint]) -> Option<UslFit> {
     let mut users: Vec<f64> = points.iter().map(|point| point.0).collect();
@@ -95,7 +95,7 @@ pub fn fit_usl(points: &[UslPoint]) -> Option<UslFit> {
     };
     let first = points.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let rate = first.1 / first.0;
-    // In units of the first point's rate per user, so that all parameters are of the size 1 or less.
+    // λ is searched in units of the rate per user at the first point, so that all parameters are about 1 or less.
     let curve = |p: &[f64]| UslCurve { lambda_per_s: p[0] * rate, sigma: p[1], kappa: p[2] };
     let bounds = [(1e-9, f64::INFINITY), (0.0, 1.0), (0.0, 1.0)];
     let starts = [[1.0, 0.02, 1e-4], [1.2, 0.2, 1e-6], [1.0, 0.0, 1e-2], [1.0, 0.5, 0.0]];
@@ -117,7 +117,7 @@ pub fn fit_usl(points: &[UslPoint]) -> Option<UslFit> {
     let free = found.at_bound.iter().filter(|at_bound| !**at_bound).count();
     let freedom = points.len().saturating_sub(free) as f64;
     let scale = match errors {
-        // If the residuals exceed the known errors, the law or the errors are inaccurate; the intervals are widened.
+        // If the residuals exceed the known errors, the law or the errors are inaccurate, and the intervals are widened.
         Some(_) if freedom > 0.0 => (found.squares / freedom).max(1.0),
         Some(_) => 1.0,
         None => found.squares / freedom,
@@ -130,23 +130,24 @@ pub fn fit_usl(points: &[UslPoint]) -> Option<UslFit> {
         .map(|(i, row)| row.iter().enumerate().map(|(j, value)| value * scale * unit[i] * unit[j]).collect())
         .collect();
     let total: f64 = points.iter().map(|point| (point.1 - mean).powi(2)).sum();
-    let left: f64 = points.iter().map(|point| (point.1 - fitted.throughput_per_s(point.0)).powi(2)).sum();
+    let unexplained: f64 =
+        points.iter().map(|point| (point.1 - fitted.throughput_per_s(point.0)).powi(2)).sum();
     let value = |i: usize, value: f64| {
         if found.at_bound[i] {
-            FittedValue::bare(value)
+            FittedValue::without_interval(value)
         } else {
             FittedValue::with_error(value, covariance[i][i].sqrt(), freedom, 0.0)
         }
     };
-    // Functions of the parameters by the delta method, on a logarithmic scale: they are positive and lie askew.
-    let derived = |of: &dyn Fn(&UslCurve) -> Option<f64>| -> Option<FittedValue> {
-        let here = of(&fitted)?;
-        let error = log_error(&fitted, &covariance, of)?;
-        let reach = (error * student_quantile(freedom)).exp();
-        Some(if reach.is_finite() {
-            FittedValue { value: here, low: Some(here / reach), high: Some(here * reach) }
+    // Functions of the parameters, by the delta method on a logarithmic scale: they are positive with skewed distributions.
+    let derived = |function: &dyn Fn(&UslCurve) -> Option<f64>| -> Option<FittedValue> {
+        let value = function(&fitted)?;
+        let error = log_error(&fitted, &covariance, function)?;
+        let factor = (error * student_quantile(freedom)).exp();
+        Some(if factor.is_finite() {
+            FittedValue { value, low: Some(value / factor), high: Some(value * factor) }
         } else {
-            FittedValue::bare(here)
+            FittedValue::without_interval(value)
         })
     };
     Some(UslFit {
@@ -157,7 +158,7 @@ pub fn fit_usl(points: &[UslPoint]) -> Option<UslFit> {
         peak_users: derived(&UslCurve::peak_users),
         throughput_max_per_s: derived(&UslCurve::throughput_max_per_s),
         points: points.len(),
-        r_squared: 1.0 - left / total,
+        r_squared: 1.0 - unexplained / total,
         covariance,
         freedom,
     })
@@ -167,9 +168,9 @@ pub fn fit_usl(points: &[UslPoint]) -> Option<UslFit> {
 pub(crate) fn log_error(
     curve: &UslCurve,
     covariance: &[Vec<f64>],
-    of: &dyn Fn(&UslCurve) -> Option<f64>,
+    function: &dyn Fn(&UslCurve) -> Option<f64>,
 ) -> Option<f64> {
-    let here = of(curve)?;
+    let value = function(curve)?;
     let at = [curve.lambda_per_s, curve.sigma, curve.kappa];
     let mut gradient = [0.0; 3];
     for (i, slope) in gradient.iter_mut().enumerate() {
@@ -179,8 +180,8 @@ pub(crate) fn log_error(
         let step = 1e-5 * at[i];
         let mut moved = at;
         moved[i] += step;
-        let there = of(&UslCurve { lambda_per_s: moved[0], sigma: moved[1], kappa: moved[2] })?;
-        *slope = (there / here).ln() / step;
+        let next = function(&UslCurve { lambda_per_s: moved[0], sigma: moved[1], kappa: moved[2] })?;
+        *slope = (next / value).ln() / step;
     }
     let variance: f64 =
         (0..3).map(|i| (0..3).map(|j| gradient[i] * covariance[i][j] * gradient[j]).sum::<f64>()).sum();
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn published_coefficients_and_their_errors() {
+    fn coefficients_and_errors_agree_with_published_ones() {
         let found = fit_usl(&points(&SDM91)).unwrap();
         // The summary of the R package usl 3.0.3 for the same data: estimates 0.0277285, 0.0001044, 89.9952330 with standard
         // errors 0.0091217, 0.0000199, 14.2134894; four degrees of freedom.
@@ -221,12 +222,12 @@ mod tests {
         assert!((error(&found.lambda_per_s) / 14.213_489_4 - 1.0).abs() < 1e-3, "{found:?}");
         // √((1 − 0.0277285)/0.0001044) = 96.5
         let peak = found.peak_users.unwrap();
-        assert!((peak.value - 96.5).abs() < 0.1 && peak.holds(80.0) && !peak.holds(300.0), "{peak:?}");
+        assert!((peak.value - 96.5).abs() < 0.1 && peak.contains(80.0) && !peak.contains(300.0), "{peak:?}");
         assert!(found.r_squared > 0.97);
     }
 
     #[test]
-    fn a_curve_without_coherency_is_amdahls() {
+    fn a_curve_without_coherency_is_amdahls_law() {
         let truth = UslCurve { lambda_per_s: 20.0, sigma: 0.1, kappa: 0.0 };
         let data: Vec<(f64, f64)> =
             [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].iter().map(|n| (*n, truth.throughput_per_s(*n))).collect();
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_loads_determine_nothing() {
+    fn too_few_loads_have_no_fit() {
         assert_eq!(fit_usl(&points(&SDM91[..3])), None);
         let repeated = [SDM91[0], SDM91[0], SDM91[1], SDM91[2]];
         assert_eq!(fit_usl(&points(&repeated)), None);

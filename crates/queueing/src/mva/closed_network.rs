@@ -9,7 +9,7 @@ pub struct Population {
     pub think_s: f64,
 }
 
-/// A place of service in a closed network.
+/// A service centre of a closed network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centre {
     /// Service demand of each class in seconds: visits × service time.
@@ -20,7 +20,7 @@ pub struct Centre {
 }
 
 impl Centre {
-    /// A queue with that many servers.
+    /// A queue with `servers` servers.
     #[must_use]
     pub fn queue(servers: u32, demands_s: Vec<f64>) -> Self {
         Self { demands_s, speeds: Some((1..=servers.max(1)).map(f64::from).collect()) }
@@ -32,8 +32,8 @@ impl Centre {
         Self { demands_s, speeds: None }
     }
 
-    /// Whether it serves one customer at a time at speed 1, or everybody at once.
-    pub(super) fn is_plain(&self) -> bool {
+    /// Whether the centre is a single server with speed 1, or a delay.
+    pub(super) fn is_load_independent(&self) -> bool {
         self.speeds.as_ref().is_none_or(|speeds| speeds.iter().all(|speed| *speed == 1.0))
     }
 }
@@ -41,9 +41,9 @@ impl Centre {
 /// A closed network.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ClosedNetwork {
-    /// Its centres.
+    /// The service centres.
     pub centres: Vec<Centre>,
-    /// Its classes.
+    /// The classes of customers.
     pub classes: Vec<Population>,
 }
 
@@ -57,43 +57,43 @@ pub struct ClosedMeans {
 }
 
 impl ClosedMeans {
-    /// Customers at a centre.
+    /// Customers of all classes at a centre.
     #[must_use]
-    pub fn at(&self, centre: usize) -> f64 {
+    pub fn queue(&self, centre: usize) -> f64 {
         self.queues[centre].iter().sum()
     }
 
     /// Customers of a class at all centres.
     #[must_use]
-    pub fn of(&self, class: usize) -> f64 {
+    pub fn in_system(&self, class: usize) -> f64 {
         self.queues.iter().map(|queue| queue[class]).sum()
     }
 }
 
 impl ClosedNetwork {
-    /// Populations ∏(N+1) that an exact solution goes through.
+    /// Number of populations ∏(N+1) that an exact solution evaluates.
     #[must_use]
     pub fn lattice_size(&self) -> f64 {
         self.classes.iter().map(|class| class.users as f64 + 1.0).product()
     }
 
-    /// About how many elementary steps [`exact()`] takes.
+    /// Approximate number of elementary steps of [`exact()`].
     #[must_use]
     pub fn exact_cost(&self) -> f64 {
         let classes = self.classes.len().max(1) as f64;
-        let plain = self.centres.iter().filter(|centre| centre.is_plain()).count() as f64;
+        let independent = self.centres.iter().filter(|centre| centre.is_load_independent()).count() as f64;
         let speeds: f64 = self.load_dependent().map(|(_, speeds)| speeds as f64).sum();
         let dependent = self.load_dependent().count() as f64;
-        // Each load-dependent centre is taken into the products of all others, halves at a time.
-        self.lattice_size() * classes * (plain + speeds * (2.0 + dependent.max(1.0).log2()))
+        // Each load-dependent centre is multiplied into the products of all others, by recursive halving.
+        self.lattice_size() * classes * (independent + speeds * (2.0 + dependent.max(1.0).log2()))
     }
 
-    /// About how much memory [`exact()`] takes at once, in bytes.
+    /// Approximate peak memory of [`exact()`] in bytes.
     #[must_use]
     pub fn exact_memory_bytes(&self) -> f64 {
         let dependent = self.load_dependent().count() as f64;
         if dependent > 0.0 {
-            // Series of 16 bytes: the products of the halves, one more on each level, and those of a derivative.
+            // Series with 16 bytes per population: one product per level of the recursion, and those of a derivative.
             return self.lattice_size() * 16.0 * (5.0 + dependent.log2());
         }
         match self.classes.len() {
@@ -102,12 +102,12 @@ impl ClosedNetwork {
         }
     }
 
-    /// Centres whose speed depends on their customers, and how many speeds they have.
+    /// The centres with load-dependent speeds, with the number of speeds.
     fn load_dependent(&self) -> impl Iterator<Item = (usize, usize)> {
         self.centres
             .iter()
             .enumerate()
-            .filter(|(_, centre)| !centre.is_plain())
+            .filter(|(_, centre)| !centre.is_load_independent())
             .map(|(at, centre)| (at, centre.speeds.as_ref().map_or(0, Vec::len)))
     }
 }

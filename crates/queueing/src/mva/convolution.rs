@@ -1,29 +1,28 @@
-//! Exact mean values by convolution, for centres with several servers or a speed that depends on the load.
+//! Exact mean values by convolution, for centres with several servers or load-dependent speeds.
 //!
-//! The constant of normalization G(n) (Buzen, CACM 16, 1973) is the coefficient of z^n in a product over the centres:
-//! with s = Σ D_r z_r, a centre of speeds α contributes Φ(s) = Σ_j s^j/(α(1)⋯α(j)), and all delays together
-//! exp(Σ Z_r z_r). From its last speed on a centre's series is geometric, so that it is multiplied in by a recursion.
-//! Everything is a sum of products of positive numbers (of [`Scaled`] size): nothing cancels, which is what makes the
-//! usual recursion for the probability of an empty multi-server centre lose all its digits (Chandy & Sauer, CACM 23,
+//! The normalization constant G(n) (Buzen, CACM 16, 1973) is the coefficient of z^n in a product over the centres:
+//! with s = Σ D_r z_r, a centre of speeds α contributes Φ(s) = Σ_j s^j/(α(1)⋯α(j)), and all delays together contribute
+//! exp(Σ Z_r z_r). The series of a centre is geometric from its last speed on, so a recursion multiplies it in.
+//! All terms are products of positive numbers (stored as [`Scaled`]), so there is no cancellation. In contrast, the usual
+//! recursion for the probability of an empty multi-server centre subtracts and can lose all digits (Chandy & Sauer, CACM 23,
 //! 1980; Reiser, Performance Evaluation 1, 1981).
 //!
-//! Then X_r(N) = G(N − e_r)/G(N), and since the customers at a centre are a derivative of log G,
+//! The throughput is X_r(N) = G(N − e_r)/G(N). The number of customers at a centre is a derivative of log G:
 //! Q_kr(N) = D_kr [Φ′_k ∏_{j≠k} Φ_j](N − e_r)/G(N).
 
 use super::closed_network::{Centre, ClosedMeans, ClosedNetwork};
 use super::scaled::Scaled;
 
-/// What convolution finds.
+/// The results of convolution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convolved {
     /// The mean values.
     pub means: ClosedMeans,
-    /// For centres with several speeds: the probability of 0, 1, … customers there, for as many as speeds differ
-    /// (one less than there are speeds). Empty for all others.
-    pub few: Vec<Vec<f64>>,
+    /// For centres with L > 1 speeds: the probabilities of 0, 1, …, L − 2 customers at the centre. Empty for all others.
+    pub marginals: Vec<Vec<f64>>,
 }
 
-/// All populations from none to the whole, in an order in which one customer less comes before.
+/// All populations from empty to full. A population with one customer less has a smaller index.
 struct Lattice {
     /// N_r + 1.
     sides: Vec<usize>,
@@ -46,12 +45,12 @@ impl Lattice {
 
     /// Whether the population at `index` has a customer of `class`.
     #[inline]
-    fn has(&self, index: usize, class: usize) -> bool {
+    fn has_customer(&self, index: usize, class: usize) -> bool {
         !(index / self.strides[class]).is_multiple_of(self.sides[class])
     }
 
     /// Multiplies by s = Σ D_r z_r, in place.
-    fn times_s(&self, series: &mut [Scaled], demands_s: &[f64], factor: f64) {
+    fn multiply_by_s(&self, series: &mut [Scaled], demands_s: &[f64], factor: f64) {
         if let [demand_s] = demands_s {
             for at in (1..self.size).rev() {
                 series[at] = series[at - 1].times(demand_s * factor);
@@ -62,7 +61,7 @@ impl Lattice {
         for at in (0..self.size).rev() {
             let mut sum = Scaled::ZERO;
             for (class, demand_s) in demands_s.iter().enumerate() {
-                if *demand_s > 0.0 && self.has(at, class) {
+                if *demand_s > 0.0 && self.has_customer(at, class) {
                     sum = sum.plus(series[at - self.strides[class]].times(demand_s * factor));
                 }
             }
@@ -71,7 +70,7 @@ impl Lattice {
     }
 
     /// Divides by 1 − s·factor, in place.
-    fn over_one_less_s(&self, series: &mut [Scaled], demands_s: &[f64], factor: f64) {
+    fn divide_by_one_minus_s(&self, series: &mut [Scaled], demands_s: &[f64], factor: f64) {
         if let [demand_s] = demands_s {
             for at in 1..self.size {
                 series[at] = series[at].plus(series[at - 1].times(demand_s * factor));
@@ -81,7 +80,7 @@ impl Lattice {
         for at in 0..self.size {
             let mut sum = series[at];
             for (class, demand_s) in demands_s.iter().enumerate() {
-                if *demand_s > 0.0 && self.has(at, class) {
+                if *demand_s > 0.0 && self.has_customer(at, class) {
                     sum = sum.plus(series[at - self.strides[class]].times(demand_s * factor));
                 }
             }
@@ -89,12 +88,12 @@ impl Lattice {
         }
     }
 
-    /// exp(Σ Z_r z_r): all delays.
-    fn delays(&self, delays_s: &[f64]) -> Vec<Scaled> {
+    /// The series exp(Σ Z_r z_r) of all delays.
+    fn delay_series(&self, delays_s: &[f64]) -> Vec<Scaled> {
         let mut series = vec![Scaled::ONE; self.size];
         for at in 1..self.size {
-            // One customer less of the first class that is there.
-            let class = (0..self.sides.len()).find(|class| self.has(at, *class)).unwrap_or_default();
+            // From the population with one customer less of its first class.
+            let class = (0..self.sides.len()).find(|class| self.has_customer(at, *class)).unwrap_or_default();
             let present = (at / self.strides[class]) % self.sides[class];
             series[at] = series[at - self.strides[class]].times(delays_s[class] / present as f64);
         }
@@ -108,7 +107,7 @@ fn add(sum: &mut [Scaled], series: &[Scaled], factor: f64) {
     }
 }
 
-/// A centre where customers wait.
+/// A centre that is not a delay.
 struct Queue<'n> {
     at: usize,
     demands_s: &'n [f64],
@@ -116,7 +115,7 @@ struct Queue<'n> {
 }
 
 impl Queue<'_> {
-    fn last(&self) -> f64 {
+    fn last_speed(&self) -> f64 {
         self.speeds.last().copied().unwrap_or(1.0)
     }
 
@@ -126,35 +125,35 @@ impl Queue<'_> {
         let mut sum = if slow.is_empty() { Vec::new() } else { vec![Scaled::ZERO; series.len()] };
         for speed in slow {
             add(&mut sum, series, 1.0);
-            lattice.times_s(series, self.demands_s, 1.0 / speed);
+            lattice.multiply_by_s(series, self.demands_s, 1.0 / speed);
         }
-        lattice.over_one_less_s(series, self.demands_s, 1.0 / last);
+        lattice.divide_by_one_minus_s(series, self.demands_s, 1.0 / last);
         if !slow.is_empty() {
             add(&mut sum, series, 1.0);
             *series = sum;
         }
     }
 
-    /// Multiplies by Φ′ = Σ_{i≥0} (i+1)s^i/A(i+1); `few` gets the terms of Φ at the whole population before that.
+    /// Multiplies by Φ′ = Σ_{i≥0} (i+1)s^i/A(i+1), and appends the terms of Φ at the full population to `terms`.
     fn multiply_derivative(
         &self,
         lattice: &Lattice,
         mut series: Vec<Scaled>,
-        few: &mut Vec<Scaled>,
+        terms: &mut Vec<Scaled>,
     ) -> Vec<Scaled> {
         let [slow @ .., last] = self.speeds else { return series };
         let mut sum = vec![Scaled::ZERO; series.len()];
         for (i, speed) in slow.iter().enumerate() {
-            few.push(series[lattice.size - 1]);
-            // s^i/A(i) is there; the term has 1/A(i+1).
+            terms.push(series[lattice.size - 1]);
+            // The series contains s^i/A(i), and the term has 1/A(i+1).
             add(&mut sum, &series, (i + 1) as f64 / speed);
-            lattice.times_s(&mut series, self.demands_s, 1.0 / speed);
+            lattice.multiply_by_s(&mut series, self.demands_s, 1.0 / speed);
         }
-        // s^{L−1}/A(L−1) is there: W = that/α(L); L·W/(1 − x) + x·W/(1 − x)² with x = s/α(L).
-        lattice.over_one_less_s(&mut series, self.demands_s, 1.0 / last);
+        // The series contains s^{L−1}/A(L−1). With W = s^{L−1}/A(L) and x = s/α(L), the rest is L·W/(1 − x) + x·W/(1 − x)².
+        lattice.divide_by_one_minus_s(&mut series, self.demands_s, 1.0 / last);
         add(&mut sum, &series, self.speeds.len() as f64 / last);
-        lattice.times_s(&mut series, self.demands_s, 1.0 / last);
-        lattice.over_one_less_s(&mut series, self.demands_s, 1.0 / last);
+        lattice.multiply_by_s(&mut series, self.demands_s, 1.0 / last);
+        lattice.divide_by_one_minus_s(&mut series, self.demands_s, 1.0 / last);
         add(&mut sum, &series, 1.0 / last);
         sum
     }
@@ -177,30 +176,30 @@ pub fn means(network: &ClosedNetwork) -> Convolved {
             }
         }
     }
-    let mut found = Found {
+    let mut found = Coefficients {
         lattice: &lattice,
         derivatives: vec![vec![Scaled::ZERO; classes]; network.centres.len()],
-        few: vec![Vec::new(); network.centres.len()],
-        whole: Scaled::ZERO,
+        terms: vec![Vec::new(); network.centres.len()],
+        full: Scaled::ZERO,
         one_less: vec![Scaled::ZERO; classes],
     };
-    // Centres of one speed come first: their derivative is made of the whole product.
+    // Centres with one speed come first, because their derivatives are computed from the product of all centres.
     queues.sort_by_key(|queue| queue.speeds.len() > 1);
-    let (plain, dependent) = queues.split_at(queues.partition_point(|queue| queue.speeds.len() == 1));
-    let mut series = lattice.delays(&delays_s);
-    for queue in plain {
+    let (independent, dependent) = queues.split_at(queues.partition_point(|queue| queue.speeds.len() == 1));
+    let mut series = lattice.delay_series(&delays_s);
+    for queue in independent {
         queue.multiply_in(&lattice, &mut series);
     }
     let base = series.clone();
     for queue in dependent {
         queue.multiply_in(&lattice, &mut series);
     }
-    found.take_whole(&series);
-    for queue in plain {
-        // Φ′ = Φ²/α: the centre once more.
+    found.set_normalization(&series);
+    for queue in independent {
+        // Φ′ = Φ²/α: the centre is multiplied in a second time.
         let mut twice = series.clone();
-        lattice.over_one_less_s(&mut twice, queue.demands_s, 1.0 / queue.last());
-        found.take_derivative(queue.at, &twice, 1.0 / queue.last());
+        lattice.divide_by_one_minus_s(&mut twice, queue.demands_s, 1.0 / queue.last_speed());
+        found.set_derivative(queue.at, &twice, 1.0 / queue.last_speed());
     }
     drop(series);
     found.leave_one_out(dependent, base);
@@ -209,7 +208,7 @@ pub fn means(network: &ClosedNetwork) -> Convolved {
         .classes
         .iter()
         .zip(&found.one_less)
-        .map(|(class, less)| if class.users == 0 { 0.0 } else { less.over(found.whole) })
+        .map(|(class, less)| if class.users == 0 { 0.0 } else { less.over(found.full) })
         .collect();
     let is_queue: Vec<bool> =
         (0..network.centres.len()).map(|at| queues.iter().any(|queue| queue.at == at)).collect();
@@ -221,7 +220,7 @@ pub fn means(network: &ClosedNetwork) -> Convolved {
                     if network.classes[class].users == 0 || demand_s == 0.0 {
                         0.0
                     } else if is_queue[at] {
-                        found.derivatives[at][class].over(found.whole) * demand_s
+                        found.derivatives[at][class].over(found.full) * demand_s
                     } else {
                         rates_per_s[class] * demand_s
                     }
@@ -229,56 +228,57 @@ pub fn means(network: &ClosedNetwork) -> Convolved {
                 .collect()
         })
         .collect();
-    let few =
-        found.few.iter().map(|terms| terms.iter().map(|term| term.over(found.whole)).collect()).collect();
-    Convolved { means: ClosedMeans { rates_per_s, queues: means }, few }
+    let marginals =
+        found.terms.iter().map(|terms| terms.iter().map(|term| term.over(found.full)).collect()).collect();
+    Convolved { means: ClosedMeans { rates_per_s, queues: means }, marginals }
 }
 
-/// What is kept of the series.
-struct Found<'l> {
+/// The coefficients of the series that determine the mean values.
+struct Coefficients<'l> {
     lattice: &'l Lattice,
     /// [Φ′ ∏ Φ](N − e_r) by centre and class.
     derivatives: Vec<Vec<Scaled>>,
-    /// Terms of Φ times the rest at N.
-    few: Vec<Vec<Scaled>>,
+    /// Terms of Φ times the product of the other centres at N, by centre.
+    terms: Vec<Vec<Scaled>>,
     /// G(N).
-    whole: Scaled,
+    full: Scaled,
     /// G(N − e_r).
     one_less: Vec<Scaled>,
 }
 
-impl Found<'_> {
-    fn without_one(&self, series: &[Scaled]) -> Vec<Scaled> {
+impl Coefficients<'_> {
+    /// The coefficients at N − e_r by class.
+    fn one_less(&self, series: &[Scaled]) -> Vec<Scaled> {
         let last = self.lattice.size - 1;
-        let less = |class| {
-            if self.lattice.has(last, class) {
+        let coefficient = |class| {
+            if self.lattice.has_customer(last, class) {
                 series[last - self.lattice.strides[class]]
             } else {
                 Scaled::ZERO
             }
         };
-        (0..self.lattice.sides.len()).map(less).collect()
+        (0..self.lattice.sides.len()).map(coefficient).collect()
     }
 
-    fn take_whole(&mut self, series: &[Scaled]) {
-        self.whole = series[self.lattice.size - 1];
-        self.one_less = self.without_one(series);
+    fn set_normalization(&mut self, series: &[Scaled]) {
+        self.full = series[self.lattice.size - 1];
+        self.one_less = self.one_less(series);
     }
 
-    fn take_derivative(&mut self, at: usize, series: &[Scaled], factor: f64) {
-        self.derivatives[at] = self.without_one(series).into_iter().map(|term| term.times(factor)).collect();
+    fn set_derivative(&mut self, at: usize, series: &[Scaled], factor: f64) {
+        self.derivatives[at] = self.one_less(series).into_iter().map(|term| term.times(factor)).collect();
     }
 
-    /// The derivative of each of `queues` needs the product of all others: `rest` has those that are not among them,
-    /// and each half of them takes in the other half.
+    /// Computes the derivatives of `queues`, each of which needs the product of all other centres. `rest` is the product of
+    /// the centres that are not in `queues`. Each half of `queues` is handled with the other half multiplied into `rest`.
     fn leave_one_out(&mut self, queues: &[Queue<'_>], rest: Vec<Scaled>) {
         match queues {
             [] => {}
             [queue] => {
-                let mut few = Vec::new();
-                let derivative = queue.multiply_derivative(self.lattice, rest, &mut few);
-                self.take_derivative(queue.at, &derivative, 1.0);
-                self.few[queue.at] = few;
+                let mut terms = Vec::new();
+                let derivative = queue.multiply_derivative(self.lattice, rest, &mut terms);
+                self.set_derivative(queue.at, &derivative, 1.0);
+                self.terms[queue.at] = terms;
             }
             _ => {
                 let (left, right) = queues.split_at(queues.len() / 2);

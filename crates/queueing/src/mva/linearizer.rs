@@ -1,52 +1,54 @@
 //! Approximate mean values, whose cost does not depend on the populations.
 //!
-//! Both apply Reiser & Lavenberg's equations to the whole population and estimate the queues with one customer less. With F_kj = Q_kj/N_j the share of class j at centre k, Schweitzer (1979) and Bard (1979) assume that these
-//! shares do not change; Linearizer (Chandy & Neuse, CACM 25, 1982) estimates how they change, by solving the
-//! network with one customer less of each class, too. The sums over classes are computed once per iteration (de Souza e Silva &
-//! Muntz, IEEE Trans. Computers 39, 1990).
+//! Both methods apply Reiser & Lavenberg's equations to the full population and estimate the queues with one customer less.
+//! Let F_kj = Q_kj/N_j be the share of class j at centre k. Schweitzer (1979) and Bard (1979) assume that the shares do not
+//! change. Linearizer (Chandy & Neuse, CACM 25, 1982) estimates their changes by also solving the network with one customer
+//! less of each class. The sums over classes are computed once per iteration (de Souza e Silva & Muntz, IEEE Trans. Computers
+//! 39, 1990).
 //!
 //! A centre of m servers is replaced by one server of demand D/m and a delay of D(m−1)/m (Seidmann, Schweitzer &
-//! Shalev-Oren, Large Scale Systems 12, 1987): exact for one customer and for very many, with errors of some per cent in between.
+//! Shalev-Oren, Large Scale Systems 12, 1987). This is exact for one customer and in the limit of many customers, with errors
+//! of a few per cent in between.
 
 use super::closed_network::{ClosedMeans, ClosedNetwork};
 
-/// When an iteration ends.
+/// Stopping rule of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stop {
-    /// When no queue changes by more than so many customers in a step. PDQ takes 0.001.
+    /// No queue changes by this number of customers or more in a step. PDQ uses 0.001.
     Customers(f64),
-    /// When no queue changes by more than that share of its class.
+    /// No queue changes by this share of the customers of its class or more in a step.
     Share(f64),
 }
 
-/// PDQ's criterion, which published tables use.
+/// PDQ's stopping rule, which published tables use.
 pub const PDQ: Stop = Stop::Customers(0.001);
 
-/// Chandy & Neuse stop at 1/(4000 + 16|N|); steps are cheap, so this is nearer to the fixed point.
+/// Stricter than the rule of Chandy & Neuse, 1/(4000 + 16|N|), because steps are cheap.
 const CONVERGED: Stop = Stop::Share(1e-10);
 
-/// Maximum steps of one iteration, which is not reached in practice: a few steps halve the error.
+/// Maximum number of steps of one iteration. It is not reached in practice, because a few steps halve the error.
 const STEPS_MAX: usize = 100_000;
 
-/// How often Linearizer estimates the changes of shares; as in its publication.
+/// Number of rounds of Linearizer, as in its publication.
 const ROUNDS: usize = 3;
 
-/// The network as input of the approximations.
-struct Seen {
+/// A network in which single servers and delays replace the centres with several servers.
+struct ReducedNetwork {
     /// Demand at the single server: `[centre][class]`.
     demands_s: Vec<Vec<f64>>,
-    /// Think time and all other delays without waiting.
+    /// Sum of the think time and all delays of each class.
     delays_s: Vec<f64>,
-    /// Delay of each class at each centre.
+    /// Delay of each class at each centre: `[centre][class]`.
     delay_at_s: Vec<Vec<f64>>,
 }
 
-impl Seen {
+impl ReducedNetwork {
     fn new(network: &ClosedNetwork) -> Self {
         let mut delays_s: Vec<f64> = network.classes.iter().map(|class| class.think_s).collect();
         let (mut demands_s, mut delay_at_s) = (Vec::new(), Vec::new());
         for centre in &network.centres {
-            // A busy centre works at its highest speed.
+            // With many customers a centre works at its highest speed.
             let servers = match &centre.speeds {
                 Some(speeds) => speeds.iter().copied().fold(0.0, f64::max),
                 None => f64::INFINITY,
@@ -66,29 +68,37 @@ impl Seen {
     }
 }
 
-/// How the share of a class at a centre changes when one customer of a class is less: `[removed][centre][class]`.
+/// Changes of the shares if one customer is removed: `[class of the removed customer][centre][class]`.
 type Changes = Vec<Vec<Vec<f64>>>;
 
-/// Shares and throughputs at one population.
+/// Shares and throughputs for one population.
 struct State {
     /// F_kj: `[centre][class]`.
     shares: Vec<Vec<f64>>,
     rates_per_s: Vec<f64>,
 }
 
-/// Solves the equations for one population, given how shares change.
-fn core(seen: &Seen, users: &[f64], changes: Option<&Changes>, mut state: State, stop: Stop) -> State {
-    let (centres, classes) = (seen.demands_s.len(), users.len());
-    // Σ_j (N − e_s)_j D_kjs does not change in the iteration.
-    let less = |class: usize, removed: usize| {
+/// Solves the equations for one population, given the changes of the shares.
+fn iterate(
+    network: &ReducedNetwork,
+    users: &[f64],
+    changes: Option<&Changes>,
+    mut state: State,
+    stop: Stop,
+) -> State {
+    let (centres, classes) = (network.demands_s.len(), users.len());
+    let users_without = |class: usize, removed: usize| {
         if class == removed { (users[class] - 1.0).max(0.0) } else { users[class] }
     };
+    // Σ_j (N − e_s)_j D_kjs is constant during the iteration.
     let corrections: Vec<Vec<f64>> = (0..classes)
         .map(|removed| match changes {
             None => vec![0.0; centres],
             Some(changes) => (0..centres)
                 .map(|centre| {
-                    (0..classes).map(|class| less(class, removed) * changes[removed][centre][class]).sum()
+                    (0..classes)
+                        .map(|class| users_without(class, removed) * changes[removed][centre][class])
+                        .sum()
                 })
                 .collect(),
         })
@@ -106,20 +116,20 @@ fn core(seen: &Seen, users: &[f64], changes: Option<&Changes>, mut state: State,
                 state.rates_per_s[class] = 0.0;
                 continue;
             }
-            let mut cycle_s = seen.delays_s[class];
+            let mut cycle_s = network.delays_s[class];
             for centre in 0..centres {
-                let own = state.shares[centre][class] * (users[class] - less(class, class));
+                let own = state.shares[centre][class] * (users[class] - users_without(class, class));
                 let others = (totals[centre] - own + corrections[class][centre]).max(0.0);
-                residences_s[centre] = seen.demands_s[centre][class] * (1.0 + others);
+                residences_s[centre] = network.demands_s[centre][class] * (1.0 + others);
                 cycle_s += residences_s[centre];
             }
             state.rates_per_s[class] = users[class] / cycle_s;
             for (residence_s, shares) in residences_s.iter().zip(&mut state.shares) {
                 let share = residence_s / cycle_s;
-                let moved = (share - shares[class]).abs();
+                let difference = (share - shares[class]).abs();
                 change = change.max(match stop {
-                    Stop::Customers(_) => moved * users[class],
-                    Stop::Share(_) => moved,
+                    Stop::Customers(_) => difference * users[class],
+                    Stop::Share(_) => difference,
                 });
                 shares[class] = share;
             }
@@ -132,16 +142,16 @@ fn core(seen: &Seen, users: &[f64], changes: Option<&Changes>, mut state: State,
     state
 }
 
-fn start(seen: &Seen, classes: usize) -> State {
-    let share = 1.0 / seen.demands_s.len().max(1) as f64;
-    State { shares: vec![vec![share; classes]; seen.demands_s.len()], rates_per_s: vec![0.0; classes] }
+fn initial_state(network: &ReducedNetwork, classes: usize) -> State {
+    let share = 1.0 / network.demands_s.len().max(1) as f64;
+    State { shares: vec![vec![share; classes]; network.demands_s.len()], rates_per_s: vec![0.0; classes] }
 }
 
-fn means(seen: &Seen, users: &[f64], state: &State) -> ClosedMeans {
+fn means(network: &ReducedNetwork, users: &[f64], state: &State) -> ClosedMeans {
     let queues = state
         .shares
         .iter()
-        .zip(&seen.delay_at_s)
+        .zip(&network.delay_at_s)
         .map(|(shares, delays_s)| {
             shares
                 .iter()
@@ -155,14 +165,13 @@ fn means(seen: &Seen, users: &[f64], state: &State) -> ClosedMeans {
     ClosedMeans { rates_per_s: state.rates_per_s.clone(), queues }
 }
 
-/// Approximate mean values by Bard and Schweitzer: the error is largest, up to a tenth, where the network is about half
-/// full.
+/// Approximate mean values by Bard and Schweitzer. The error is largest, up to 10 %, if the network is about half full.
 #[must_use]
 pub fn schweitzer(network: &ClosedNetwork, stop: Stop) -> ClosedMeans {
-    let seen = Seen::new(network);
+    let reduced = ReducedNetwork::new(network);
     let users: Vec<f64> = network.classes.iter().map(|class| class.users as f64).collect();
-    let state = core(&seen, &users, None, start(&seen, users.len()), stop);
-    means(&seen, &users, &state)
+    let state = iterate(&reduced, &users, None, initial_state(&reduced, users.len()), stop);
+    means(&reduced, &users, &state)
 }
 
 /// [`schweitzer`] until convergence.
@@ -171,17 +180,17 @@ pub fn schweitzer_converged(network: &ClosedNetwork) -> ClosedMeans {
     schweitzer(network, CONVERGED)
 }
 
-/// Approximate mean values by Linearizer: mostly within one percent.
+/// Approximate mean values by Linearizer; most errors are below one per cent.
 #[must_use]
 pub fn linearizer(network: &ClosedNetwork) -> ClosedMeans {
-    let seen = Seen::new(network);
+    let reduced = ReducedNetwork::new(network);
     let users: Vec<f64> = network.classes.iter().map(|class| class.users as f64).collect();
-    let (centres, classes) = (seen.demands_s.len(), users.len());
+    let (centres, classes) = (reduced.demands_s.len(), users.len());
     let mut changes: Changes = vec![vec![vec![0.0; classes]; centres]; classes];
-    let mut whole = core(&seen, &users, None, start(&seen, classes), CONVERGED);
+    let mut full = iterate(&reduced, &users, None, initial_state(&reduced, classes), CONVERGED);
     for round in 0..ROUNDS {
         if round > 0 {
-            whole = core(&seen, &users, Some(&changes), whole, CONVERGED);
+            full = iterate(&reduced, &users, Some(&changes), full, CONVERGED);
         }
         if round + 1 == ROUNDS {
             break;
@@ -193,13 +202,13 @@ pub fn linearizer(network: &ClosedNetwork) -> ClosedMeans {
             }
             let mut less = users.clone();
             less[removed] -= 1.0;
-            let from = State { shares: whole.shares.clone(), rates_per_s: whole.rates_per_s.clone() };
-            let found = core(&seen, &less, Some(&changes), from, CONVERGED);
+            let from = State { shares: full.shares.clone(), rates_per_s: full.rates_per_s.clone() };
+            let found = iterate(&reduced, &less, Some(&changes), from, CONVERGED);
             for (centre, changes) in next[removed].iter_mut().enumerate() {
                 for (class, change) in changes.iter_mut().enumerate() {
-                    // An empty class has no shares; its weight is 0.
+                    // An empty class has no shares, and its weight is 0.
                     *change = if less[class] > 0.0 {
-                        found.shares[centre][class] - whole.shares[centre][class]
+                        found.shares[centre][class] - full.shares[centre][class]
                     } else {
                         0.0
                     };
@@ -208,7 +217,7 @@ pub fn linearizer(network: &ClosedNetwork) -> ClosedMeans {
         }
         changes = next;
     }
-    means(&seen, &users, &whole)
+    means(&reduced, &users, &full)
 }
 
 #[cfg(test)]
@@ -224,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_independent_solver_agrees() {
+    fn schweitzer_agrees_with_an_independent_solver() {
         let found = schweitzer_converged(&one_class(20, 4.0, &[0.125, 0.3, 0.2]));
         assert_eq!(format!("{:.8}", found.rates_per_s[0]), "2.99046820");
     }
@@ -248,27 +257,31 @@ mod tests {
         for (users, think, rate, queue, share) in table {
             let think_s = f64::from(think);
             let found = schweitzer(&one_class(users, think_s, &[0.05, 0.04, 0.03]), PDQ);
-            let in_system = found.of(0);
+            let in_system = found.in_system(0);
             let row = format!("{:.2} {:.2} {:.2}", found.rates_per_s[0], in_system, in_system / think_s);
             assert_eq!(row.replace(" 0.", " ."), format!("{rate} {queue} {share}"), "{users}/{think}");
             // Equation (8): λ = N/Z − Q/Z.
-            let by_eight = users as f64 / think_s - in_system / think_s;
-            assert_eq!(format!("{by_eight:.2}"), rate, "{users}/{think}");
+            let by_equation_8 = users as f64 / think_s - in_system / think_s;
+            assert_eq!(format!("{by_equation_8:.2}"), rate, "{users}/{think}");
         }
-        assert_eq!(format!("{:.2}", exact(&one_class(200, 10.0, &[0.05, 0.04, 0.03])).of(0)), "13.59");
+        assert_eq!(format!("{:.2}", exact(&one_class(200, 10.0, &[0.05, 0.04, 0.03])).in_system(0)), "13.59");
     }
 
     #[test]
-    fn linearizer_is_nearer_than_schweitzer() {
+    fn linearizer_is_more_accurate_than_schweitzer() {
         let network = one_class(20, 4.0, &[0.125, 0.3, 0.2]);
-        let truth = exact(&network).rates_per_s[0];
-        let error = |found: ClosedMeans| (found.rates_per_s[0] / truth - 1.0).abs();
-        let (near, far) = (error(linearizer(&network)), error(schweitzer_converged(&network)));
-        assert!(near < 0.01 && near < far / 3.0, "{near} {far}");
+        let exact_rate = exact(&network).rates_per_s[0];
+        let error = |found: ClosedMeans| (found.rates_per_s[0] / exact_rate - 1.0).abs();
+        let (by_linearizer, by_schweitzer) =
+            (error(linearizer(&network)), error(schweitzer_converged(&network)));
+        assert!(
+            by_linearizer < 0.01 && by_linearizer < by_schweitzer / 3.0,
+            "{by_linearizer} {by_schweitzer}"
+        );
     }
 
     #[test]
-    fn a_hundred_classes() {
+    fn linearizer_conserves_the_customers_of_a_hundred_classes() {
         let classes = 100_u32;
         let network = ClosedNetwork {
             centres: (0..5)
@@ -288,7 +301,7 @@ mod tests {
         let found = linearizer(&network);
         for (class, population) in network.classes.iter().enumerate() {
             let thinking = found.rates_per_s[class] * population.think_s;
-            assert!((found.of(class) + thinking - population.users as f64).abs() < 1e-9);
+            assert!((found.in_system(class) + thinking - population.users as f64).abs() < 1e-9);
         }
     }
 }

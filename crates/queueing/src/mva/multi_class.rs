@@ -4,7 +4,7 @@ use super::closed_network::{ClosedMeans, ClosedNetwork};
 use super::single;
 
 /// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980) over all populations, for centres that
-/// serve one customer at a time: an arriving customer sees the network as it would be without that customer. Speeds
+/// serve one customer at a time: an arriving customer finds the mean queues of the network without that customer. Speeds
 /// are assumed to be 1; [`super::exact`] uses another method otherwise.
 #[must_use]
 pub fn exact(network: &ClosedNetwork) -> ClosedMeans {
@@ -41,10 +41,10 @@ pub fn exact(network: &ClosedNetwork) -> ClosedMeans {
                 rates_per_s[class] = 0.0;
                 continue;
             }
-            let seen = (at - strides[class]) * centres;
+            let one_less = (at - strides[class]) * centres;
             let mut cycle_s = network.classes[class].think_s;
             for centre in 0..centres {
-                let waiting = is_queue[centre] * totals[seen + centre];
+                let waiting = is_queue[centre] * totals[one_less + centre];
                 let residence_s = network.centres[centre].demands_s[class] * (1.0 + waiting);
                 residences_s[centre * classes + class] = residence_s;
                 cycle_s += residence_s;
@@ -66,7 +66,7 @@ pub fn exact(network: &ClosedNetwork) -> ClosedMeans {
     ClosedMeans { rates_per_s, queues }
 }
 
-/// One class needs no lattice.
+/// For one class, the recursion of [`single`] needs memory for one population only.
 fn one_class(network: &ClosedNetwork, users: u64, think_s: f64) -> ClosedMeans {
     let delays_s: f64 = network
         .centres

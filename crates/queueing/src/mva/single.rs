@@ -1,8 +1,8 @@
 //! Exact mean value analysis of a closed network with one class of users.
 //!
-//! N users think for Z on average, then visit stations whose service demands (visits × service time) are D₁ … D_K. A
-//! station serves one at a time. Exact for product-form networks: exponential service in order of arrival, or
-//! processor sharing with any service; the law of the think time does not matter.
+//! N users think for Z on average, then visit stations with service demands (visits × service time) D₁ … D_K. A
+//! station serves one user at a time. The solution is exact for product-form networks: exponential service in order of
+//! arrival, or processor sharing with any service. The law of the think time has no influence.
 
 /// The mean values of a closed network.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +22,8 @@ impl MeanValues {
     }
 }
 
-/// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980): an arriving customer sees the network as
-/// it would be without that customer. Takes users × stations steps.
+/// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980): an arriving customer finds the mean queues of
+/// the network without that customer. It takes users × stations steps.
 pub fn exact(users: u64, think_s: f64, demands_s: &[f64]) -> MeanValues {
     let mut queues = vec![0.0; demands_s.len()];
     let (mut rate_per_s, mut response_s) = (0.0, 0.0);
@@ -43,7 +43,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn independent_solvers_agree() {
+    fn the_solution_agrees_with_independent_solvers() {
         let found = exact(20, 4.0, &[0.125, 0.3, 0.2]);
         assert_eq!(format!("{:.8} {:.8}", found.rate_per_s, found.response_s), "3.12751041 2.39486280");
         let found = exact(6, 0.0, &[0.605, 2.1, 1.35]);
@@ -52,7 +52,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_laws_hold(
+        fn operational_laws_hold(
             users in 1_u64..400,
             think_s in 0.0..20.0_f64,
             demands_s in proptest::collection::vec(0.001..0.5_f64, 1..4),

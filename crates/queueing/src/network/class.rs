@@ -5,20 +5,20 @@ use super::law::TimeLaw;
 /// A class of customers with the same behaviour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomerClass {
-    /// Its name.
+    /// Unique name.
     pub name: String,
-    /// How many there are, or how often one arrives.
+    /// The number of customers, or their arrival process.
     pub load: ClassLoad,
-    /// Priority at stations with priorities: greater numbers first. Default 0.
+    /// Priority at stations with priorities: higher numbers first. Default 0.
     pub priority: i32,
 }
 
-/// How a class makes load.
+/// The load of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClassLoad {
     /// A fixed number of customers, each of whom thinks outside between two passes.
     Closed {
-        /// How many.
+        /// Number of customers.
         users: u64,
         /// The think time; zero for batch work.
         think: TimeLaw,
@@ -31,7 +31,7 @@ pub enum ClassLoad {
 }
 
 impl CustomerClass {
-    /// A closed class with exponential think times of that mean.
+    /// A closed class with exponential think times of mean `think_s`.
     #[must_use]
     pub fn closed(name: impl Into<String>, users: u64, think_s: f64) -> Self {
         let think = if think_s == 0.0 {
@@ -49,13 +49,13 @@ impl CustomerClass {
         Self { name: name.into(), load: ClassLoad::Open { interarrival }, priority: 0 }
     }
 
-    /// Whether its customers are a fixed number.
+    /// Whether the number of customers is fixed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         matches!(self.load, ClassLoad::Closed { .. })
     }
 
-    /// Customers of a closed class; `None` of an open one.
+    /// Number of customers of a closed class; `None` for an open class.
     #[must_use]
     pub fn users(&self) -> Option<u64> {
         match self.load {
@@ -64,7 +64,7 @@ impl CustomerClass {
         }
     }
 
-    /// Mean think time Z of a closed class in seconds; `None` for an open one.
+    /// Mean think time Z of a closed class in seconds; `None` for an open class.
     #[must_use]
     pub fn think_s(&self) -> Option<f64> {
         match &self.load {
@@ -73,7 +73,7 @@ impl CustomerClass {
         }
     }
 
-    /// Arrivals per second of an open class; `None` of a closed one.
+    /// Arrivals per second of an open class; `None` for a closed class.
     #[must_use]
     pub fn rate_per_s(&self) -> Option<f64> {
         match &self.load {

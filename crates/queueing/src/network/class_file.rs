@@ -1,4 +1,4 @@
-//! A class as the file has it.
+//! The file form of a class of customers.
 
 use super::error::NotationError;
 use std::borrow::Cow;
@@ -15,9 +15,9 @@ use super::quantity::PerSecond;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Class")]
 pub(super) struct ClassFile {
-    /// Its name.
+    /// Unique name.
     name: String,
-    /// Closed: how many customers there are.
+    /// Closed: the number of customers.
     #[serde(skip_serializing_if = "Option::is_none")]
     users: Option<u64>,
     /// Closed: the think time between two passes; default 0.
@@ -29,7 +29,7 @@ pub(super) struct ClassFile {
     /// Open, instead of `rate`: the law of the time between two arrivals.
     #[serde(skip_serializing_if = "Option::is_none")]
     interarrival: Option<TimeLaw>,
-    /// Priority at stations with priorities: greater numbers first; default 0.
+    /// Priority at stations with priorities: higher numbers first; default 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     priority: i32,
 }
@@ -72,9 +72,10 @@ impl TryFrom<ClassFile> for CustomerClass {
                 think: file.think.unwrap_or(TimeLaw::Deterministic { mean_s: 0.0 }),
             },
             (None, true) if file.think.is_some() => {
-                return Err(
-                    format!("the open class {name:?} has a think time; only closed classes think").into()
-                );
+                return Err(format!(
+                    "the open class {name:?} has a think time; only closed classes have one"
+                )
+                .into());
             }
             (None, true) => match (file.rate, file.interarrival) {
                 (Some(PerSecond(rate)), None) if rate > 0.0 => {
@@ -93,12 +94,12 @@ impl TryFrom<ClassFile> for CustomerClass {
             },
             (Some(_), true) => {
                 return Err(format!(
-                    "the class {name:?} has users and a rate: a closed class has `users`, an open one has `rate`"
+                    "the class {name:?} has users and a rate: a closed class has `users`, an open class has `rate`"
                 ).into());
             }
             (None, false) => {
                 return Err(format!(
-                    "the class {name:?} makes no load: it needs `users` (closed) or `rate` (open)"
+                    "the class {name:?} has no load: it needs `users` (closed) or `rate` (open)"
                 )
                 .into());
             }

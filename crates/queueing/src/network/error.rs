@@ -1,6 +1,6 @@
-//! The error of the notation.
+//! The error type of the notation.
 
 busyhour_diagnostic::message_error! {
-    /// Why a value in the notation of model files was refused.
+    /// Why a value in a model file was rejected.
     pub struct NotationError;
 }

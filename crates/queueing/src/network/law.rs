@@ -1,13 +1,13 @@
-//! Laws of times: service, think and interarrival times.
+//! Laws (probability distributions) of service, think and interarrival times.
 
 use super::error::NotationError;
 use libm::{erfc, tgamma};
 
-/// How a time varies. Its moments come from the standard texts (Johnson, Kotz & Balakrishnan, *Continuous Univariate
-/// Distributions*), except where a source is named.
+/// The probability law of a time. The moments are taken from Johnson, Kotz & Balakrishnan, *Continuous Univariate
+/// Distributions*, unless another source is named.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TimeLaw {
-    /// Always the same.
+    /// Constant.
     Deterministic {
         /// The time in seconds, at least 0.
         mean_s: f64,
@@ -21,25 +21,25 @@ pub enum TimeLaw {
     Erlang {
         /// Mean of the sum in seconds.
         mean_s: f64,
-        /// How many phases, at least 1.
+        /// Number of phases, at least 1.
         phases: u32,
     },
-    /// One of two exponentials.
+    /// A mixture of two exponentials.
     Hyperexponential {
-        /// The probability of the first.
+        /// Probability of the first exponential.
         first_probability: f64,
-        /// Mean of the first in seconds.
+        /// Mean of the first exponential in seconds.
         first_mean_s: f64,
-        /// Mean of the second in seconds.
+        /// Mean of the second exponential in seconds.
         second_mean_s: f64,
     },
-    /// An exponential, after which a second one follows or not.
+    /// An exponential phase, followed by a second exponential phase with some probability.
     Coxian {
-        /// Mean of the first in seconds.
+        /// Mean of the first phase in seconds.
         first_mean_s: f64,
-        /// Mean of the second in seconds.
+        /// Mean of the second phase in seconds.
         second_mean_s: f64,
-        /// The probability that the second follows.
+        /// Probability of the second phase.
         second_probability: f64,
     },
     /// Gamma.
@@ -56,14 +56,14 @@ pub enum TimeLaw {
         /// Coefficient of variation of the time itself.
         cv: f64,
     },
-    /// Normal, drawn again while negative.
+    /// Normal, truncated at 0 (negative values are drawn again).
     NormalTruncated {
-        /// Mean in seconds before what is negative is cut off.
+        /// Mean in seconds before truncation.
         untruncated_mean_s: f64,
-        /// Standard deviation in seconds before the cut.
+        /// Standard deviation in seconds before truncation.
         untruncated_sd_s: f64,
     },
-    /// Pareto from its smallest value mean·(shape − 1)/shape on.
+    /// Pareto with the smallest value mean·(shape − 1)/shape.
     Pareto {
         /// Mean in seconds.
         mean_s: f64,
@@ -81,19 +81,19 @@ pub enum TimeLaw {
     Weibull {
         /// Mean in seconds.
         mean_s: f64,
-        /// Shape: below 1 more variable than exponential, above it less.
+        /// Shape: more variable than the exponential law below 1, less variable above 1.
         shape: f64,
     },
-    /// The gaps of a Poisson process whose rate jumps between two values (Markov-modulated, two states).
+    /// The gaps of a Markov-modulated Poisson process with two states: its rate switches between two values.
     Mmpp2 {
         /// Events per second in each state.
         rates_per_s: [f64; 2],
-        /// How often per second each state is left.
+        /// Transitions per second out of each state.
         leave_per_s: [f64; 2],
     },
-    /// Recorded values, one after the other and again from the beginning.
+    /// Recorded values in their order; after the last value the first one follows again.
     Replay {
-        /// The file they are in, as the model names it.
+        /// The name of the file with the values, as written in the model.
         file: String,
         /// The values in seconds; the caller reads them from the file.
         values_s: Vec<f64>,
@@ -101,8 +101,8 @@ pub enum TimeLaw {
 }
 
 impl TimeLaw {
-    /// The hyperexponential with that mean and coefficient of variation (more than 1) whose two branches carry the
-    /// same share of the time (balanced means).
+    /// The hyperexponential law with this mean and coefficient of variation (greater than 1) and balanced means: both
+    /// branches have the same share of the time.
     #[must_use]
     pub fn hyperexponential(mean_s: f64, cv: f64) -> Self {
         let scv = cv * cv;
@@ -114,7 +114,7 @@ impl TimeLaw {
         }
     }
 
-    /// The scale of a Weibull law of that mean: mean/Γ(1 + 1/shape).
+    /// The scale of the Weibull law with this mean: mean/Γ(1 + 1/shape).
     #[must_use]
     pub fn weibull_scale_s(mean_s: f64, shape: f64) -> f64 {
         mean_s / tgamma(1.0 + 1.0 / shape)
@@ -147,7 +147,7 @@ impl TimeLaw {
         }
     }
 
-    /// Squared coefficient of variation Var/mean²; infinite where the variance is; 0 for a time that is always 0.
+    /// Squared coefficient of variation Var/mean²; infinite if the variance is infinite; 0 for a time that is always 0.
     #[must_use]
     pub fn scv(&self) -> f64 {
         match self {
@@ -163,8 +163,8 @@ impl TimeLaw {
             }
             Self::Gamma { cv, .. } | Self::Lognormal { cv, .. } => cv * cv,
             Self::NormalTruncated { untruncated_mean_s, untruncated_sd_s } => {
-                let (hazard, at) = truncation(*untruncated_mean_s, *untruncated_sd_s);
-                let variance = untruncated_sd_s.powi(2) * (1.0 + at * hazard - hazard * hazard);
+                let (hazard, point) = truncation(*untruncated_mean_s, *untruncated_sd_s);
+                let variance = untruncated_sd_s.powi(2) * (1.0 + point * hazard - hazard * hazard);
                 variance / self.mean_s().powi(2)
             }
             Self::Pareto { shape, .. } => {
@@ -190,14 +190,14 @@ impl TimeLaw {
         }
     }
 
-    /// The tail index: moments E\[Sᵏ\] are finite for k below it, and infinite from it on. Infinite when all moments are
-    /// finite.
+    /// The tail index: the moments E\[Sᵏ\] are finite for all k below it and infinite for all others. It is infinite if all
+    /// moments are finite.
     #[must_use]
     pub fn tail_index(&self) -> f64 {
         match self {
             Self::Pareto { shape, .. } => *shape,
-            // Exponential tails or lighter ones, except: all moments of a lognormal law and of a Weibull law of any shape are
-            // finite, and recorded values are bounded.
+            // Lognormal laws and Weibull laws of any shape have finite moments, and recorded values are bounded. All
+            // others have exponential or lighter tails.
             Self::Deterministic { .. }
             | Self::Exponential { .. }
             | Self::Erlang { .. }
@@ -233,7 +233,7 @@ impl TimeLaw {
         }
     }
 
-    /// The same law with all times multiplied by `factor`.
+    /// This law with all times multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let mut law = self.clone();
@@ -260,7 +260,7 @@ impl TimeLaw {
         law
     }
 
-    /// What is wrong with its numbers, in words.
+    /// Checks that the parameters are in their ranges.
     pub(super) fn check(&self) -> Result<(), NotationError> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value.is_finite() {
@@ -338,7 +338,7 @@ impl TimeLaw {
             }
             Self::Replay { file, values_s } => {
                 if values_s.is_empty() {
-                    return Err(format!("there are no values from {file}").into());
+                    return Err(format!("{file} has no values").into());
                 }
                 values_s.iter().try_for_each(|value| time(&format!("a value in {file}"), *value))
             }
@@ -346,11 +346,11 @@ impl TimeLaw {
     }
 }
 
-/// The hazard of the standard normal law at the point where zero cuts a normal law of that mean and deviation, and
-/// that point.
+/// The standardized truncation point of a normal law that is truncated at zero, and the hazard rate of the standard normal
+/// law at this point, as (hazard rate, point).
 fn truncation(mean_s: f64, sd_s: f64) -> (f64, f64) {
-    let at = -mean_s / sd_s;
-    let density = (-0.5 * at * at).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    let beyond = 0.5 * erfc(at / std::f64::consts::SQRT_2);
-    (density / beyond, at)
+    let point = -mean_s / sd_s;
+    let density = (-0.5 * point * point).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let survival = 0.5 * erfc(point / std::f64::consts::SQRT_2);
+    (density / survival, point)
 }

@@ -1,4 +1,4 @@
-//! Laws as text: `exponential(50ms)`, `erlang(50ms, phases=4)`, or a bare time for the exponential law of that mean.
+//! Laws as text: `exponential(50ms)`, `erlang(50ms, phases=4)`, or just a time for the exponential law with this mean.
 
 use super::error::NotationError;
 use std::borrow::Cow;
@@ -12,19 +12,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::law::TimeLaw;
 use super::quantity::{number, rate_per_s, seconds, seconds_text, text_or_number, text_or_number_schema};
 
-/// What a parameter is.
+/// The kind of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ParameterKind {
     Time,
     Rate,
     Number,
     Count,
 }
 
-use Kind::{Count, Number, Rate, Time};
+use ParameterKind::{Count, Number, Rate, Time};
 
-/// The forms in which laws are written: name, parameters in their order.
-const FORMS: [(&str, &[(&str, Kind)]); 14] = [
+/// The notations of laws: the name, and the parameters in their order.
+const FORMS: [(&str, &[(&str, ParameterKind)]); 14] = [
     ("exponential", &[("mean", Time)]),
     ("constant", &[("mean", Time)]),
     ("deterministic", &[("mean", Time)]),
@@ -41,7 +41,7 @@ const FORMS: [(&str, &[(&str, Kind)]); 14] = [
     ("mmpp2", &[("rate0", Rate), ("rate1", Rate), ("leave0", Rate), ("leave1", Rate)]),
 ];
 
-/// How a form is written, for messages.
+/// The notation of a law, for messages.
 fn usage(name: &str) -> String {
     let forms: Vec<String> = FORMS
         .iter()
@@ -63,7 +63,7 @@ impl FromStr for TimeLaw {
             return match seconds(text) {
                 Ok(mean_s) => Ok(Self::Exponential { mean_s }),
                 Err(_) if text.starts_with(char::is_alphabetic) => Err(format!(
-                    "{text:?} is neither a time nor a law; a law is written such as exponential(50ms)"
+                    "{text:?} is neither a time nor a law; an example of a law is exponential(50ms)"
                 )
                 .into()),
                 Err(error) => Err(error),
@@ -88,17 +88,17 @@ impl FromStr for TimeLaw {
             })
             .filter(|argument| *argument != (None, ""))
             .collect();
-        let (name, parameters) = form(name, &arguments)?;
-        let values = fill(name, parameters, &arguments)?;
-        build(name, &values)
+        let (name, parameters) = find_form(name, &arguments)?;
+        let values = parse_values(name, parameters, &arguments)?;
+        build_law(name, &values)
     }
 }
 
-/// The form of that name that has all keys that are used, and as many parameters as there are arguments if there is one.
-fn form(
+/// Returns the form of law `name` that has all keys of `arguments`, preferably one with as many parameters as `arguments`.
+fn find_form(
     name: &str,
     arguments: &[(Option<&str>, &str)],
-) -> Result<(&'static str, &'static [(&'static str, Kind)]), NotationError> {
+) -> Result<(&'static str, &'static [(&'static str, ParameterKind)]), NotationError> {
     let mut forms = FORMS.iter().filter(|(form, _)| *form == name).peekable();
     if forms.peek().is_none() {
         let known = FORMS.iter().map(|(form, _)| *form).chain(["replay"]);
@@ -107,31 +107,31 @@ fn form(
             None => {
                 let mut names: Vec<&str> = known.collect();
                 names.dedup();
-                format!("{name:?} is not a known law; the known ones are {}", names.join(", ")).into()
+                format!("{name:?} is not a known law; the known laws are {}", names.join(", ")).into()
             }
         });
     }
-    let has_all = |(_, parameters): &&&(&str, &'static [(&str, Kind)])| {
+    let has_all_keys = |(_, parameters): &&&(&str, &'static [(&str, ParameterKind)])| {
         arguments
             .iter()
             .filter_map(|(key, _)| *key)
             .all(|key| parameters.iter().any(|(name, _)| *name == key))
     };
-    let possible: Vec<_> = forms.filter(|form| has_all(&form)).collect();
-    let fitting = possible.iter().find(|(_, parameters)| parameters.len() == arguments.len());
-    match fitting.or(possible.first()) {
+    let possible: Vec<_> = forms.filter(|form| has_all_keys(&form)).collect();
+    let matching = possible.iter().find(|(_, parameters)| parameters.len() == arguments.len());
+    match matching.or(possible.first()) {
         Some((name, parameters)) => Ok((name, parameters)),
         None => {
             let keys: Vec<&str> = arguments.iter().filter_map(|(key, _)| *key).collect();
-            Err(format!("{name} has no parameters {}; it is written {}", keys.join(", "), usage(name)).into())
+            Err(format!("{name} has no parameters {}; its form is {}", keys.join(", "), usage(name)).into())
         }
     }
 }
 
-/// The values of the parameters, in the order of the form.
-fn fill(
+/// Parses the arguments; the values are in the order of the parameters.
+fn parse_values(
     name: &str,
-    parameters: &[(&str, Kind)],
+    parameters: &[(&str, ParameterKind)],
     arguments: &[(Option<&str>, &str)],
 ) -> Result<Vec<f64>, NotationError> {
     let mut values: Vec<Option<f64>> = vec![None; parameters.len()];
@@ -141,7 +141,7 @@ fn fill(
             None => values.iter().position(Option::is_none),
         };
         let Some(at) = at else {
-            return Err(format!("{name} has too many parameters; it is written {}", usage(name)).into());
+            return Err(format!("{name} has too many parameters; its form is {}", usage(name)).into());
         };
         let (parameter, kind) = parameters[at];
         let value = match kind {
@@ -163,14 +163,14 @@ fn fill(
     }
     match values.iter().position(Option::is_none) {
         Some(at) => {
-            Err(format!("{} of {name} is missing; it is written {}", parameters[at].0, usage(name)).into())
+            Err(format!("{} of {name} is missing; its form is {}", parameters[at].0, usage(name)).into())
         }
         None => Ok(values.into_iter().flatten().collect()),
     }
 }
 
-/// The law of that name with the values of its form.
-fn build(name: &str, values: &[f64]) -> Result<TimeLaw, NotationError> {
+/// Builds law `name` from the values of its parameters.
+fn build_law(name: &str, values: &[f64]) -> Result<TimeLaw, NotationError> {
     Ok(match (name, values) {
         ("exponential", &[mean_s]) => TimeLaw::Exponential { mean_s },
         ("constant" | "deterministic", &[mean_s]) => TimeLaw::Deterministic { mean_s },
@@ -178,7 +178,7 @@ fn build(name: &str, values: &[f64]) -> Result<TimeLaw, NotationError> {
         ("hyperexponential", &[mean_s, cv]) if cv >= 1.0 => TimeLaw::hyperexponential(mean_s, cv),
         ("hyperexponential", &[_, cv]) => {
             return Err(format!(
-                "the coefficient of variation of a hyperexponential law is at least 1, not {cv}"
+                "the coefficient of variation of a hyperexponential law must be at least 1, not {cv}"
             )
             .into());
         }
@@ -197,11 +197,11 @@ fn build(name: &str, values: &[f64]) -> Result<TimeLaw, NotationError> {
         ("uniform", &[from_s, to_s]) => TimeLaw::Uniform { from_s, to_s },
         ("weibull", &[mean_s, shape]) => TimeLaw::Weibull { mean_s, shape },
         ("mmpp2", &[r0, r1, l0, l1]) => TimeLaw::Mmpp2 { rates_per_s: [r0, r1], leave_per_s: [l0, l1] },
-        _ => return Err(format!("{name} is written {}", usage(name)).into()),
+        _ => return Err(format!("the form of {name} is {}", usage(name)).into()),
     })
 }
 
-/// As it is written in a model; it reads back the same.
+/// The notation of model files; parsing the text returns the same law.
 impl fmt::Display for TimeLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = |value_s: &f64| seconds_text(*value_s);
@@ -270,7 +270,7 @@ impl JsonSchema for TimeLaw {
         let mut forms: Vec<&str> = forms.iter().map(String::as_str).collect();
         forms.dedup();
         text_or_number_schema(&format!(
-            "A time, which is the mean of an exponential law: \"50ms\". Or a law: {}, replay(file).",
+            "A time, which is the mean of an exponential law: \"50ms\"; or a law: {}, replay(file).",
             forms.join(", ")
         ))
     }
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_reads_back_the_same() {
+    fn laws_round_trip_through_their_text() {
         for text in [
             "exponential(50ms)",
             "constant(700ms)",
@@ -302,7 +302,7 @@ mod tests {
         }
         assert_eq!("50ms".parse(), Ok(TimeLaw::Exponential { mean_s: 0.05 }));
         assert_eq!("deterministic(1)".parse(), Ok(TimeLaw::Deterministic { mean_s: 1.0 }));
-        // Both forms of the hyperexponential law in the order of their parameters.
+        // Both forms of the hyperexponential law, with positional arguments.
         assert_eq!(
             "hyperexponential(0.9, 0.5s, 5.5s)".parse(),
             "hyperexponential(p=0.9, first=0.5s, second=5.5s)".parse::<TimeLaw>()
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_the_wrong_part() {
         let reported = |text: &str| text.parse::<TimeLaw>().unwrap_err();
         assert_eq!(
             reported("exponental(50ms)"),
@@ -320,38 +320,35 @@ mod tests {
         );
         assert!(
             reported("fancy(50ms)")
-                .starts_with("\"fancy\" is not a known law; the known ones are exponential, constant")
+                .starts_with("\"fancy\" is not a known law; the known laws are exponential, constant")
         );
-        assert_eq!(
-            reported("erlang(50ms)"),
-            "phases of erlang is missing; it is written erlang(mean, phases)"
-        );
+        assert_eq!(reported("erlang(50ms)"), "phases of erlang is missing; its form is erlang(mean, phases)");
         assert_eq!(
             reported("erlang(50ms, 2.5)"),
             "phases of erlang: 2.5 is not a whole number from 1 to 1000000"
         );
         assert_eq!(
             reported("uniform(1s, 2s, 3s)"),
-            "uniform has too many parameters; it is written uniform(from, to)"
+            "uniform has too many parameters; its form is uniform(from, to)"
         );
         assert_eq!(reported("gamma(1s, mean=2s)"), "mean of gamma is given twice");
         assert_eq!(
             reported("hyperexponential(1s, cw=2)"),
-            "hyperexponential has no parameters cw; it is written hyperexponential(mean, cv) or \
+            "hyperexponential has no parameters cw; its form is hyperexponential(mean, cv) or \
              hyperexponential(p, first, second)"
         );
         assert_eq!(
             reported("hyperexponential(1s)"),
-            "cv of hyperexponential is missing; it is written hyperexponential(mean, cv) or \
+            "cv of hyperexponential is missing; its form is hyperexponential(mean, cv) or \
              hyperexponential(p, first, second)"
         );
         assert!(reported("uniform(1s, 2s").contains("closing parenthesis"));
         assert!(reported("fast").contains("neither a time nor a law"));
-        assert!(reported("5 years").contains("no unit of time"));
+        assert!(reported("5 years").contains("not a unit of time"));
     }
 
     #[test]
-    fn moments_are_those_of_the_law() {
+    fn moments_match_known_values() {
         let law: TimeLaw = "hyperexponential(2s, cv=3)".parse().unwrap();
         assert!((law.mean_s() - 2.0).abs() < 1e-12 && (law.scv() - 9.0).abs() < 1e-12);
         // An MMPP2 with the same rate in both states is a Poisson process.
@@ -360,7 +357,7 @@ mod tests {
         // A Weibull of shape 2 is a Rayleigh law: scv = 4/π − 1.
         let law: TimeLaw = "weibull(1, shape=2)".parse().unwrap();
         assert!((law.scv() - (4.0 / std::f64::consts::PI - 1.0)).abs() < 1e-12);
-        // A normal law that is cut at its mean is half-normal: mean σ√(2/π).
+        // A normal law that is truncated at its mean is half-normal: mean σ√(2/π).
         let law: TimeLaw = "normal(0, sd=1)".parse().unwrap();
         assert!((law.mean_s() - (2.0 / std::f64::consts::PI).sqrt()).abs() < 1e-12);
         assert!((law.scaled(3.0).mean_s() - 3.0 * law.mean_s()).abs() < 1e-12);

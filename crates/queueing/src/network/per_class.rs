@@ -1,4 +1,4 @@
-//! What may differ between classes.
+//! Values that may differ between classes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,62 +11,64 @@ use serde::de::value::{
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// One value for all classes, or one for each class by its name.
+/// One value for all classes, or one value per class.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum PerClass<T> {
-    /// The same for all.
+    /// The same value for all classes.
     Same(T),
-    /// By the name of the class; those that are not named have none.
-    By(BTreeMap<String, T>),
+    /// The value of each class by its name; classes that are not listed have none.
+    ByClass(BTreeMap<String, T>),
 }
 
 impl<T> PerClass<T> {
     /// The value for a class.
     #[must_use]
-    pub fn of(&self, class: &str) -> Option<&T> {
+    pub fn get(&self, class: &str) -> Option<&T> {
         match self {
             Self::Same(value) => Some(value),
-            Self::By(values) => values.get(class),
+            Self::ByClass(values) => values.get(class),
         }
     }
 
-    /// All values, in the order of the names of their classes.
+    /// All values, in the order of their class names.
     pub fn values(&self) -> impl Iterator<Item = (Option<&str>, &T)> {
         let (same, by) = match self {
             Self::Same(value) => (Some((None, value)), None),
-            Self::By(values) => (None, Some(values.iter().map(|(name, value)| (Some(name.as_str()), value)))),
+            Self::ByClass(values) => {
+                (None, Some(values.iter().map(|(name, value)| (Some(name.as_str()), value))))
+            }
         };
         same.into_iter().chain(by.into_iter().flatten())
     }
 
-    /// All values, to change them.
+    /// Mutable references to all values.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let (same, by) = match self {
             Self::Same(value) => (Some(value), None),
-            Self::By(values) => (None, Some(values.values_mut())),
+            Self::ByClass(values) => (None, Some(values.values_mut())),
         };
         same.into_iter().chain(by.into_iter().flatten())
     }
 
-    /// The same shape with other values.
+    /// Applies a function to every value.
     pub fn map<U>(self, mut change: impl FnMut(T) -> U) -> PerClass<U> {
         match self {
             Self::Same(value) => PerClass::Same(change(value)),
-            Self::By(values) => {
-                PerClass::By(values.into_iter().map(|(name, value)| (name, change(value))).collect())
+            Self::ByClass(values) => {
+                PerClass::ByClass(values.into_iter().map(|(name, value)| (name, change(value))).collect())
             }
         }
     }
 }
 
-/// Values are texts or numbers; a table is one value per class. So it is clear what a table means, and errors inside
-/// keep their place, which they would lose in serde's untagged enums.
+/// A string or a number is one value for all classes; a table has one value per class. Unlike serde's untagged enums,
+/// this keeps the position of errors inside the table.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for PerClass<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either<T>(PhantomData<T>);
+        struct ValueOrTable<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ValueOrTable<T> {
             type Value = PerClass<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,10 +92,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for PerClass<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                BTreeMap::deserialize(MapAccessDeserializer::new(map)).map(PerClass::By)
+                BTreeMap::deserialize(MapAccessDeserializer::new(map)).map(PerClass::ByClass)
             }
         }
 
-        deserializer.deserialize_any(Either(PhantomData))
+        deserializer.deserialize_any(ValueOrTable(PhantomData))
     }
 }

@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Units of time: a number of them is so many seconds, divided by so many. 700ms is 700/1000 s, which is the nearest
-/// number to 0.7; 700 · 0.001 would not be.
+/// Units of time as (name, multiplier, divisor) to convert to seconds. The divisor avoids rounding errors: 700/1000 is
+/// the nearest number to 0.7, but 700 · 0.001 is not.
 const UNITS: [(&str, f64, f64); 6] = [
     ("ns", 1.0, 1e9),
     ("us", 1.0, 1e6),
@@ -22,30 +22,36 @@ const UNITS: [(&str, f64, f64); 6] = [
 /// A time in seconds: `0.05`, `50ms`, `2s`, `1.5min`.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+/// The text is not a number of at least 0 with a known unit.
 pub fn seconds(text: &str) -> Result<f64, NotationError> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
     let unit = text[digits.len()..].replace('µ', "u");
-    let (times, over) = match UNITS.iter().find(|(name, ..)| *name == unit) {
-        Some((_, times, over)) => (*times, *over),
+    let (multiplier, divisor) = match UNITS.iter().find(|(name, ..)| *name == unit) {
+        Some((_, multiplier, divisor)) => (*multiplier, *divisor),
         None if unit.is_empty() => (1.0, 1.0),
-        None => return Err(format!("{unit:?} is no unit of time; there are ns, us, ms, s, min, h").into()),
+        None => {
+            return Err(
+                format!("{unit:?} is not a unit of time; the units are ns, us, ms, s, min and h").into()
+            );
+        }
     };
-    Ok(number(digits)? * times / over)
+    Ok(number(digits)? * multiplier / divisor)
 }
 
 /// A rate per second: `20`, `20/s`, `1200/min`, `3600/h`.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+/// The text is not a number of at least 0 with a known unit.
 pub fn rate_per_s(text: &str) -> Result<f64, NotationError> {
     let (digits, unit) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
     let factor = match unit.trim() {
         "s" | "sec" => 1.0,
         "min" => 60.0,
         "h" => 3_600.0,
-        other => return Err(format!("{other:?} is no unit of a rate; there are /s, /min, /h").into()),
+        other => {
+            return Err(format!("{other:?} is not a unit of a rate; the units are /s, /min and /h").into());
+        }
     };
     Ok(number(digits)? / factor)
 }
@@ -53,21 +59,25 @@ pub fn rate_per_s(text: &str) -> Result<f64, NotationError> {
 /// A number that is at least 0 and finite.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+/// The text is not such a number.
 pub fn number(text: &str) -> Result<f64, NotationError> {
-    let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is no number", text.trim()))?;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
+    let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is not a number", text.trim()))?;
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err("it must be a number of at least 0".into())
+    }
 }
 
-/// A time as it is written in a model: in a unit in which the number is at least 1 and short, and the same number when
-/// it is read.
+/// A time in the notation of a model: the shortest text that parses to the same value, preferably with a number of at
+/// least 1.
 #[must_use]
 pub fn seconds_text(value_s: f64) -> String {
     UNITS
         .iter()
-        .flat_map(|(unit, times, over)| {
-            let number = value_s / times * over;
-            // A number such as 49.99999999999999ms is not what anybody wrote.
+        .flat_map(|(unit, multiplier, divisor)| {
+            let number = value_s / multiplier * divisor;
+            // Rounding prevents results such as 49.99999999999999ms.
             let rounded = format!("{number:.9}");
             [rounded.trim_end_matches('0').trim_end_matches('.').to_owned(), number.to_string()]
                 .map(|digits| (number < 1.0, format!("{digits}{unit}")))
@@ -97,7 +107,7 @@ impl Serialize for PerSecond {
     }
 }
 
-/// Reads a text by `parse`, or takes a number as it is.
+/// Passes strings, and numbers in text form, to `parse`.
 struct TextOrNumber<T> {
     parse: fn(&str) -> Result<T, NotationError>,
     expected: &'static str,
@@ -127,7 +137,7 @@ impl<T> Visitor<'_> for TextOrNumber<T> {
     }
 }
 
-/// Deserializes a text, or a number in the place of an equivalent text.
+/// Deserializes a string, or a number as if it were the equivalent string.
 pub(super) fn text_or_number<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     expected: &'static str,
@@ -136,7 +146,7 @@ pub(super) fn text_or_number<'de, D: Deserializer<'de>, T>(
     deserializer.deserialize_any(TextOrNumber { parse, expected })
 }
 
-/// The schema of what [`text_or_number`] reads.
+/// The schema of values that [`text_or_number`] reads.
 pub(super) fn text_or_number_schema(description: &str) -> Schema {
     json_schema!({ "type": ["string", "number"], "description": description })
 }

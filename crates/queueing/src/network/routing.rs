@@ -1,4 +1,4 @@
-//! Where customers go next.
+//! Routing: which place a customer visits next.
 
 use super::error::NotationError;
 use std::borrow::Cow;
@@ -7,26 +7,26 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The name of the place that customers come from and go back to.
+/// The name of the place outside all stations, where every pass starts and ends.
 pub const OUTSIDE: &str = "outside";
 
-/// Where a customer can be.
+/// A place where a customer can be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// Outside: open customers arrive from here and leave to here, closed ones think here.
+    /// Outside: open customers arrive from here and depart to here; closed customers think here.
     Outside,
-    /// The station of that name.
+    /// The station with this name.
     Station(String),
 }
 
 impl Place {
-    /// The place of that name.
+    /// The place with this name.
     #[must_use]
     pub fn named(name: &str) -> Self {
         if name == OUTSIDE { Self::Outside } else { Self::Station(name.to_owned()) }
     }
 
-    /// Its name.
+    /// The name of the place.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -58,62 +58,63 @@ impl JsonSchema for Place {
     }
 }
 
-/// Where customers go from a place.
+/// The route of customers that leave a place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RouteFile", into = "RouteFile")]
 pub struct Route {
-    /// The place they leave.
+    /// The place that customers leave.
     pub from: Place,
-    /// The classes it is for; empty: for all that have no route of their own from there.
+    /// The classes that take this route; empty: all classes without a specific route from this place.
     pub classes: Vec<String>,
     /// How the next place is chosen.
     pub strategy: Strategy,
 }
 
-/// How one of several next places is chosen. What the choice looks at is seen at the moment of the choice.
+/// How one of several next places is chosen. Strategies that depend on the state use the state at the moment of the
+/// choice.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Strategy {
-    /// Each with the same probability.
+    /// Equal probabilities.
     Random(Vec<Place>),
-    /// Each with its probability; they sum to 1.
+    /// Given probabilities, which sum to 1.
     Probabilities(Vec<(Place, f64)>),
-    /// One after the other in their order.
+    /// In turn, in the given order.
     RoundRobin(Vec<Place>),
     /// In turn, each target as many times per round as its weight.
     WeightedRoundRobin(Vec<(Place, u32)>),
     /// The station with the fewest customers, waiting and in service.
     JoinShortestQueue(Vec<Place>),
-    /// An empty station; otherwise the one whose last departed customer of the class had the shortest stay.
+    /// An empty station; otherwise the one whose last departed customer of the class had the shortest response time.
     ShortestResponseTime(Vec<Place>),
-    /// A station with an idle server; else any of them.
+    /// A station with an idle server; otherwise any station.
     LeastUtilization(Vec<Place>),
-    /// An empty station; else the one that served the last customer of the class fastest.
+    /// An empty station; otherwise the one whose last service of the class was the shortest.
     FastestService(Vec<Place>),
-    /// The station with the fewest customers among `k` that are drawn at random.
+    /// The station with the fewest customers among `k` stations drawn at random.
     PowerOfK {
-        /// How many are looked at.
+        /// Number of stations that are drawn.
         k: u32,
-        /// Whether a queue length that was seen once is remembered for the others.
+        /// Whether stations that are not drawn are compared by their last observed queue lengths.
         with_memory: bool,
         /// The places.
         to: Vec<Place>,
     },
-    /// By probabilities that depend on how many customers are at the place they leave.
+    /// Probabilities that depend on the number of customers at the place they leave.
     LoadDependent(Vec<LoadRange>),
 }
 
-/// Probabilities from so many customers on.
+/// The probabilities for a range of the number of customers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadRange {
-    /// The fewest customers of this range; it ends where the next begins.
+    /// The smallest number of customers in the range; the range ends where the next one begins.
     pub from: u64,
     /// The probability of each place.
     pub to: BTreeMap<Place, f64>,
 }
 
 impl Strategy {
-    /// The places that can be chosen, in their order and perhaps more than once.
+    /// The places that can be chosen, in the given order; a place may occur more than once.
     #[must_use]
     pub fn places(&self) -> Vec<&Place> {
         match self {
@@ -130,7 +131,7 @@ impl Strategy {
         }
     }
 
-    /// The probability of each place, where that does not depend on anything.
+    /// The probability of each place; `None` if it depends on the state or on previous customers.
     #[must_use]
     pub fn probabilities(&self) -> Option<Vec<(&Place, f64)>> {
         match self {
@@ -144,7 +145,7 @@ impl Strategy {
         }
     }
 
-    /// Its name in the file.
+    /// Name in the model file.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -178,41 +179,41 @@ enum StrategyName {
     LoadDependent,
 }
 
-/// Where a route goes to: a place, a list of places, or places with their probabilities or weights.
+/// The targets of a route: a place, a list of places, or places with their probabilities or weights.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "`to` is a place, a list of places, or a table of places with their probabilities"
 )]
 enum Targets {
-    One(Place),
+    Single(Place),
     List(Vec<Place>),
     Weighted(BTreeMap<Place, f64>),
 }
 
-/// A route: from a place to others.
+/// A route from a place to other places.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Route")]
 struct RouteFile {
     /// The station that customers leave, or "outside".
     from: Place,
-    /// The classes it is for; for all when left out.
+    /// The classes that take this route; default: all classes without a specific route from `from`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     classes: Vec<String>,
-    /// How the next place is chosen; left out: by the probabilities in `to`, or each place alike.
+    /// How the next place is chosen; default: "probabilities" if `to` is a table, otherwise "random".
     #[serde(skip_serializing_if = "Option::is_none")]
     strategy: Option<StrategyName>,
-    /// Where they go.
+    /// The next places.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Targets>,
-    /// How many places `power-of-k` looks at.
+    /// The number of places that `power-of-k` draws; default 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<u32>,
-    /// Whether `power-of-k` remembers what it saw.
+    /// Whether `power-of-k` remembers the queue lengths that it observed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     with_memory: bool,
-    /// What `load-dependent` goes by.
+    /// The probabilities of `load-dependent`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ranges: Vec<LoadRange>,
 }
@@ -256,9 +257,9 @@ impl TryFrom<RouteFile> for Route {
             )),
         };
         let list = |targets: Option<Targets>| match targets {
-            Some(Targets::One(place)) => Ok(vec![place]),
+            Some(Targets::Single(place)) => Ok(vec![place]),
             Some(Targets::List(places)) if !places.is_empty() => Ok(places),
-            Some(Targets::List(_)) => Err(format!("the route from {from:?} goes nowhere")),
+            Some(Targets::List(_)) => Err(format!("the route from {from:?} has no targets")),
             _ => Err(format!("the route from {from:?} needs a list in `to`, such as [\"a\", \"b\"]")),
         };
         let strategy = match name {
@@ -270,7 +271,9 @@ impl TryFrom<RouteFile> for Route {
                         weight if weight >= 1.0 && weight.fract() == 0.0 && weight <= f64::from(u32::MAX) => {
                             Ok((place, weight as u32))
                         }
-                        other => Err(format!("the weight {other} is not a whole number from 1 on").into()),
+                        other => {
+                            Err(format!("the weight {other} is not a whole number of at least 1").into())
+                        }
                     })
                     .collect::<Result<_, NotationError>>()?,
             ),

@@ -1,4 +1,4 @@
-//! Stations: where customers are served, or sent on.
+//! Stations, which serve or route customers.
 
 use std::collections::BTreeMap;
 
@@ -9,58 +9,58 @@ use super::law::TimeLaw;
 use super::per_class::PerClass;
 use super::routing::Place;
 
-/// A place in the network.
+/// A node of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
-    /// Its name.
+    /// Unique name.
     pub name: String,
-    /// What it does.
+    /// Kind of station, with its parameters.
     pub kind: StationKind,
-    /// Visits per pass of each class, if there are no routes: default 1, 0 for classes that a table does not name.
+    /// Visits per pass of each class, if there are no routes: default 1, 0 for classes that the table does not list.
     /// Ignored in a network with routes.
     pub visits: PerClass<f64>,
 }
 
-/// What a station does.
+/// The kinds of stations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StationKind {
-    /// Serves some customers at a time; the others wait.
+    /// Serves a limited number of customers at a time; the others wait.
     Queue(Queue),
     /// Serves all customers simultaneously, without waiting.
     Delay {
-        /// How long a visit takes.
+        /// Service time of a visit.
         service: PerClass<TimeLaw>,
     },
-    /// Makes of a customer siblings that go their ways at the same time.
+    /// Splits a customer into sibling tasks, which are routed independently and in parallel.
     Fork {
-        /// Where siblings go.
+        /// Targets of the siblings.
         to: Vec<Place>,
-        /// How many siblings go to each of these places.
+        /// Number of siblings for each target.
         tasks: u32,
     },
-    /// Waits for all siblings of a customer and makes him one again.
+    /// Waits for all siblings of a customer and merges them into one customer.
     Join,
-    /// Sends customers on without serving them.
+    /// Routes customers without serving them.
     Router,
-    /// Makes of a customer one of another class, or leaves him as he is.
+    /// Changes the class of customers at random.
     ClassSwitch {
-        /// By the class that comes: the probability of each class that leaves; they sum to 1. A class that is not
-        /// named stays as it is.
+        /// For each arriving class, the probabilities of the classes in which the customer departs; they sum to 1.
+        /// Customers of classes that are not listed keep their class.
         to: BTreeMap<String, BTreeMap<String, f64>>,
     },
 }
 
-/// A station that serves some customers at a time.
+/// A station that serves a limited number of customers at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
-    /// How many servers there are, at least 1.
+    /// Number of servers, at least 1.
     pub servers: u32,
-    /// Whom a free server takes.
+    /// The queueing discipline.
     pub scheduling: Scheduling,
-    /// How long a server works for a visit (at speed 1). Classes without one do not come here.
+    /// Service time of a visit at speed 1. Classes without a service time do not visit the station.
     pub service: PerClass<TimeLaw>,
-    /// Load-dependent service: how fast the station as a whole works with 1, 2, 3 … customers; the last value holds
-    /// for more. Empty: the servers work at speed 1 each. With it there is one server.
+    /// Load-dependent service: the speed of the whole station with 1, 2, 3 … customers; the last value applies to
+    /// more customers. If empty, each server works at speed 1. If not empty, `servers` is 1.
     pub speeds: Vec<f64>,
     /// Maximum number of customers; `None`: unlimited.
     pub capacity: Option<Capacity>,
@@ -79,14 +79,14 @@ pub struct Capacity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
-    /// He is lost: his pass ends without success.
+    /// The customer is rejected (lost): its pass ends without success.
     Drop,
     /// The customer stays in its server and blocks it until there is room (blocking after service). Arrivals from
     /// outside wait in front of the station.
     Block,
 }
 
-/// Whom a server takes next.
+/// Queueing disciplines.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scheduling {
     /// First come, first served.
@@ -95,25 +95,25 @@ pub enum Scheduling {
     Lcfs,
     /// Last come, first served; arrivals preempt, and preempted customers resume later.
     LcfsPreemptiveResume,
-    /// A random waiting customer.
+    /// Random order of service.
     Random,
-    /// The customer with the shortest service, without preemption.
+    /// Shortest service time first, without preemption.
     ShortestJobFirst,
-    /// All at once, each with the same share of the servers, and no more than one server each.
+    /// All customers are served at once, each with an equal share of the servers and at most one server.
     ProcessorSharing,
-    /// All at once, each with a share by the weight of his class.
+    /// All customers are served at once, each with a share proportional to the weight of its class.
     DiscriminatoryProcessorSharing {
-        /// The weight of each class; 1 for those that are not named.
+        /// The weight of each class; 1 for classes that are not listed.
         weights: BTreeMap<String, f64>,
     },
-    /// The class with the greatest priority, in order of arrival, without preemption.
+    /// Highest priority first, in order of arrival within a priority, without preemption.
     Priority,
-    /// The class with the greatest priority; it preempts, and preempted customers resume later.
+    /// Highest priority first; arrivals preempt, and preempted customers resume later.
     PriorityPreemptive,
 }
 
 impl Station {
-    /// A queue with exponential service of that mean for all classes, in the order of arrival, visited once.
+    /// An FCFS queue with one visit per pass and exponential service of mean `service_s` for all classes.
     #[must_use]
     pub fn queue(name: impl Into<String>, servers: u32, service_s: f64) -> Self {
         let service = PerClass::Same(TimeLaw::Exponential { mean_s: service_s });
@@ -124,42 +124,42 @@ impl Station {
         }
     }
 
-    /// A delay of that law for all classes, visited once.
+    /// A delay with one visit per pass and the same law for all classes.
     #[must_use]
     pub fn delay(name: impl Into<String>, law: TimeLaw) -> Self {
         let kind = StationKind::Delay { service: PerClass::Same(law) };
         Self { name: name.into(), kind, visits: PerClass::Same(1.0) }
     }
 
-    /// The law of a visit of that class; `None` if the station or the class has no service.
+    /// Law of the service time of a visit of `class`; `None` if the station does not serve, or not this class.
     #[must_use]
     pub fn service(&self, class: &str) -> Option<&TimeLaw> {
         match &self.kind {
-            StationKind::Queue(queue) => queue.service.of(class),
-            StationKind::Delay { service } => service.of(class),
+            StationKind::Queue(queue) => queue.service.get(class),
+            StationKind::Delay { service } => service.get(class),
             _ => None,
         }
     }
 
-    /// The visits of a pass of that class, where there are no routes: 0 for classes that are not served here.
+    /// Visits per pass of `class`, in a network without routes: 0 for classes that the station does not serve.
     #[must_use]
     pub fn visits(&self, class: &str) -> f64 {
         let serves = matches!(self.kind, StationKind::Queue(_) | StationKind::Delay { .. });
         if serves && self.service(class).is_none() {
             return 0.0;
         }
-        self.visits.of(class).copied().unwrap_or(0.0)
+        self.visits.get(class).copied().unwrap_or(0.0)
     }
 }
 
 impl Queue {
-    /// A queue in the order of arrival with unlimited capacity.
+    /// An FCFS queue with unlimited capacity.
     #[must_use]
     pub fn new(servers: u32, service: PerClass<TimeLaw>) -> Self {
         Self { servers, scheduling: Scheduling::Fcfs, service, speeds: Vec::new(), capacity: None }
     }
 
-    /// How fast the station as a whole works with that many customers, in servers of speed 1.
+    /// Speed of the whole station with this number of customers, in servers of speed 1.
     #[must_use]
     pub fn speed(&self, customers: u64) -> f64 {
         if customers == 0 {
@@ -169,7 +169,7 @@ impl Queue {
             None => customers.min(u64::from(self.servers)) as f64,
             Some(last) => usize::try_from(customers - 1)
                 .ok()
-                .and_then(|at| self.speeds.get(at))
+                .and_then(|index| self.speeds.get(index))
                 .copied()
                 .unwrap_or(*last),
         }
@@ -177,7 +177,7 @@ impl Queue {
 }
 
 impl Scheduling {
-    /// Its name in the file.
+    /// Name in the model file.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The file form of a station: all keys, each valid for some kinds.
+//! The file form of a station: the keys of all kinds of stations in one table.
 
 use super::error::NotationError;
 use std::borrow::Cow;
@@ -13,26 +13,26 @@ use super::quantity::Seconds;
 use super::routing::Place;
 use super::station::{Capacity, Queue, Scheduling, Station, StationKind, WhenFull};
 
-/// What a station is.
+/// The kinds of stations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum KindName {
-    /// Serves some customers at a time; the others wait.
+    /// Serves a limited number of customers at a time; the others wait.
     #[default]
     Queue,
-    /// Serves everybody at once.
+    /// Serves all customers at once.
     Delay,
-    /// Makes of a customer siblings that go their ways at the same time.
+    /// Splits a customer into sibling tasks, which are routed independently and in parallel.
     Fork,
-    /// Waits for all siblings.
+    /// Waits for all siblings of a customer and merges them.
     Join,
-    /// Sends customers on.
+    /// Routes customers without serving them.
     Router,
     /// Changes the class of customers.
     ClassSwitch,
 }
 
-/// Whom a server takes next.
+/// Queueing disciplines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum SchedulingName {
@@ -51,7 +51,7 @@ enum SchedulingName {
     Ps,
     /// Discriminatory processor sharing, by `weights`.
     Dps,
-    /// By the priority of the class, not preemptive.
+    /// By the priority of the class, non-preemptive.
     Priority,
     /// By the priority of the class, preemptive resume.
     PriorityPreemptive,
@@ -74,51 +74,51 @@ fn once() -> PerClass<f64> {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Station")]
 pub(super) struct StationFile {
-    /// Its name; "outside" is taken.
+    /// Unique name; "outside" is reserved.
     name: String,
-    /// What it is.
+    /// The kind of station; default "queue".
     #[serde(default, skip_serializing_if = "is_default")]
     kind: KindName,
     /// Queue: number of servers; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     servers: Option<u32>,
-    /// Queue: scheduling; default "fcfs".
+    /// Queue: queueing discipline; default "fcfs".
     #[serde(default, skip_serializing_if = "is_default")]
     scheduling: SchedulingName,
     /// Queue with "dps": the weight of each class; default 1.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     weights: BTreeMap<String, f64>,
-    /// Queue, delay: how long a visit is served.
+    /// Queue, delay: service time of a visit.
     #[serde(skip_serializing_if = "Option::is_none")]
     service: Option<PerClass<TimeLaw>>,
-    /// Instead of `service` and `visits`: how long a pass is served in all (exponential).
+    /// Instead of `service` and `visits`: service demand of a pass, which is the mean of an exponential law.
     #[serde(skip_serializing_if = "Option::is_none")]
     demand: Option<PerClass<Seconds>>,
     /// Visits per pass if there are no routes; default 1.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     visits: PerClass<f64>,
-    /// Queue: how fast the station works with 1, 2, 3 … customers; the last value holds for more.
+    /// Queue: speed of the station with 1, 2, 3 … customers; the last value applies to more customers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     speeds: Vec<f64>,
     /// Queue: maximum number of customers, waiting and in service.
     #[serde(skip_serializing_if = "Option::is_none")]
     capacity: Option<u32>,
-    /// Queue with a capacity: treatment of customers that find it full; default "drop".
+    /// Queue with a capacity: treatment of customers that find the station full; default "drop".
     #[serde(skip_serializing_if = "Option::is_none")]
     when_full: Option<WhenFull>,
-    /// Fork: where the siblings go.
+    /// Fork: the targets of the siblings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     to: Vec<Place>,
     /// Fork: number of siblings for each target; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<u32>,
-    /// Class switch: by the class that comes, the probability of each class that leaves.
+    /// Class switch: for each arriving class, the probabilities of the classes in which the customer departs.
     #[serde(rename = "switch", default, skip_serializing_if = "BTreeMap::is_empty")]
     switch_to: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 impl StationFile {
-    /// The keys that are given and of use only for some kinds, with those kinds.
+    /// The given keys that are valid for some kinds only, with these kinds.
     fn special_keys(&self) -> impl Iterator<Item = (&'static str, &'static [KindName])> {
         use KindName::{ClassSwitch, Delay, Fork, Queue};
         [
@@ -135,14 +135,14 @@ impl StationFile {
             ("switch", !self.switch_to.is_empty(), &[ClassSwitch]),
         ]
         .into_iter()
-        .filter_map(|(key, given, kinds)| given.then_some((key, kinds)))
+        .filter_map(|(key, is_given, kinds)| is_given.then_some((key, kinds)))
     }
 
-    fn service(&mut self) -> Result<PerClass<TimeLaw>, NotationError> {
+    fn take_service(&mut self) -> Result<PerClass<TimeLaw>, NotationError> {
         match (self.service.take(), self.demand.take()) {
             (Some(service), None) => Ok(service),
             (None, Some(_)) if !is_once(&self.visits) => Err(format!(
-                "the station {:?} has a demand and visits; a demand is of the whole pass: give `service` and `visits`, or `demand`",
+                "the station {:?} has a demand and visits; a demand covers all visits of a pass: give `service` and `visits`, or `demand`",
                 self.name
             ).into()),
             (None, Some(demand)) => Ok(demand.map(|Seconds(mean_s)| TimeLaw::Exponential { mean_s })),
@@ -196,7 +196,7 @@ impl TryFrom<StationFile> for Station {
                 })
                 .collect();
             return Err(format!(
-                "`{key}` of the station {:?} is for stations of the kind {}",
+                "the station {:?} has the key `{key}`, which is valid for the kind {} only",
                 file.name,
                 kinds.join(" or ")
             )
@@ -218,7 +218,7 @@ impl TryFrom<StationFile> for Station {
                 }
                 StationKind::Queue(Queue {
                     servers: file.servers.unwrap_or(1),
-                    service: file.service()?,
+                    service: file.take_service()?,
                     speeds: file.speeds,
                     capacity: file.capacity.map(|customers| Capacity {
                         customers,
@@ -239,7 +239,7 @@ impl TryFrom<StationFile> for Station {
                     },
                 })
             }
-            KindName::Delay => StationKind::Delay { service: file.service()? },
+            KindName::Delay => StationKind::Delay { service: file.take_service()? },
             KindName::Fork => StationKind::Fork { to: file.to, tasks: file.tasks.unwrap_or(1) },
             KindName::Join => StationKind::Join,
             KindName::Router => StationKind::Router,

@@ -1,4 +1,4 @@
-//! What makes no sense in a network that can be written down.
+//! Checks of a network for inconsistencies that the notation allows.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,22 +8,22 @@ use super::station::{Queue, Scheduling, StationKind};
 use super::{ClassLoad, PerClass, QueueingNetwork, TimeLaw, VERSION};
 use busyhour_diagnostic::nearest_name as nearest;
 
-/// Probabilities are summed in binary: three thirds may be off in the last digits.
+/// Tolerance for sums of probabilities, because of rounding: three thirds may not sum to 1 exactly.
 const SUM_TOLERANCE: f64 = 1e-6;
 
-/// Servers that a queue may have: solvers keep a speed for each number of busy servers.
+/// Maximum number of servers of a queue: solvers store a speed for each number of busy servers.
 const SERVERS_MAX: u32 = 100_000;
-/// Siblings that a fork may send to each place.
+/// Maximum number of siblings that a fork creates for each target.
 const TASKS_MAX: u32 = 10_000;
 
-/// One thing that is wrong with a network.
+/// An inconsistency of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Where, as a path in the file: `station[1].service.web`.
+    /// The position as a path in the file: `station[1].service.web`.
     pub path: String,
-    /// What is wrong, one sentence without a full stop.
+    /// The problem, as a sentence without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// A way to correct it.
     pub hint: Option<String>,
 }
 
@@ -43,14 +43,14 @@ struct Check<'n> {
 }
 
 impl QueueingNetwork {
-    /// What makes no sense; empty for a network that can be solved or simulated.
+    /// Returns the inconsistencies; none for a network that can be solved or simulated.
     #[must_use]
     pub fn validate(&self) -> Vec<Finding> {
         let mut check = Check { network: self, findings: Vec::new() };
-        check.whole();
-        check.classes();
-        check.stations();
-        check.routes();
+        check.check_network();
+        check.check_classes();
+        check.check_stations();
+        check.check_routes();
         check.findings
     }
 }
@@ -64,10 +64,12 @@ impl Check<'_> {
         self.findings.push(Finding { path: path.into(), message: message.into(), hint });
     }
 
-    fn whole(&mut self) {
+    fn check_network(&mut self) {
         if self.network.version != VERSION {
-            let message =
-                format!("this is version {} of the notation; {VERSION} is known", self.network.version);
+            let message = format!(
+                "version {} of the notation is not supported; use version {VERSION}",
+                self.network.version
+            );
             self.find("version", message);
         }
         if self.network.classes.is_empty() {
@@ -78,26 +80,23 @@ impl Check<'_> {
         }
     }
 
-    fn classes(&mut self) {
+    fn check_classes(&mut self) {
         for (at, class) in self.network.classes.iter().enumerate() {
             let path = format!("class[{at}]");
             if class.name.is_empty() {
                 self.find(format!("{path}.name"), "a class needs a name");
             }
             if self.network.class(&class.name) != Some(at) {
-                self.find(
-                    format!("{path}.name"),
-                    format!("there is a class {:?} before this one", class.name),
-                );
+                self.find(format!("{path}.name"), format!("the class {:?} is already defined", class.name));
             }
             match &class.load {
-                ClassLoad::Closed { think, .. } => self.law(&format!("{path}.think"), think),
+                ClassLoad::Closed { think, .. } => self.check_law(&format!("{path}.think"), think),
                 ClassLoad::Open { interarrival } => {
-                    self.law(&format!("{path}.interarrival"), interarrival);
+                    self.check_law(&format!("{path}.interarrival"), interarrival);
                     if interarrival.mean_s() == 0.0 {
                         self.find(
                             format!("{path}.interarrival"),
-                            "customers would arrive all at once: the mean is 0",
+                            "the mean interarrival time must be greater than 0",
                         );
                     }
                 }
@@ -105,14 +104,14 @@ impl Check<'_> {
         }
     }
 
-    fn law(&mut self, path: &str, law: &TimeLaw) {
+    fn check_law(&mut self, path: &str, law: &TimeLaw) {
         if let Err(message) = law.check() {
             self.find(path, message);
         }
     }
 
-    /// Whether there is such a class; a finding if not.
-    fn class_named(&mut self, path: &str, name: &str) {
+    /// Reports a finding if there is no class with this name.
+    fn check_class_name(&mut self, path: &str, name: &str) {
         if self.network.class(name).is_none() {
             let known = self.network.classes.iter().map(|class| class.name.as_str());
             let hint = nearest(name, known).map(|near| format!("did you mean {near:?}?"));
@@ -120,7 +119,7 @@ impl Check<'_> {
         }
     }
 
-    fn place(&mut self, path: &str, place: &Place) {
+    fn check_place(&mut self, path: &str, place: &Place) {
         if let Place::Station(name) = place
             && self.network.station(name).is_none()
         {
@@ -130,56 +129,53 @@ impl Check<'_> {
         }
     }
 
-    fn laws(&mut self, path: &str, laws: &PerClass<TimeLaw>) {
+    fn check_laws(&mut self, path: &str, laws: &PerClass<TimeLaw>) {
         for (class, law) in laws.values() {
             let path = class.map_or_else(|| path.to_owned(), |class| format!("{path}.{class}"));
             if let Some(class) = class {
-                self.class_named(&path, class);
+                self.check_class_name(&path, class);
             }
-            self.law(&path, law);
+            self.check_law(&path, law);
         }
     }
 
-    fn stations(&mut self) {
+    fn check_stations(&mut self) {
         for (at, station) in self.network.stations.iter().enumerate() {
             let path = format!("station[{at}]");
             if station.name.is_empty() || station.name == OUTSIDE {
                 self.find(format!("{path}.name"), format!("a station needs a name other than {OUTSIDE:?}"));
             }
             if self.network.station(&station.name) != Some(at) {
-                let message = format!("there is a station {:?} before this one", station.name);
+                let message = format!("the station {:?} is already defined", station.name);
                 self.find(format!("{path}.name"), message);
             }
             for (class, visits) in station.visits.values() {
                 let path =
                     class.map_or_else(|| format!("{path}.visits"), |class| format!("{path}.visits.{class}"));
                 if let Some(class) = class {
-                    self.class_named(&path, class);
+                    self.check_class_name(&path, class);
                 }
                 if !(*visits >= 0.0 && visits.is_finite()) {
-                    self.find(path, format!("visits are a number of at least 0, not {visits}"));
+                    self.find(path, format!("visits must be a number of at least 0, not {visits}"));
                 } else if !self.network.routes.is_empty() && *visits != 1.0 {
-                    self.find(path, "there are routes: how often a station is visited follows from them");
+                    self.find(path, "a model with routes has no `visits`: they follow from the routes");
                 }
             }
             match &station.kind {
-                StationKind::Queue(queue) => self.queue(&path, queue),
-                StationKind::Delay { service } => self.laws(&format!("{path}.service"), service),
+                StationKind::Queue(queue) => self.check_queue(&path, queue),
+                StationKind::Delay { service } => self.check_laws(&format!("{path}.service"), service),
                 StationKind::Fork { to, tasks } => {
                     if to.is_empty() || *tasks == 0 {
-                        self.find(format!("{path}.to"), "a fork needs at least one place for its siblings");
+                        self.find(format!("{path}.to"), "a fork needs at least one target and one task");
                     }
                     if *tasks > TASKS_MAX {
                         let message =
-                            format!("there are {tasks} siblings for each place; up to {TASKS_MAX} can be");
+                            format!("there are {tasks} siblings for each target; the maximum is {TASKS_MAX}");
                         self.find(format!("{path}.tasks"), message);
                     }
-                    to.iter().for_each(|place| self.place(&format!("{path}.to"), place));
+                    to.iter().for_each(|place| self.check_place(&format!("{path}.to"), place));
                     if to.contains(&Place::Outside) {
-                        self.find(
-                            format!("{path}.to"),
-                            "siblings must meet in a join before they go outside",
-                        );
+                        self.find(format!("{path}.to"), "siblings must be joined before they go outside");
                     }
                     if self.network.routes.is_empty() {
                         self.find(&path, "a fork needs routes: add [[route]]");
@@ -192,23 +188,23 @@ impl Check<'_> {
                     }
                 }
                 StationKind::Router => {}
-                StationKind::ClassSwitch { to } => self.switch(&path, to),
+                StationKind::ClassSwitch { to } => self.check_switch(&path, to),
             }
         }
     }
 
-    fn queue(&mut self, path: &str, queue: &Queue) {
-        self.laws(&format!("{path}.service"), &queue.service);
+    fn check_queue(&mut self, path: &str, queue: &Queue) {
+        self.check_laws(&format!("{path}.service"), &queue.service);
         if queue.servers == 0 {
-            self.find(format!("{path}.servers"), "a queue has at least 1 server");
+            self.find(format!("{path}.servers"), "a queue needs at least 1 server");
         }
         if queue.servers > SERVERS_MAX {
-            let message = format!("there are {} servers; up to {SERVERS_MAX} can be computed", queue.servers);
-            let hint = "a station with a server for each customer is a delay".to_owned();
+            let message = format!("there are {} servers; the maximum is {SERVERS_MAX}", queue.servers);
+            let hint = "use a delay for a station with a server for each customer".to_owned();
             self.find_with_hint(format!("{path}.servers"), message, Some(hint));
         }
         if !queue.speeds.is_empty() && queue.servers != 1 {
-            self.find(format!("{path}.speeds"), "speeds are of the station as a whole: leave `servers` out");
+            self.find(format!("{path}.speeds"), "`speeds` apply to the whole station: remove `servers`");
         }
         if let Some(speed) = queue.speeds.iter().find(|speed| !(**speed > 0.0 && speed.is_finite())) {
             self.find(format!("{path}.speeds"), format!("a speed must be greater than 0, not {speed}"));
@@ -217,13 +213,13 @@ impl Check<'_> {
             && capacity.customers < queue.servers
         {
             let message =
-                format!("there is room for {}, but there are {} servers", capacity.customers, queue.servers);
+                format!("the capacity of {} is less than the {} servers", capacity.customers, queue.servers);
             self.find(format!("{path}.capacity"), message);
         }
         if let Scheduling::DiscriminatoryProcessorSharing { weights } = &queue.scheduling {
             for (class, weight) in weights {
                 let path = format!("{path}.weights.{class}");
-                self.class_named(&path, class);
+                self.check_class_name(&path, class);
                 if !(*weight > 0.0 && weight.is_finite()) {
                     self.find(path, format!("a weight must be greater than 0, not {weight}"));
                 }
@@ -231,14 +227,14 @@ impl Check<'_> {
         }
     }
 
-    fn switch(&mut self, path: &str, to: &BTreeMap<String, BTreeMap<String, f64>>) {
+    fn check_switch(&mut self, path: &str, to: &BTreeMap<String, BTreeMap<String, f64>>) {
         for (from, shares) in to {
             let path = format!("{path}.switch.{from}");
-            self.class_named(&path, from);
+            self.check_class_name(&path, from);
             for class in shares.keys() {
-                self.class_named(&format!("{path}.{class}"), class);
+                self.check_class_name(&format!("{path}.{class}"), class);
             }
-            self.shares(&path, shares.values().copied());
+            self.check_probabilities(&path, shares.values().copied());
             let is_closed =
                 |name: &str| self.network.class(name).map(|class| self.network.classes[class].is_closed());
             if let Some(other) = shares.keys().find(|class| is_closed(class) != is_closed(from)) {
@@ -247,25 +243,25 @@ impl Check<'_> {
         }
     }
 
-    /// Probabilities must be some and sum to 1.
-    fn shares(&mut self, path: &str, shares: impl Iterator<Item = f64> + Clone) {
-        if let Some(share) = shares.clone().find(|share| !(0.0..=1.0).contains(share)) {
-            self.find(path, format!("a probability is from 0 to 1, not {share}"));
+    /// Reports a finding if a probability is not from 0 to 1, or if they do not sum to 1.
+    fn check_probabilities(&mut self, path: &str, probabilities: impl Iterator<Item = f64> + Clone) {
+        if let Some(probability) = probabilities.clone().find(|value| !(0.0..=1.0).contains(value)) {
+            self.find(path, format!("a probability must be from 0 to 1, not {probability}"));
             return;
         }
-        let sum: f64 = shares.sum();
+        let sum: f64 = probabilities.sum();
         if (sum - 1.0).abs() > SUM_TOLERANCE {
             self.find(path, format!("the probabilities sum to {sum}, not to 1"));
         }
     }
 
-    fn routes(&mut self) {
+    fn check_routes(&mut self) {
         let network = self.network;
         for (at, route) in network.routes.iter().enumerate() {
             let path = format!("route[{at}]");
-            self.place(&format!("{path}.from"), &route.from);
+            self.check_place(&format!("{path}.from"), &route.from);
             for class in &route.classes {
-                self.class_named(&format!("{path}.classes"), class);
+                self.check_class_name(&format!("{path}.classes"), class);
             }
             let same = |other: &&super::Route| {
                 other.from == route.from
@@ -273,30 +269,29 @@ impl Check<'_> {
                         || other.classes.iter().any(|class| route.classes.contains(class)))
             };
             if network.routes[..at].iter().any(|other| same(&other)) {
-                let message = format!(
-                    "there is a route from {:?} for the same class before this one",
-                    route.from.name()
-                );
+                let message =
+                    format!("a route from {:?} for the same class is already defined", route.from.name());
                 self.find(format!("{path}.from"), message);
             }
             for place in route.strategy.places() {
-                self.place(&format!("{path}.to"), place);
+                self.check_place(&format!("{path}.to"), place);
             }
             match &route.strategy {
                 Strategy::Probabilities(to) => {
-                    self.shares(&format!("{path}.to"), to.iter().map(|(_, share)| *share));
+                    self.check_probabilities(&format!("{path}.to"), to.iter().map(|(_, share)| *share));
                 }
                 Strategy::PowerOfK { k: 0, .. } => self.find(format!("{path}.k"), "k must be at least 1"),
                 Strategy::LoadDependent(ranges) => {
                     for (number, range) in ranges.iter().enumerate() {
-                        self.shares(&format!("{path}.ranges[{number}].to"), range.to.values().copied());
+                        let path = format!("{path}.ranges[{number}].to");
+                        self.check_probabilities(&path, range.to.values().copied());
                     }
                     if ranges.windows(2).any(|pair| pair[0].from >= pair[1].from)
                         || ranges.first().is_none_or(|range| range.from > 1)
                     {
                         self.find(
                             format!("{path}.ranges"),
-                            "ranges begin at 0 or 1 and come in ascending order",
+                            "ranges must start at 0 or 1 and be in ascending order",
                         );
                     }
                 }
@@ -306,25 +301,26 @@ impl Check<'_> {
                 && let Some(station) = network.station(name)
                 && matches!(network.stations[station].kind, StationKind::Fork { .. })
             {
-                self.find(format!("{path}.from"), "a fork routes its siblings by its own `to`");
+                self.find(format!("{path}.from"), "a fork has no route: its `to` defines the targets");
             }
         }
         if !network.routes.is_empty() {
             for (at, class) in network.classes.iter().enumerate() {
-                // A class without its own customers can only come from a class switch.
+                // Customers of a class with no users of its own come only from a class switch, whose paths are followed
+                // from the other classes.
                 if class.users() != Some(0) {
-                    self.reach(at, &class.name);
+                    self.check_paths(at, &class.name);
                 }
             }
         }
     }
 
-    /// Follows the routes of a class: where one is missing, and whether it comes back outside.
-    fn reach(&mut self, at: usize, class: &str) {
+    /// Follows the routes of a class, and reports missing routes, missing service times, and passes that do not end.
+    fn check_paths(&mut self, at: usize, class: &str) {
         let network = self.network;
-        // A customer may change his class on the way: pairs of place and class.
+        // A customer may change its class during a pass, so these are pairs of place and class.
         let mut reached = vec![(Place::Outside, class.to_owned())];
-        let mut comes_back = false;
+        let mut returns_outside = false;
         let mut next = 0;
         while let Some((place, class)) = reached.get(next).cloned() {
             next += 1;
@@ -337,30 +333,30 @@ impl Check<'_> {
                 && station.service(&class).is_none()
             {
                 let path = format!("station[{}].service", network.station(&station.name).unwrap_or_default());
-                self.find(path, format!("the class {class:?} comes here, but has no service time"));
+                self.find(path, format!("the class {class:?} visits this station, but has no service time"));
                 continue;
             }
-            let mut go = |place: &Place, class: &str| {
-                comes_back |= *place == Place::Outside;
+            let mut visit = |place: &Place, class: &str| {
+                returns_outside |= *place == Place::Outside;
                 // A customer that changed its class starts its next pass with the new class.
-                if !reached.iter().any(|(known, of)| known == place && of == class) {
+                if !reached.iter().any(|(known, known_class)| known == place && known_class == class) {
                     reached.push((place.clone(), class.to_owned()));
                 }
             };
             let kind = station.map(|station| &station.kind);
             if let Some(StationKind::Fork { to, .. }) = kind {
-                to.iter().for_each(|place| go(place, &class));
+                to.iter().for_each(|place| visit(place, &class));
                 continue;
             }
-            let leaving: Vec<String> = match kind {
+            let departing: Vec<String> = match kind {
                 Some(StationKind::ClassSwitch { to }) => to
                     .get(&class)
                     .map_or_else(|| vec![class.clone()], |shares| shares.keys().cloned().collect()),
                 _ => vec![class.clone()],
             };
-            for class in leaving {
+            for class in departing {
                 match network.route(&place, &class) {
-                    Some(route) => route.strategy.places().into_iter().for_each(|place| go(place, &class)),
+                    Some(route) => route.strategy.places().into_iter().for_each(|place| visit(place, &class)),
                     None => self.find_with_hint(
                         format!("class[{at}].name"),
                         format!("customers of the class {class:?} have no route from {:?}", place.name()),
@@ -369,10 +365,10 @@ impl Check<'_> {
                 }
             }
         }
-        if !comes_back {
+        if !returns_outside {
             self.find(
                 format!("class[{at}].name"),
-                format!("customers of the class {class:?} never come back to {OUTSIDE:?}: no pass ends"),
+                format!("customers of the class {class:?} never return to {OUTSIDE:?}: no pass ends"),
             );
         }
     }

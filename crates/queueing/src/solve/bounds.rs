@@ -1,15 +1,15 @@
-//! Bounds of a closed network with one class that need no solution.
+//! Bounds of the throughput and response time of a closed network with one class.
 
 use serde::Serialize;
 
-/// Bounds of throughput and response time, and where they meet.
+/// Bounds of throughput and response time, and their intersection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bounds {
     /// Service demand of a pass D: the response time of a single customer, without waiting.
     pub demand_s: f64,
     /// The bottleneck's demand per server D_max.
     pub demand_max_s: f64,
-    /// N* = (D + Z)/D_max: with more users, some must wait (Kleinrock).
+    /// N* = (D + Z)/D_max: with more users, some always wait (Kleinrock).
     pub users_optimal: f64,
     /// Asymptotic bounds of X (Denning & Buzen, Computing Surveys 10, 1978).
     pub asymptotic_rate_per_s: Interval,
@@ -21,21 +21,21 @@ pub struct Bounds {
     pub balanced_response_s: Option<Interval>,
 }
 
-/// From … to.
+/// An interval between two bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// The least.
+    /// Lower bound.
     pub from: f64,
-    /// The most.
+    /// Upper bound.
     pub to: f64,
 }
 
-/// A station for the bounds.
+/// The load of a station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load<'s> {
     /// Service demand of a pass in seconds.
     pub demand_s: f64,
-    /// Its speeds with 1, 2, 3 … customers, in servers; `None` for a delay.
+    /// Speeds with 1, 2, 3 … customers, in servers; `None` for a delay.
     pub speeds: Option<&'s [f64]>,
 }
 
@@ -48,8 +48,8 @@ impl Load<'_> {
         self.speeds.map_or(1.0, |speeds| speeds.iter().copied().fold(f64::INFINITY, f64::min))
     }
 
-    /// The most that one customer can get.
-    fn fastest_for_one(&self) -> f64 {
+    /// The highest speed per customer.
+    fn fastest_per_customer(&self) -> f64 {
         let shares =
             |speeds: &[f64]| (1..).zip(speeds).map(|(n, speed)| speed / f64::from(n)).fold(0.0, f64::max);
         self.speeds.map_or(1.0, shares)
@@ -60,7 +60,7 @@ impl Load<'_> {
     }
 }
 
-/// The bounds for `users` customers (at least 1) with that think time; `None` without service.
+/// The bounds for `users` customers (at least 1) with this think time; `None` without service.
 #[must_use]
 pub fn bounds(users: u64, think_s: f64, loads: &[Load<'_>]) -> Option<Bounds> {
     let n = users as f64;
@@ -75,8 +75,8 @@ pub fn bounds(users: u64, think_s: f64, loads: &[Load<'_>]) -> Option<Bounds> {
     }
     let idle_s = think_s + delays_s;
     let response = |rate: Interval| Interval { from: n / rate.to - think_s, to: n / rate.from - think_s };
-    // Best case: no waiting; worst case: every customer is always behind all others.
-    let best_s: f64 = queues().map(|load| load.demand_s / load.fastest_for_one()).sum();
+    // Best case: no customer waits. Worst case: every customer always waits for all others.
+    let best_s: f64 = queues().map(|load| load.demand_s / load.fastest_per_customer()).sum();
     let worst_s: f64 = queues().map(|load| load.demand_s / load.slowest()).sum();
     let asymptotic =
         Interval { from: n / (idle_s + n * worst_s), to: (n / (idle_s + best_s)).min(1.0 / demand_max_s) };

@@ -1,23 +1,22 @@
-//! One closed class and one server whose service is not exponential: exact where a user's pause between two services is
-//! exponential, and near it where a delay is a part of the pause.
+//! One closed class and one server whose service is not exponential. The solution is exact if the time between two services
+//! of a user is exponential, and approximate if it includes a delay.
 
-use super::assumptions::{Broken, VISITS_MIN};
-use super::product_form::{Means, assemble, comes_back, demands};
+use super::assumptions::{BrokenAssumption, VISITS_MIN};
+use super::product_form::{Means, assemble, demands, may_return};
 use super::solution::{MethodUsed, Solution};
 use crate::finite_source::single_server;
 use crate::network::{ClassLoad, QueueingNetwork, Scheduling, StationKind, TimeLaw};
 
-/// The solution; `None` if the network is not of this kind, or the solution would not be exact and `approximate` is
-/// not set.
+/// The solution; `None` if the network is not of this kind, or if the solution is not exact and `approximate` is not set.
 pub(super) fn solve(
     network: &QueueingNetwork,
     visits: &[Vec<f64>],
-    broken: &[Broken],
+    broken: &[BrokenAssumption],
     approximate: bool,
 ) -> Option<Solution> {
     let [class] = &network.classes[..] else { return None };
     let ClassLoad::Closed { users, think } = &class.load else { return None };
-    if *users == 0 || !broken.iter().all(|broken| matches!(broken, Broken::ServiceLaw { .. })) {
+    if *users == 0 || !broken.iter().all(|broken| matches!(broken, BrokenAssumption::ServiceLaw { .. })) {
         return None;
     }
     let stations = demands(network, visits);
@@ -26,13 +25,14 @@ pub(super) fn solve(
     let (Some(station), None) = (queues.next(), queues.next()) else { return None };
     let data = &network.stations[station.at];
     let StationKind::Queue(queue) = &data.kind else { return None };
-    let is_one_visit = (station.visits[0] - 1.0).abs() < 1e-9 && !comes_back(network, data, &class.name);
-    // How many are there does not depend on an order that does not look at service times.
-    let is_blind = matches!(queue.scheduling, Scheduling::Fcfs | Scheduling::Lcfs | Scheduling::Random);
-    if queue.servers != 1 || !queue.speeds.is_empty() || !is_blind || !is_one_visit {
+    let is_one_visit = (station.visits[0] - 1.0).abs() < 1e-9 && !may_return(network, data, &class.name);
+    // The queue length is the same for every discipline that does not depend on service times.
+    let ignores_service_times =
+        matches!(queue.scheduling, Scheduling::Fcfs | Scheduling::Lcfs | Scheduling::Random);
+    if queue.servers != 1 || !queue.speeds.is_empty() || !ignores_service_times || !is_one_visit {
         return None;
     }
-    // The laws that are gamma laws.
+    // `single_server` supports gamma laws, which include Erlang and constant times.
     let law = data.service(&class.name)?;
     if !matches!(law, TimeLaw::Deterministic { .. } | TimeLaw::Erlang { .. } | TimeLaw::Gamma { .. }) {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn solve(
     if !is_exact && !approximate {
         return None;
     }
-    let ignored = if is_exact { vec![] } else { vec![Broken::Pause { class: class.name.clone() }] };
+    let ignored = if is_exact { vec![] } else { vec![BrokenAssumption::Pause { class: class.name.clone() }] };
     let rate_per_s = single_server(*users, pause_s, station.service_s[0], law.scv());
     let queues = stations
         .iter()

@@ -4,47 +4,55 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::network::Finding;
-use crate::solve::assumptions::Broken;
+use crate::solve::assumptions::BrokenAssumption;
 
-/// A station that cannot keep up.
+/// A saturated station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Saturated {
     /// The station.
     pub station: String,
-    /// The load of the open classes relative to its full speed: at least 1.
+    /// The load of the open classes relative to the full speed of the station, at least 1.
     pub utilization: f64,
 }
 
 /// Why there is no solution.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SolveError {
-    /// The network makes no sense.
-    #[error("the model makes no sense: {}", list(.0))]
+    /// The network is inconsistent.
+    #[error("the model is invalid: {}", list(.0))]
     Invalid(Vec<Finding>),
-    /// Its equations have no exact solution here, and approximation was not allowed or makes no sense.
+    /// There is no exact solution, and an approximation was not requested or is not possible.
     #[error("the model has no product form: {}", list(.0))]
-    NoProductForm(Vec<Broken>),
-    /// Queues grow without end.
+    NoProductForm(Vec<BrokenAssumption>),
+    /// Queues grow without limit.
     #[error("{}", saturated(.0))]
     Saturated(Vec<Saturated>),
-    /// A class never comes back outside.
+    /// A class never returns outside.
     #[error("customers of the class {class:?} never leave the network")]
     NeverLeaves {
         /// The class.
         class: String,
     },
-    /// A closed class goes round in no time at all.
-    #[error("the class {class:?} neither thinks nor is served: its throughput would be infinite")]
+    /// A pass of a closed class takes no time.
+    #[error("the class {class:?} has no think time and no service: its throughput would be infinite")]
     NoTime {
         /// The class.
         class: String,
     },
     /// The exact solution needs too much memory or time.
-    #[error("an exact solution goes through {populations:.3e} populations; that is too many{}", if *.linearizer { "" } else { ", and the approximations do not support load-dependent speeds (such as those of servers that open and closed classes share)" })]
+    #[error(
+        "an exact solution evaluates {populations:.3e} populations, which is too many{}",
+        if *.linearizer {
+            ""
+        } else {
+            ", and the approximations do not support load-dependent speeds (such as those of servers that open and closed \
+             classes share)"
+        }
+    )]
     TooLarge {
-        /// How many.
+        /// Number of populations.
         populations: f64,
-        /// Whether Linearizer could do it.
+        /// Whether Linearizer is applicable.
         linearizer: bool,
     },
 }
@@ -54,9 +62,9 @@ fn list(items: &[impl ToString]) -> String {
 }
 
 fn saturated(stations: &[Saturated]) -> String {
-    let reported: Vec<String> = stations
+    let messages: Vec<String> = stations
         .iter()
-        .map(|at| format!("station {:?} is saturated: U = {:.4}", at.station, at.utilization))
+        .map(|station| format!("station {:?} is saturated: U = {:.4}", station.station, station.utilization))
         .collect();
-    reported.join("; ")
+    messages.join("; ")
 }

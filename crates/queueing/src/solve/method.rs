@@ -1,36 +1,36 @@
-//! Methods of solution.
+//! Solution methods.
 
-/// How to solve.
+/// Method for closed classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Exactly where that is affordable, else by Linearizer.
+    /// Exact if the cost is low, otherwise Linearizer.
     #[default]
     Automatic,
     /// Exact at any cost, as long as memory suffices.
     Exact,
     /// Linearizer.
     Linearizer,
-    /// Bard and Schweitzer until nothing moves.
+    /// Bard and Schweitzer until convergence.
     Schweitzer,
     /// Bard and Schweitzer with PDQ's stopping rule.
     Pdq,
 }
 
-/// What to do with a network.
+/// Settings of a solution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// How to solve closed classes.
+    /// Method for closed classes.
     pub method: Method,
-    /// Whether to ignore broken assumptions that can be ignored.
+    /// Whether to ignore broken assumptions for which that is possible.
     pub approximate: bool,
 }
 
-/// What an exact solution of closed classes takes.
+/// The effort of an exact solution of closed classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// Populations that it goes through.
+    /// Number of populations.
     pub populations: f64,
-    /// Elementary steps; a core makes some 10⁸ of them in a second.
+    /// Number of elementary steps; a core computes about 10⁸ of them per second.
     pub steps: f64,
     /// Whether Linearizer could be used instead.
     pub linearizer: bool,

@@ -1,14 +1,14 @@
-//! One queue with Poisson arrivals, solved exactly where networks of such have no product form: M/G/1 in order of
-//! arrival, with priorities, and stations with little room.
+//! Exact solutions of one queue with Poisson arrivals without product form: M/G/1 in order of arrival or with priorities,
+//! and M/M/m/K, whose capacity is limited.
 
-use super::assumptions::{Broken, VISITS_MIN};
+use super::assumptions::{BrokenAssumption, VISITS_MIN};
 use super::error::{Saturated, SolveError};
-use super::product_form::{Demands, Means, assemble, comes_back, demands};
+use super::product_form::{Demands, Means, assemble, demands, may_return};
 use super::solution::{MethodUsed, Solution};
 use crate::birth_death::lossy;
 use crate::network::{Capacity, Queue, QueueingNetwork, Scheduling, StationKind, TimeLaw, WhenFull};
 
-/// A class at the queue.
+/// The Poisson stream of a class at the queue.
 struct Stream {
     rate_per_s: f64,
     service_s: f64,
@@ -27,7 +27,7 @@ impl Stream {
 pub(super) fn solve(
     network: &QueueingNetwork,
     visits: &[Vec<f64>],
-    broken: &[Broken],
+    broken: &[BrokenAssumption],
 ) -> Option<Result<Solution, SolveError>> {
     if network.classes.iter().any(crate::network::CustomerClass::is_closed) {
         return None;
@@ -38,24 +38,24 @@ pub(super) fn solve(
     let (Some(station), None) = (queues.next(), queues.next()) else { return None };
     let data = &network.stations[station.at];
     let StationKind::Queue(queue) = &data.kind else { return None };
-    // A stream that is fed back is not Poisson.
-    let is_fed_back = network
+    // With feedback the stream of arrivals at the queue is not Poisson.
+    let has_feedback = network
         .classes
         .iter()
         .zip(&station.visits)
-        .any(|(class, visits)| *visits > 1.0 + 1e-9 || comes_back(network, data, &class.name));
-    if is_fed_back || !queue.speeds.is_empty() {
+        .any(|(class, visits)| *visits > 1.0 + 1e-9 || may_return(network, data, &class.name));
+    if has_feedback || !queue.speeds.is_empty() {
         return None;
     }
     match broken {
-        [Broken::Capacity { .. }] => {
-            let alone = stations.iter().filter(visited).count() == 1;
+        [BrokenAssumption::Capacity { .. }] => {
+            let is_only_station = stations.iter().filter(visited).count() == 1;
             queue
                 .capacity
-                .filter(|_| alone)
-                .and_then(|capacity| with_losses(network, &stations, station, capacity))
+                .filter(|_| is_only_station)
+                .and_then(|capacity| solve_with_losses(network, &stations, station, capacity))
         }
-        _ if queue.servers == 1 => one_server(network, &stations, station, queue, broken),
+        _ if queue.servers == 1 => solve_one_server(network, &stations, station, queue, broken),
         _ => None,
     }
 }
@@ -78,25 +78,27 @@ fn streams(network: &QueueingNetwork, station: &Demands) -> Vec<Stream> {
         .collect()
 }
 
-/// M/G/1. In an order that does not look at service times all wait alike (Pollaczek 1930, Khinchine 1932); with
-/// priorities as Cobham (Operations Research 2, 1954), and for preemptive ones as in Jaiswal, *Priority Queues* (1968).
-fn one_server(
+/// M/G/1. The mean waiting time is the same for all disciplines that ignore service times (Pollaczek 1930, Khinchine 1932).
+/// For priorities see Cobham (Operations Research 2, 1954), for preemptive priorities Jaiswal, *Priority Queues* (1968).
+fn solve_one_server(
     network: &QueueingNetwork,
     stations: &[Demands],
     station: &Demands,
     queue: &Queue,
-    broken: &[Broken],
+    broken: &[BrokenAssumption],
 ) -> Option<Result<Solution, SolveError>> {
-    let known = |broken: &Broken| {
+    let is_supported = |broken: &BrokenAssumption| {
         matches!(
             broken,
-            Broken::ServiceLaw { .. } | Broken::ServiceByClass { .. } | Broken::Scheduling { .. }
+            BrokenAssumption::ServiceLaw { .. }
+                | BrokenAssumption::ServiceByClass { .. }
+                | BrokenAssumption::Scheduling { .. }
         )
     };
-    if !broken.iter().all(known) {
+    if !broken.iter().all(is_supported) {
         return None;
     }
-    // One service must not depend on the one before.
+    // Successive service times must be independent.
     let is_renewal = |law: &TimeLaw| !matches!(law, TimeLaw::Mmpp2 { .. } | TimeLaw::Replay { .. });
     let data = &network.stations[station.at];
     if !network.classes.iter().filter_map(|class| data.service(&class.name)).all(is_renewal) {
@@ -107,28 +109,28 @@ fn one_server(
     if utilization >= 1.0 {
         return Some(Err(SolveError::Saturated(vec![Saturated { station: data.name.clone(), utilization }])));
     }
-    let load = |preferred: &dyn Fn(&Stream) -> bool| -> f64 {
-        streams.iter().filter(|stream| preferred(stream)).map(Stream::load).sum()
+    let load = |is_included: &dyn Fn(&Stream) -> bool| -> f64 {
+        streams.iter().filter(|stream| is_included(stream)).map(Stream::load).sum()
     };
-    // The mean rest of a service that an arrival finds going on, of those streams.
-    let rest_s = |of: &dyn Fn(&Stream) -> bool| -> f64 {
+    // Mean residual service time of the included streams that an arrival finds in service.
+    let residual_s = |is_included: &dyn Fn(&Stream) -> bool| -> f64 {
         streams
             .iter()
-            .filter(|stream| of(stream))
+            .filter(|stream| is_included(stream))
             .map(|stream| 0.5 * stream.rate_per_s * stream.second_moment_s2)
             .sum()
     };
     let by_priority = matches!(queue.scheduling, Scheduling::Priority | Scheduling::PriorityPreemptive);
     let response_s = |own: &Stream| -> Option<f64> {
-        let before = |other: &Stream| by_priority && other.priority > own.priority;
-        let not_after = |other: &Stream| !by_priority || other.priority >= own.priority;
-        let waits = (1.0 - load(&before)) * (1.0 - load(&not_after));
+        let is_higher = |other: &Stream| by_priority && other.priority > own.priority;
+        let is_not_lower = |other: &Stream| !by_priority || other.priority >= own.priority;
+        let divisor = (1.0 - load(&is_higher)) * (1.0 - load(&is_not_lower));
         match queue.scheduling {
             Scheduling::Fcfs | Scheduling::Lcfs | Scheduling::Random | Scheduling::Priority => {
-                Some(own.service_s + rest_s(&|_: &Stream| true) / waits)
+                Some(own.service_s + residual_s(&|_: &Stream| true) / divisor)
             }
             Scheduling::PriorityPreemptive => {
-                Some(own.service_s / (1.0 - load(&before)) + rest_s(&not_after) / waits)
+                Some(own.service_s / (1.0 - load(&is_higher)) + residual_s(&is_not_lower) / divisor)
             }
             _ => None,
         }
@@ -158,7 +160,7 @@ fn one_server(
 }
 
 /// M/M/m/K: arrivals at a full station are lost.
-fn with_losses(
+fn solve_with_losses(
     network: &QueueingNetwork,
     stations: &[Demands],
     station: &Demands,
@@ -170,9 +172,9 @@ fn with_losses(
     let streams = streams(network, station);
     let load: f64 = streams.iter().map(Stream::load).sum();
     let found = lossy(load, station.speeds.as_deref()?, capacity.customers);
-    let kept = 1.0 - found.lost;
-    // A pass that does not come to the station is not lost there; one that does, ends there.
-    let rates_per_s: Vec<f64> = streams.iter().map(|stream| stream.rate_per_s * kept).collect();
+    let accepted = 1.0 - found.lost;
+    let rates_per_s: Vec<f64> = streams.iter().map(|stream| stream.rate_per_s * accepted).collect();
+    // The share of lost passes equals the share of lost arrivals only if every pass visits the station once.
     if load <= 0.0 || station.visits.iter().any(|visits| (visits - 1.0).abs() > 1e-9) {
         return None;
     }

@@ -1,6 +1,6 @@
-//! Networks of product form: open, closed and mixed.
+//! Solution of open, closed and mixed product-form networks.
 
-use super::assumptions::{Broken, VISITS_MIN};
+use super::assumptions::{BrokenAssumption, VISITS_MIN};
 use super::bounds::{Load, bounds};
 use super::error::{Saturated, SolveError};
 use super::method::{Effort, Method};
@@ -11,20 +11,20 @@ use crate::birth_death::{BirthDeath, MultiServer};
 use crate::mva::{Centre, ClosedMeans, ClosedNetwork, Population, convolution, linearizer, multi_class};
 use crate::network::{Place, QueueingNetwork, Scheduling, Station, StationKind};
 
-/// Up to about so many steps are affordable without asking: some tenths of a second.
+/// Maximum number of steps of an exact solution by default: some tenths of a second.
 const STEPS_AFFORDABLE: f64 = 3e7;
 
-/// Up to so many populations are gone through, and up to so much memory is taken for them.
+/// Limits of exact solutions: the number of populations and the memory for them.
 const POPULATIONS_MAX: f64 = 3e7;
 const MEMORY_MAX_BYTES: f64 = 2e9;
 
-/// A station as its demands.
+/// The service demands at a station.
 pub(super) struct Demands {
-    /// Place among the network's stations.
+    /// Index of the station in the network.
     pub(super) at: usize,
-    /// Visits of a pass by class.
+    /// Visits per pass, by class.
     pub(super) visits: Vec<f64>,
-    /// Mean service time of a visit by class.
+    /// Mean service time of a visit, by class.
     pub(super) service_s: Vec<f64>,
     /// Speeds in servers; `None` for a delay.
     pub(super) speeds: Option<Vec<f64>>,
@@ -35,7 +35,7 @@ impl Demands {
         self.visits[class] * self.service_s[class]
     }
 
-    /// What the station works at when everybody is there.
+    /// The speed with many customers; `None` for a delay.
     fn last_speed(&self) -> Option<f64> {
         self.speeds.as_ref().and_then(|speeds| speeds.last()).copied()
     }
@@ -50,7 +50,7 @@ impl Demands {
     }
 }
 
-/// The stations where time passes.
+/// The queues and delays of the network.
 pub(super) fn demands(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Vec<Demands> {
     let mut found = Vec::new();
     for (at, station) in network.stations.iter().enumerate() {
@@ -74,18 +74,20 @@ pub(super) fn demands(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Vec<Dem
     found
 }
 
-/// Customers at each of `demands` by class, and the throughput of each class.
+/// The mean values of a network.
 pub(super) struct Means {
+    /// Throughput by class.
     pub(super) rates_per_s: Vec<f64>,
+    /// Mean number of customers: `[station][class]`, in the order of [`demands`].
     pub(super) queues: Vec<Vec<f64>>,
 }
 
-/// Solves a network; what it breaks of product form is ignored.
+/// Solves a network as if the `ignored` assumptions held.
 pub(super) fn solve(
     network: &QueueingNetwork,
     visits: &[Vec<f64>],
     method: Method,
-    ignored: Vec<Broken>,
+    ignored: Vec<BrokenAssumption>,
 ) -> Result<Solution, SolveError> {
     let stations = demands(network, visits);
     let open: Vec<Option<f64>> =
@@ -106,24 +108,24 @@ pub(super) fn solve(
         rates_per_s: open.iter().map(|rate| rate.unwrap_or_default()).collect(),
         queues: vec![vec![0.0; network.classes.len()]; stations.len()],
     };
-    let mut few = vec![Vec::new(); stations.len()];
+    let mut marginals = vec![Vec::new(); stations.len()];
     let mut used = MethodUsed::Open;
     if !closed.is_empty() {
-        let reduced = reduced(network, &stations, &open, &closed);
+        let reduced = reduced_network(network, &stations, &open, &closed);
         let found = solve_closed(&reduced, method)?;
-        used = found.0;
-        few = found.2;
+        used = found.method;
+        marginals = found.marginals;
         for (place, class) in closed.iter().enumerate() {
-            means.rates_per_s[*class] = found.1.rates_per_s[place];
-            for (queues, closed_queues) in means.queues.iter_mut().zip(&found.1.queues) {
+            means.rates_per_s[*class] = found.means.rates_per_s[place];
+            for (queues, closed_queues) in means.queues.iter_mut().zip(&found.means.queues) {
                 queues[*class] = closed_queues[place];
             }
         }
     }
-    open_queues(&stations, &open, &few, &mut means);
+    add_open_queues(&stations, &open, &marginals, &mut means);
     let mut solution = assemble(network, &stations, &means, used, ignored);
     if closed.is_empty() && solution.ignored.is_empty() {
-        quantiles(network, &stations, &mut solution);
+        add_quantiles(network, &stations, &mut solution);
     }
     Ok(solution)
 }
@@ -139,8 +141,8 @@ fn saturated(network: &QueueingNetwork, stations: &[Demands], open: &[Option<f64
         .collect()
 }
 
-/// The closed classes, with the speeds that the open ones leave them.
-fn reduced(
+/// The network of the closed classes, with the speeds that the open classes leave.
+fn reduced_network(
     network: &QueueingNetwork,
     stations: &[Demands],
     open: &[Option<f64>],
@@ -153,7 +155,7 @@ fn reduced(
             speeds: station
                 .speeds
                 .as_deref()
-                .map(|speeds| BirthDeath { load: station.open_load(open), speeds }.speeds_left()),
+                .map(|speeds| BirthDeath { load: station.open_load(open), speeds }.remaining_speeds()),
         })
         .collect();
     let classes = closed
@@ -169,10 +171,16 @@ fn reduced(
     ClosedNetwork { centres, classes }
 }
 
-type ClosedFound = (MethodUsed, ClosedMeans, Vec<Vec<f64>>);
+/// The solution of the closed classes.
+struct ClosedSolution {
+    method: MethodUsed,
+    means: ClosedMeans,
+    /// See [`convolution::Convolved::marginals`]; empty for methods other than convolution.
+    marginals: Vec<Vec<f64>>,
+}
 
-/// One speed other than 1 is the same as longer demands.
-fn with_plain_speeds(mut network: ClosedNetwork) -> ClosedNetwork {
+/// Replaces a constant speed other than 1 by demands divided by that speed.
+fn with_unit_speeds(mut network: ClosedNetwork) -> ClosedNetwork {
     for centre in &mut network.centres {
         if let Some([speed]) = centre.speeds.as_deref() {
             let speed = *speed;
@@ -183,20 +191,20 @@ fn with_plain_speeds(mut network: ClosedNetwork) -> ClosedNetwork {
     network
 }
 
-/// Whether the approximations are applicable: they support servers but not tables of speeds, which servers shared
-/// with open classes need.
+/// Whether the approximations are applicable. They support several servers, but not other load-dependent speeds, such as those
+/// of servers that open classes share.
 fn can_approximate(network: &ClosedNetwork) -> bool {
     let is_servers =
         |speeds: &Vec<f64>| speeds.len() == 1 || (1..).zip(speeds).all(|(n, speed)| *speed == f64::from(n));
     network.centres.iter().all(|centre| centre.speeds.as_ref().is_none_or(is_servers))
 }
 
-/// Whether an exact solution is small enough to be tried.
-fn has_room(network: &ClosedNetwork) -> bool {
+/// Whether an exact solution is within the limits.
+fn is_within_limits(network: &ClosedNetwork) -> bool {
     network.lattice_size() <= POPULATIONS_MAX && network.exact_memory_bytes() <= MEMORY_MAX_BYTES
 }
 
-/// What an exact solution takes; nothing when nothing is closed, or when it is too large to be tried.
+/// The effort of an exact solution; `None` without closed classes, with a saturated station, or beyond the limits.
 pub(super) fn effort(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Option<Effort> {
     let stations = demands(network, visits);
     let open: Vec<Option<f64>> =
@@ -205,62 +213,68 @@ pub(super) fn effort(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Option<E
     if closed.is_empty() || !saturated(network, &stations, &open).is_empty() {
         return None;
     }
-    let reduced = with_plain_speeds(reduced(network, &stations, &open, &closed));
-    has_room(&reduced).then(|| Effort {
+    let reduced = with_unit_speeds(reduced_network(network, &stations, &open, &closed));
+    is_within_limits(&reduced).then(|| Effort {
         populations: reduced.lattice_size(),
         steps: reduced.exact_cost(),
         linearizer: can_approximate(&reduced),
     })
 }
 
-fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, SolveError> {
-    let network = with_plain_speeds(network.clone());
-    let without = vec![Vec::new(); network.centres.len()];
-    let several = network.centres.iter().any(|centre| centre.speeds.as_ref().is_some_and(|s| s.len() > 1));
+fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedSolution, SolveError> {
+    let network = with_unit_speeds(network.clone());
+    let is_load_dependent =
+        network.centres.iter().any(|centre| centre.speeds.as_ref().is_some_and(|s| s.len() > 1));
     let can_approximate = can_approximate(&network);
     let populations = network.lattice_size();
-    let has_room = has_room(&network);
-    let affordable = network.exact_cost() <= STEPS_AFFORDABLE && has_room;
+    let is_within_limits = is_within_limits(&network);
+    let is_affordable = network.exact_cost() <= STEPS_AFFORDABLE && is_within_limits;
     let too_large = SolveError::TooLarge { populations, linearizer: can_approximate };
+    let solution = |method: MethodUsed, means: ClosedMeans| ClosedSolution {
+        method,
+        means,
+        marginals: vec![Vec::new(); network.centres.len()],
+    };
     Ok(match method {
         Method::Linearizer | Method::Schweitzer | Method::Pdq if !can_approximate => return Err(too_large),
-        Method::Linearizer => (MethodUsed::Linearizer, linearizer::linearizer(&network), without),
-        Method::Schweitzer => (MethodUsed::Schweitzer, linearizer::schweitzer_converged(&network), without),
-        Method::Pdq => (MethodUsed::Pdq, linearizer::schweitzer(&network, linearizer::PDQ), without),
-        Method::Automatic if !affordable && can_approximate => {
-            (MethodUsed::Linearizer, linearizer::linearizer(&network), without)
+        Method::Linearizer => solution(MethodUsed::Linearizer, linearizer::linearizer(&network)),
+        Method::Schweitzer => solution(MethodUsed::Schweitzer, linearizer::schweitzer_converged(&network)),
+        Method::Pdq => solution(MethodUsed::Pdq, linearizer::schweitzer(&network, linearizer::PDQ)),
+        Method::Automatic if !is_affordable && can_approximate => {
+            solution(MethodUsed::Linearizer, linearizer::linearizer(&network))
         }
         Method::Automatic | Method::Exact => {
-            if !has_room {
+            if !is_within_limits {
                 return Err(too_large);
             }
-            if several {
-                let found = convolution::means(&network);
-                (MethodUsed::Convolution, found.means, found.few)
+            if is_load_dependent {
+                let convolution::Convolved { means, marginals } = convolution::means(&network);
+                ClosedSolution { method: MethodUsed::Convolution, means, marginals }
             } else {
-                (MethodUsed::ExactMva, multi_class::exact(&network), without)
+                solution(MethodUsed::ExactMva, multi_class::exact(&network))
             }
         }
     })
 }
 
-/// Customers of the open classes: those of a Poisson stream given the closed customers present.
-fn open_queues(stations: &[Demands], open: &[Option<f64>], few: &[Vec<f64>], means: &mut Means) {
-    for ((station, few), queues) in stations.iter().zip(few).zip(&mut means.queues) {
+/// Adds the customers of the open classes: the mean of a Poisson stream, given the distribution of the closed customers.
+fn add_open_queues(stations: &[Demands], open: &[Option<f64>], marginals: &[Vec<f64>], means: &mut Means) {
+    for ((station, marginals), queues) in stations.iter().zip(marginals).zip(&mut means.queues) {
         let load = station.open_load(open);
         let closed: f64 = queues.iter().sum();
         let total = match (&station.speeds, station.last_speed()) {
             (Some(speeds), Some(last)) => {
                 let stream = BirthDeath { load, speeds };
                 let x = load / last;
-                // Beyond the last speed the mean grows linearly with the customers present.
+                // Beyond the last speed, the mean is linear in the number of closed customers.
                 let linear = |present: f64| (present + 1.0) * x / (1.0 - x);
-                if few.is_empty() && closed == 0.0 {
+                if marginals.is_empty() && closed == 0.0 {
                     stream.mean()
                 } else {
-                    let early = few.iter().enumerate();
                     linear(closed)
-                        + early
+                        + marginals
+                            .iter()
+                            .enumerate()
                             .map(|(n, probability)| {
                                 probability * (stream.mean_with_present(n) - linear(n as f64))
                             })
@@ -279,20 +293,20 @@ fn open_queues(stations: &[Demands], open: &[Option<f64>], few: &[Vec<f64>], mea
     }
 }
 
-/// The solution that these mean values make.
+/// Builds the solution from the mean values.
 pub(super) fn assemble(
     network: &QueueingNetwork,
     demands: &[Demands],
     means: &Means,
     method: MethodUsed,
-    ignored: Vec<Broken>,
+    ignored: Vec<BrokenAssumption>,
 ) -> Solution {
     let stations = demands
         .iter()
         .zip(&means.queues)
-        .map(|(station, queues)| at_station(network, station, queues, &means.rates_per_s))
+        .map(|(station, queues)| station_solution(network, station, queues, &means.rates_per_s))
         .collect();
-    let alone = network.classes.len() == 1;
+    let is_only_class = network.classes.len() == 1;
     let classes = network
         .classes
         .iter()
@@ -300,13 +314,17 @@ pub(super) fn assemble(
         .map(|(at, class)| {
             let rate = means.rates_per_s[at];
             let in_system: f64 = means.queues.iter().map(|queues| queues[at]).sum();
-            let bounds = class.users().zip(class.think_s()).filter(|_| alone).and_then(|(users, think_s)| {
-                let loads: Vec<Load<'_>> = demands
-                    .iter()
-                    .map(|station| Load { demand_s: station.demand_s(at), speeds: station.speeds.as_deref() })
-                    .collect();
-                bounds(users, think_s, &loads)
-            });
+            let bounds =
+                class.users().zip(class.think_s()).filter(|_| is_only_class).and_then(|(users, think_s)| {
+                    let loads: Vec<Load<'_>> = demands
+                        .iter()
+                        .map(|station| Load {
+                            demand_s: station.demand_s(at),
+                            speeds: station.speeds.as_deref(),
+                        })
+                        .collect();
+                    bounds(users, think_s, &loads)
+                });
             ClassSolution {
                 name: class.name.clone(),
                 users: class.users(),
@@ -333,7 +351,7 @@ pub(super) fn assemble(
     Solution { method, ignored, classes, stations, open_growth_max }
 }
 
-fn at_station(
+fn station_solution(
     network: &QueueingNetwork,
     station: &Demands,
     queues: &[f64],
@@ -370,48 +388,48 @@ fn at_station(
     }
 }
 
-/// Quantiles of the response time of classes whose pass is one visit to one M/M/m station in order of arrival.
-fn quantiles(network: &QueueingNetwork, stations: &[Demands], solution: &mut Solution) {
+/// Adds quantiles of the response time to classes whose pass is one visit to an FCFS M/M/m station.
+fn add_quantiles(network: &QueueingNetwork, stations: &[Demands], solution: &mut Solution) {
     for (class, found) in solution.classes.iter_mut().enumerate() {
-        let mut seen = stations.iter().filter(|station| station.visits[class] > 0.0);
-        let (Some(station), None) = (seen.next(), seen.next()) else { continue };
+        let mut visited = stations.iter().filter(|station| station.visits[class] > 0.0);
+        let (Some(station), None) = (visited.next(), visited.next()) else { continue };
         let data = &network.stations[station.at];
         let StationKind::Queue(queue) = &data.kind else { continue };
-        let in_order = queue.scheduling == Scheduling::Fcfs && queue.speeds.is_empty();
-        if !in_order || station.visits[class] != 1.0 || comes_back(network, data, &found.name) {
+        let is_fcfs = queue.scheduling == Scheduling::Fcfs && queue.speeds.is_empty();
+        if !is_fcfs || station.visits[class] != 1.0 || may_return(network, data, &found.name) {
             continue;
         }
         let arrivals: f64 = (0..network.classes.len())
-            .map(|other| solution_rate(network, other) * station.visits[other])
+            .map(|other| arrival_rate_per_s(network, other) * station.visits[other])
             .sum();
-        let law =
+        let queue =
             MultiServer { servers: queue.servers, rate_per_s: arrivals, service_s: station.service_s[class] };
         found.quantiles = QUANTILES
             .iter()
             .filter_map(|share| {
-                law.response_quantile_s(*share).map(|response_s| Quantile { share: *share, response_s })
+                queue.response_quantile_s(*share).map(|response_s| Quantile { share: *share, response_s })
             })
             .collect();
     }
 }
 
-fn solution_rate(network: &QueueingNetwork, class: usize) -> f64 {
+fn arrival_rate_per_s(network: &QueueingNetwork, class: usize) -> f64 {
     network.classes[class].rate_per_s().unwrap_or_default()
 }
 
-/// Whether a customer may come to a station again in the same pass.
-pub(super) fn comes_back(network: &QueueingNetwork, station: &Station, class: &str) -> bool {
+/// Whether a customer may visit a station more than once per pass.
+pub(super) fn may_return(network: &QueueingNetwork, station: &Station, class: &str) -> bool {
     if network.routes.is_empty() {
         return station.visits(class) > 1.0;
     }
-    let home = Place::Station(station.name.clone());
-    let mut reached = vec![home.clone()];
+    let start = Place::Station(station.name.clone());
+    let mut reached = vec![start.clone()];
     let mut next = 0;
     while let Some(place) = reached.get(next).cloned() {
         next += 1;
         let Some(route) = network.route(&place, class) else { continue };
         for place in route.strategy.places() {
-            if *place == home {
+            if *place == start {
                 return true;
             }
             if *place != Place::Outside && !reached.contains(place) {

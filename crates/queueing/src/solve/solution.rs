@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::assumptions::Broken;
+use super::assumptions::BrokenAssumption;
 use super::bounds::Bounds;
 
-/// The quantiles that are given where they are known.
+/// The shares of the quantiles that a solution contains where they are known.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
-/// How a network was solved.
+/// The method by which a network was solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodUsed {
@@ -30,20 +30,20 @@ pub enum MethodUsed {
     Priorities,
     /// M/M/m/K, exact.
     Loss,
-    /// M/G/1//N by its busy periods, exact.
+    /// M/G/1//N by busy periods, exact.
     BusyPeriods,
 }
 
 impl MethodUsed {
-    /// Whether its mean values are those of the model, not near them.
+    /// Whether its mean values are exact.
     #[must_use]
     pub fn is_exact(self) -> bool {
         !matches!(self, Self::Linearizer | Self::Schweitzer | Self::Pdq)
     }
 
-    /// In words.
+    /// Description for reports.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Open => "open network, exact",
             Self::ExactMva => "mean value analysis, exact",
@@ -54,7 +54,7 @@ impl MethodUsed {
             Self::PollaczekKhinchine => "M/G/1 by Pollaczek–Khinchine, exact",
             Self::Priorities => "M/G/1 with priorities by Cobham, exact",
             Self::Loss => "M/M/m/K, exact",
-            Self::BusyPeriods => "M/G/1//N by its busy periods, exact",
+            Self::BusyPeriods => "M/G/1//N by busy periods, exact",
         }
     }
 }
@@ -62,22 +62,23 @@ impl MethodUsed {
 /// The mean values of a network in equilibrium.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Solution {
-    /// How they were found.
+    /// The method.
     pub method: MethodUsed,
-    /// Assumptions of the method that the network breaks and that were ignored: then nothing is exact.
-    pub ignored: Vec<Broken>,
+    /// Broken assumptions of the method that were ignored. If there are any, no value is exact.
+    pub ignored: Vec<BrokenAssumption>,
     /// The classes, in the model's order.
     pub classes: Vec<ClassSolution>,
     /// The stations, in the model's order.
     pub stations: Vec<StationSolution>,
-    /// By how much all open classes together can grow until a station is saturated; `None` without open classes.
+    /// Factor by which the arrival rates of all open classes can grow until a station is saturated; `None` without open
+    /// classes.
     pub open_growth_max: Option<f64>,
 }
 
-/// What a class gets.
+/// The mean values of a class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassSolution {
-    /// Its name.
+    /// Name of the class.
     pub name: String,
     /// Customers N of a closed class.
     pub users: Option<u64>,
@@ -85,25 +86,25 @@ pub struct ClassSolution {
     pub think_s: Option<f64>,
     /// Arrivals of an open class per second.
     pub arrivals_per_s: Option<f64>,
-    /// Throughput X in passes per second that were served to their end.
+    /// Throughput X in completed passes per second.
     pub throughput_per_s: f64,
     /// Response time R of a pass in seconds; `None` for a class without customers.
     pub response_s: Option<f64>,
-    /// Customers in the network without thinking ones: Q = XR.
+    /// Customers at all stations, excluding thinking customers: Q = XR.
     pub in_system: f64,
-    /// Service demand D of a pass in seconds: its response time if it never waited.
+    /// Service demand D of a pass in seconds, which is its response time without waiting.
     pub demand_s: f64,
-    /// Passes per second that end because a station was full; `None` where no station drops.
+    /// Passes per second that end because a station was full; `None` if no station drops customers.
     pub lost_per_s: Option<f64>,
-    /// The same as a share of arrivals.
+    /// Lost passes as a share of arrivals.
     pub lost_share: Option<f64>,
     /// Quantiles of the response time, where they are known exactly.
     pub quantiles: Vec<Quantile>,
-    /// Bounds, for a closed class that is alone.
+    /// Bounds, for a single closed class.
     pub bounds: Option<Bounds>,
 }
 
-/// A response time that is not exceeded by a share of passes.
+/// A response time that a share of passes does not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quantile {
     /// The share.
@@ -120,33 +121,33 @@ impl ClassSolution {
     }
 }
 
-/// What happens at a station.
+/// The mean values of a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationSolution {
-    /// Its name.
+    /// Name of the station.
     pub name: String,
-    /// How fast it works at most, in servers; `None` for a delay.
+    /// Highest speed, in servers; `None` for a delay.
     pub servers: Option<f64>,
-    /// Share of that which is used; `None` for a delay.
+    /// Share of the highest speed that is used; `None` for a delay.
     pub utilization: Option<f64>,
     /// Customers at the station, waiting and in service.
     pub queue: f64,
-    /// Each class, in the model's order; those that never come are left out.
+    /// The classes that visit the station, in the model's order.
     pub classes: Vec<StationClassSolution>,
 }
 
-/// What a class gets at a station.
+/// The mean values of a class at a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationClassSolution {
     /// The class.
     pub class: String,
-    /// Visits of a pass.
+    /// Visits per pass.
     pub visits: f64,
     /// Mean service time of a visit in seconds.
     pub service_s: f64,
     /// Visits per second.
     pub throughput_per_s: f64,
-    /// Share of the station's full speed that the class uses; `None` for a delay.
+    /// Share of the station's highest speed that the class uses; `None` for a delay.
     pub utilization: Option<f64>,
     /// Customers of the class at the station.
     pub queue: f64,
@@ -157,7 +158,7 @@ pub struct StationClassSolution {
 }
 
 impl StationClassSolution {
-    /// Waiting time of a visit in seconds: what the response is longer than the service.
+    /// Waiting time of a visit in seconds: response time minus service time.
     #[must_use]
     pub fn waiting_s(&self) -> Option<f64> {
         self.response_s.map(|response_s| (response_s - self.service_s).max(0.0))

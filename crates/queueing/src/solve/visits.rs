@@ -1,14 +1,14 @@
-//! How often a pass of a class visits each station.
+//! Visit ratios: how often a pass of a class visits each station.
 
 use crate::network::{Place, QueueingNetwork, Strategy};
 
 /// Visits of a class by station.
 ///
-/// With routes these are the solution of the traffic equations v_j = Σ_i v_i p_ij with one departure from outside per
-/// pass. Round robin sends the same shares as fixed probabilities; strategies that look at the stations are taken for
-/// equal shares, which is right for equal stations only.
+/// In a network with routes, they are the solution of the traffic equations v_j = Σ_i v_i p_ij with one departure from
+/// outside per pass. Round robin has the same long-run shares as fixed probabilities. State-dependent strategies are
+/// assumed to have equal shares, which is exact only if the stations are equal.
 ///
-/// `None` when a class never leaves a part of the network.
+/// `None` if a class never leaves a part of the network.
 #[must_use]
 pub fn visits(network: &QueueingNetwork, class: &str) -> Option<Vec<f64>> {
     if network.routes.is_empty() {

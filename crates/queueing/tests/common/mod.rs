@@ -1,5 +1,5 @@
-//! Coverage studies: measurements are simulated from systems with known capacity, and it is counted how often the intervals of fits
-//! contain the truth. Shared by the tests of `coverage`.
+//! Coverage studies: simulate measurements of systems with known capacity, and count how often the intervals of fits contain
+//! the true values.
 
 use busyhour_queueing::fit::{
     CapacityFinding, CapacityFit, CapacityModel, FitSettings, FittedValue, LoadPoint,
@@ -7,14 +7,14 @@ use busyhour_queueing::fit::{
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Users think for a second in all systems.
+/// The think time of users in all systems.
 pub const THINK_S: f64 = 1.0;
 
-/// Standard deviations of the logarithms of measured throughputs and response times.
+/// Standard deviations of the logarithms of simulated throughputs and response times.
 pub const THROUGHPUT_ERROR: f64 = 0.01;
 pub const RESPONSE_ERROR: f64 = 0.04;
 
-/// Loads as parts of the knee.
+/// Loads as fractions of the knee.
 const PAST_KNEE: [f64; 7] = [0.2, 0.5, 0.8, 1.0, 1.2, 1.6, 2.2];
 const BELOW_KNEE: [f64; 7] = [0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8];
 
@@ -24,23 +24,23 @@ pub struct Scenario {
     pub truth: CapacityModel,
     pub loads: &'static [f64],
     pub servers: Option<u32>,
-    /// Whether measurements have standard errors.
+    /// Whether the measurements have standard errors.
     pub with_errors: bool,
 }
 
-/// Intervals that contained the truth.
+/// Numbers of fits whose intervals contain the true value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Coverage {
     pub seeds: u64,
     pub capacity: u64,
     pub knee: u64,
-    /// X and R at the knee and 15 % below and above it, all six together.
+    /// All of X and R at the knee and 15 % below and above it.
     pub curve: u64,
-    /// Fits that warned that the loads do not determine the capacity.
+    /// Fits with the finding that the loads do not determine the capacity.
     pub warned: u64,
     /// Fits whose capacity has an upper end.
     pub bounded: u64,
-    /// Mean width of the capacity's interval over the capacity, of those that have both ends.
+    /// Mean relative width of intervals of the capacity with both ends.
     pub width: f64,
 }
 
@@ -58,22 +58,23 @@ fn two_queues() -> CapacityModel {
 
 /// The systems of the study.
 pub fn scenarios() -> Vec<Scenario> {
-    let of = |name, truth, loads, servers, with_errors| Scenario { name, truth, loads, servers, with_errors };
+    let scenario =
+        |name, truth, loads, servers, with_errors| Scenario { name, truth, loads, servers, with_errors };
     vec![
-        of("1 server, known", queue(1), &PAST_KNEE, Some(1), true),
-        of("1 server, known, no errors stated", queue(1), &PAST_KNEE, Some(1), false),
-        of("1 server", queue(1), &PAST_KNEE, None, true),
-        of("1 server, no errors stated", queue(1), &PAST_KNEE, None, false),
-        of("4 servers", queue(4), &PAST_KNEE, None, true),
-        of("4 servers, no errors stated", queue(4), &PAST_KNEE, None, false),
-        of("1 server, constant service", single(0.0), &PAST_KNEE, None, true),
-        of("1 server, c² 4", single(4.0), &PAST_KNEE, None, true),
-        of("2 queues", two_queues(), &PAST_KNEE, None, true),
-        of("2 queues, no errors stated", two_queues(), &PAST_KNEE, None, false),
-        of("1 server, below the knee", queue(1), &BELOW_KNEE, None, true),
-        of("4 servers, below the knee", queue(4), &BELOW_KNEE, None, true),
-        of("2 queues, below the knee", two_queues(), &BELOW_KNEE, None, true),
-        of("2 queues, below the knee, no errors stated", two_queues(), &BELOW_KNEE, None, false),
+        scenario("1 server, known", queue(1), &PAST_KNEE, Some(1), true),
+        scenario("1 server, known, no errors stated", queue(1), &PAST_KNEE, Some(1), false),
+        scenario("1 server", queue(1), &PAST_KNEE, None, true),
+        scenario("1 server, no errors stated", queue(1), &PAST_KNEE, None, false),
+        scenario("4 servers", queue(4), &PAST_KNEE, None, true),
+        scenario("4 servers, no errors stated", queue(4), &PAST_KNEE, None, false),
+        scenario("1 server, constant service", single(0.0), &PAST_KNEE, None, true),
+        scenario("1 server, c² 4", single(4.0), &PAST_KNEE, None, true),
+        scenario("2 queues", two_queues(), &PAST_KNEE, None, true),
+        scenario("2 queues, no errors stated", two_queues(), &PAST_KNEE, None, false),
+        scenario("1 server, below the knee", queue(1), &BELOW_KNEE, None, true),
+        scenario("4 servers, below the knee", queue(4), &BELOW_KNEE, None, true),
+        scenario("2 queues, below the knee", two_queues(), &BELOW_KNEE, None, true),
+        scenario("2 queues, below the knee, no errors stated", two_queues(), &BELOW_KNEE, None, false),
     ]
 }
 
@@ -86,7 +87,7 @@ fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
 }
 
-/// Measurements with independent errors of X and R.
+/// Simulates measurements with independent errors of X and R.
 pub fn measurements(
     truth: &CapacityModel,
     users: &[f64],
@@ -114,10 +115,10 @@ pub fn measurements(
 }
 
 fn contains(value: Option<&FittedValue>, truth: f64) -> bool {
-    value.is_some_and(|value| value.holds(truth))
+    value.is_some_and(|value| value.contains(truth))
 }
 
-/// Fits `seeds` data sets of a system.
+/// Fits models to `seeds` data sets of a system.
 pub fn study(scenario: &Scenario, seeds: u64) -> Coverage {
     let bounds = scenario.truth.bounds(THINK_S).expect("a network of queues");
     let knee = bounds.knee_users;
@@ -132,8 +133,9 @@ pub fn study(scenario: &Scenario, seeds: u64) -> Coverage {
         found.knee += u64::from(contains(fit.headroom.knee_users.as_ref(), knee));
         let near_knee = [0.85, 1.0, 1.15].map(|part| (part * knee).round());
         found.curve += u64::from(near_knee.iter().all(|&users| {
-            let (says, is) = (fit.predict(users, THINK_S), scenario.truth.predict(users, THINK_S));
-            says.throughput_per_s.holds(is.throughput_per_s) && says.response_s.holds(is.response_s)
+            let (predicted, actual) = (fit.predict(users, THINK_S), scenario.truth.predict(users, THINK_S));
+            predicted.throughput_per_s.contains(actual.throughput_per_s)
+                && predicted.response_s.contains(actual.response_s)
         }));
         found.warned += u64::from(warns(&fit));
         if let Some((low, high)) = capacity.and_then(|capacity| capacity.low.zip(capacity.high)) {

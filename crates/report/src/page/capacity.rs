@@ -173,7 +173,7 @@ fn measurements(fit: &CapacityFit) -> Markup {
                     td { (point.error_share.map_or_else(dash, |share| format!("{:.2}", share * 100.0))) }
                 }
                 @if has_left_out {
-                    td.text { (compared.checked.left_out.map_or("", |why| why.words())) }
+                    td.text { (compared.checked.left_out.map_or("", |reason| reason.label())) }
                 }
             }
         }

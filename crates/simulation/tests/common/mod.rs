@@ -1,5 +1,5 @@
-//! What the tests against exact results share.
-#![allow(dead_code, reason = "not every file of tests needs all of it")]
+//! Helpers for tests against exact results.
+#![allow(dead_code, reason = "each test file uses only some of the helpers")]
 
 use busyhour_queueing::network::{
     CustomerClass, PerClass, Place, Queue, QueueingNetwork, Route, Scheduling, Station, StationKind,
@@ -8,7 +8,7 @@ use busyhour_queueing::network::{
 use busyhour_simulation::{SimulationResult, SimulationSettings, simulate};
 use busyhour_stats::Estimate;
 
-/// Intervals that hold the truth in 999 of 1000 cases: seeds are fixed, so that a test passes always or never.
+/// Settings with a confidence of 99.9 % and a fixed seed, so that the result of a test is always the same.
 pub fn settings(precision: f64) -> SimulationSettings {
     SimulationSettings { seed: 11, confidence: 0.999, precision, ..SimulationSettings::default() }
 }
@@ -19,7 +19,7 @@ pub fn run(network: &QueueingNetwork, precision: f64) -> SimulationResult {
     found
 }
 
-/// A queue of one server.
+/// A queue with one server.
 pub fn queue(name: &str, scheduling: Scheduling, law: TimeLaw) -> Station {
     queue_of(name, Queue { scheduling, ..Queue::new(1, PerClass::Same(law)) })
 }
@@ -28,7 +28,7 @@ pub fn queue_of(name: &str, queue: Queue) -> Station {
     Station { name: name.into(), kind: StationKind::Queue(queue), visits: PerClass::Same(1.0) }
 }
 
-/// One open class through stations in their order.
+/// One open class that visits the stations in their order.
 pub fn open(rate_per_s: f64, stations: Vec<Station>) -> QueueingNetwork {
     QueueingNetwork::new(vec![CustomerClass::open("jobs", rate_per_s)], stations)
 }
@@ -45,14 +45,14 @@ pub fn places(names: &[&str]) -> Vec<Place> {
     names.iter().map(|name| Place::named(name)).collect()
 }
 
-/// The interval holds the exact value.
+/// Asserts that the interval contains the exact value.
 #[track_caller]
-pub fn holds(what: &str, found: Option<Estimate>, exact: f64) {
+pub fn assert_contains(what: &str, found: Option<Estimate>, exact: f64) {
     let found = found.unwrap_or_else(|| panic!("{what} is unknown"));
     let slack = 1e-9 * exact.abs();
     assert!(
         found.low - slack <= exact && exact <= found.high + slack,
-        "{what}: {} ± {} does not hold {exact}",
+        "{what}: {} ± {} does not contain {exact}",
         found.value,
         found.half_width()
     );

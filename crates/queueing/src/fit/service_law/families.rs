@@ -1,25 +1,25 @@
-//! The families of laws: fitted by maximum likelihood, drawn from, and their distribution functions.
+//! Families of laws: maximum likelihood fits, random draws and distribution functions.
 
 use rand::Rng;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 use statrs::function::gamma::{digamma, ln_gamma};
 
-/// Most steps of an iteration for a parameter.
+/// Maximum number of steps of an iteration for a parameter.
 const STEPS_MAX: usize = 300;
 
 /// A law with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "law", rename_all = "snake_case")]
 pub enum FittedLaw {
-    /// The memoryless one.
+    /// Exponential.
     Exponential {
         /// Mean in seconds.
         mean_s: f64,
     },
-    /// Sum of alike exponential stages: more even than one of them.
+    /// Sum of exponential stages with equal means.
     Erlang {
-        /// Stages.
+        /// Number of stages.
         shape: u32,
         /// Mean in seconds.
         mean_s: f64,
@@ -45,20 +45,20 @@ pub enum FittedLaw {
         /// Scale in seconds.
         scale_s: f64,
     },
-    /// Pareto (of type I): a tail that falls by a power.
+    /// Pareto (type I), with a power-law tail.
     Pareto {
-        /// The power.
+        /// The exponent of the tail.
         alpha: f64,
-        /// The least value in seconds.
+        /// The smallest value in seconds.
         least_s: f64,
     },
-    /// One of two exponentials: some requests are of another kind than the others.
+    /// Mixture of two exponentials, for example of two kinds of requests.
     Hyperexponential {
-        /// Part of the first kind, 0 to 1.
+        /// Probability of the first exponential.
         share: f64,
-        /// Mean of the first kind in seconds.
+        /// Mean of the first exponential in seconds.
         first_s: f64,
-        /// Mean of the second kind in seconds.
+        /// Mean of the second exponential in seconds.
         second_s: f64,
     },
 }
@@ -90,7 +90,7 @@ fn mean(values: impl Iterator<Item = f64>, count: usize) -> f64 {
 }
 
 impl Family {
-    /// The member with the largest likelihood for sorted positive values; `None` when the family has none.
+    /// The member with the largest likelihood for sorted positive values; `None` if there is none.
     pub(super) fn fit(self, sorted: &[f64]) -> Option<FittedLaw> {
         let n = sorted.len();
         let mean_s = mean(sorted.iter().copied(), n);
@@ -100,7 +100,7 @@ impl Family {
             Family::Gamma => Some(FittedLaw::Gamma { shape: gamma_shape(mean_s.ln() - mean_log)?, mean_s }),
             Family::Erlang => {
                 let shape = gamma_shape(mean_s.ln() - mean_log)?;
-                // Shape 1 is the exponential, which is there already.
+                // Shape 1 is excluded, because it is the exponential law.
                 let near = [shape.floor(), shape.ceil()].map(|shape| shape.clamp(2.0, 1e6) as u32);
                 let laws = near.map(|shape| FittedLaw::Erlang { shape, mean_s });
                 let [low, high] = laws.map(|law| law.log_likelihood(sorted));
@@ -122,8 +122,8 @@ impl Family {
     }
 }
 
-/// The shape of a gamma law: ln k − ψ(k) = `gap`, the logarithm of the mean less the mean logarithm (Minka, "Estimating a
-/// Gamma distribution", 2002, whose start is within 1.5 %).
+/// The shape k of a gamma law, which solves ln k − ψ(k) = `gap`, the logarithm of the mean minus the mean logarithm. The
+/// start of the iteration has an error of at most 1.5 % (Minka, "Estimating a Gamma distribution", 2002).
 fn gamma_shape(gap: f64) -> Option<f64> {
     if gap.is_nan() || gap <= 1e-12 {
         return None;
@@ -133,20 +133,20 @@ fn gamma_shape(gap: f64) -> Option<f64> {
         let value = shape.ln() - digamma(shape) - gap;
         let slope = {
             let step = 1e-5 * shape;
-            let there = (shape + step).ln() - digamma(shape + step) - gap;
-            (there - value) / step
+            let next = (shape + step).ln() - digamma(shape + step) - gap;
+            (next - value) / step
         };
         let next = (shape - value / slope).max(shape / 4.0);
-        let is_there = (next / shape - 1.0).abs() < 1e-10;
+        let is_converged = (next / shape - 1.0).abs() < 1e-10;
         shape = next;
-        if is_there {
+        if is_converged {
             break;
         }
     }
     (shape.is_finite() && shape > 0.0).then_some(shape)
 }
 
-/// Σ xᵏ ln x / Σ xᵏ − 1/k = mean ln x, by bisection: the left side rises with k.
+/// Solves Σ xᵏ ln x / Σ xᵏ − 1/k = mean ln x for the shape k by bisection; the left side increases with k.
 fn weibull(sorted: &[f64], mean_log: f64) -> Option<FittedLaw> {
     let largest = sorted[sorted.len() - 1];
     // Relative to the largest value, so that no power overflows.
@@ -175,8 +175,8 @@ fn weibull(sorted: &[f64], mean_log: f64) -> Option<FittedLaw> {
     Some(FittedLaw::Weibull { shape, scale_s: largest * power.powf(shape.recip()) })
 }
 
-/// By expectation and maximisation (Dempster, Laird & Rubin, JRSS B 39, 1977) from the balanced fit of two moments on. `None`
-/// when the values vary less than exponential ones: no member of the family does.
+/// Expectation maximisation (Dempster, Laird & Rubin, JRSS B 39, 1977), starting from the law with balanced means that matches
+/// two moments. `None` if the values vary less than exponential ones, which no law of the family does.
 fn hyperexponential(sorted: &[f64], mean_s: f64) -> Option<FittedLaw> {
     let n = sorted.len();
     let squared_cov = mean(sorted.iter().map(|value| (value - mean_s).powi(2)), n) / (mean_s * mean_s);
@@ -186,29 +186,29 @@ fn hyperexponential(sorted: &[f64], mean_s: f64) -> Option<FittedLaw> {
     let mut share = 0.5 * (1.0 + ((squared_cov - 1.0) / (squared_cov + 1.0)).sqrt());
     let (mut first_s, mut second_s) = (mean_s / (2.0 * share), mean_s / (2.0 * (1.0 - share)));
     for _ in 0..STEPS_MAX {
-        let (mut of_first, mut sum_first, mut sum) = (0.0, 0.0, 0.0);
+        let (mut count_first, mut sum_first, mut sum) = (0.0, 0.0, 0.0);
         for value in sorted {
             let first = share / first_s * (-value / first_s).exp();
             let second = (1.0 - share) / second_s * (-value / second_s).exp();
-            let part = if first + second > 0.0 { first / (first + second) } else { 0.0 };
-            of_first += part;
-            sum_first += part * value;
+            let weight = if first + second > 0.0 { first / (first + second) } else { 0.0 };
+            count_first += weight;
+            sum_first += weight * value;
             sum += value;
         }
-        let before = share;
-        share = (of_first / n as f64).clamp(1e-9, 1.0 - 1e-9);
-        first_s = sum_first / of_first.max(1e-300);
-        second_s = (sum - sum_first) / (n as f64 - of_first).max(1e-300);
-        if (share - before).abs() < 1e-7 {
+        let previous = share;
+        share = (count_first / n as f64).clamp(1e-9, 1.0 - 1e-9);
+        first_s = sum_first / count_first.max(1e-300);
+        second_s = (sum - sum_first) / (n as f64 - count_first).max(1e-300);
+        if (share - previous).abs() < 1e-7 {
             break;
         }
     }
-    let is_law = [first_s, second_s].iter().all(|mean_s| mean_s.is_finite() && *mean_s > 0.0);
-    is_law.then_some(FittedLaw::Hyperexponential { share, first_s, second_s })
+    let is_valid = [first_s, second_s].iter().all(|mean_s| mean_s.is_finite() && *mean_s > 0.0);
+    is_valid.then_some(FittedLaw::Hyperexponential { share, first_s, second_s })
 }
 
 impl FittedLaw {
-    /// Its name.
+    /// Name of the family.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -222,7 +222,7 @@ impl FittedLaw {
         }
     }
 
-    /// Its parameters in words.
+    /// The parameters as text.
     #[must_use]
     pub fn parameters(&self) -> String {
         let ms = |seconds: f64| format!("{:.3} ms", seconds * 1e3);
@@ -232,14 +232,14 @@ impl FittedLaw {
             FittedLaw::Gamma { shape, mean_s } => format!("shape {shape:.3}, mean {}", ms(*mean_s)),
             FittedLaw::Lognormal { median_s, sigma } => format!("median {}, σ {sigma:.3}", ms(*median_s)),
             FittedLaw::Weibull { shape, scale_s } => format!("shape {shape:.3}, scale {}", ms(*scale_s)),
-            FittedLaw::Pareto { alpha, least_s } => format!("α {alpha:.3}, least {}", ms(*least_s)),
+            FittedLaw::Pareto { alpha, least_s } => format!("α {alpha:.3}, minimum {}", ms(*least_s)),
             FittedLaw::Hyperexponential { share, first_s, second_s } => {
                 format!("{:.1} % with mean {}, the others {}", share * 100.0, ms(*first_s), ms(*second_s))
             }
         }
     }
 
-    /// How many parameters are free.
+    /// Number of free parameters.
     pub(super) fn free_parameters(&self) -> f64 {
         match self {
             FittedLaw::Exponential { .. } => 1.0,
@@ -264,7 +264,7 @@ impl FittedLaw {
         }
     }
 
-    /// ln of the likelihood of values above 0.
+    /// Logarithm of the likelihood of positive values.
     pub(super) fn log_likelihood(&self, values: &[f64]) -> f64 {
         match *self {
             FittedLaw::Erlang { shape, mean_s } => {
@@ -304,12 +304,12 @@ impl FittedLaw {
         }
     }
 
-    /// The part of all values up to `x`.
-    pub(super) fn share_up_to(&self, x: f64) -> f64 {
+    /// The distribution function at `x`.
+    pub(super) fn cdf(&self, x: f64) -> f64 {
         match *self {
             FittedLaw::Exponential { mean_s } => -(-x / mean_s).exp_m1(),
             FittedLaw::Erlang { shape, mean_s } => {
-                FittedLaw::Gamma { shape: f64::from(shape), mean_s }.share_up_to(x)
+                FittedLaw::Gamma { shape: f64::from(shape), mean_s }.cdf(x)
             }
             FittedLaw::Gamma { shape, mean_s } => {
                 Gamma::new(shape, shape / mean_s).map_or(f64::NAN, |law| law.cdf(x))
@@ -329,7 +329,7 @@ impl FittedLaw {
         }
     }
 
-    /// A value by chance.
+    /// Draws a random value.
     pub(super) fn draw(&self, random: &mut (impl Rng + ?Sized)) -> f64 {
         // 1 − u is in (0, 1], so that its logarithm is finite.
         let exponential = |random: &mut _| -(1.0 - uniform(random)).ln();
