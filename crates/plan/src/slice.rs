@@ -1,8 +1,8 @@
-//! Texts of a plan.
+//! A text of a plan, borrowed from the source if possible.
 
 use std::ops::Range;
 
-/// A text: a range of the source, or one that the source writes with references or escapes.
+/// A text: a range of the source, or an owned text where the source contains references or escapes.
 #[derive(Clone, Debug)]
 pub(crate) enum Slice {
     Source { start: u32, len: u32 },
