@@ -10,7 +10,7 @@ use busyhour_http::origin::Origin;
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
 use busyhour_record::DataType;
-use busyhour_samplers::{Kept, OtherSampler, Sampling, Visit};
+use busyhour_samplers::{Kept, OtherSampler, SampleRequest, Sampling};
 use call::{Call, Does};
 use rand::Rng as _;
 
@@ -34,14 +34,14 @@ impl Kept for Socket {
 }
 
 impl OtherSampler for WebSocketSampler {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
-        Box::pin(self.run(visit))
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+        Box::pin(self.run(request))
     }
 }
 
 impl WebSocketSampler {
-    async fn run(&self, visit: Visit<'_>) {
-        let Visit { user, session, label, intended, .. } = visit;
+    async fn run(&self, request: SampleRequest<'_>) {
+        let SampleRequest { user, session, label, intended, .. } = request;
         let prepared = Call::new(self, user);
         let headers = self.headers(user);
         user.begin_result(label, intended);
