@@ -1,4 +1,4 @@
-//! The probe over real sockets.
+//! Tests of the probe over real sockets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -54,13 +54,13 @@ fn read_answers(stream: &mut TcpStream, count: usize) {
 }
 
 #[test]
-fn every_request_has_a_stamp_on_kept_and_on_fresh_connections() {
+fn every_request_has_a_stamp_on_reused_and_new_connections() {
     let probe = Running::start(ProbeOptions::default());
-    let mut kept = probe.connect();
+    let mut reused = probe.connect();
     for _ in 0..5 {
-        ask(&mut kept, GET);
+        ask(&mut reused, GET);
     }
-    ask(&mut kept, b"POST /x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody");
+    ask(&mut reused, b"POST /x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody");
     for _ in 0..3 {
         let mut fresh = probe.connect();
         ask(&mut fresh, b"GET / HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n");
@@ -73,7 +73,7 @@ fn every_request_has_a_stamp_on_kept_and_on_fresh_connections() {
 }
 
 #[test]
-fn pieces_are_one_request_and_two_at_once_are_two() {
+fn split_and_pipelined_requests_are_counted() {
     let probe = Running::start(ProbeOptions::default());
     let mut stream = probe.connect();
     stream.write_all(&GET[..7]).unwrap();
@@ -129,7 +129,7 @@ fn a_delayed_answer_waits_and_does_not_hold_back_others() {
     for client in &mut clients {
         client.write_all(GET).unwrap();
     }
-    // One goes away before its answer comes.
+    // One client disconnects before its response is due.
     drop(clients.pop());
     for client in &mut clients {
         read_answers(client, 1);
@@ -139,7 +139,7 @@ fn a_delayed_answer_waits_and_does_not_hold_back_others() {
 }
 
 #[test]
-fn rubbish_ends_its_connection_and_no_other() {
+fn an_invalid_request_ends_only_its_own_connection() {
     let probe = Running::start(ProbeOptions::default());
     let mut good = probe.connect();
     let mut bad = probe.connect();
