@@ -29,9 +29,9 @@ pub(crate) enum Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
     /// A `<` that does not begin a tag.
-    StrayLess,
+    StrayLessThan,
     /// A tag without its `>`.
-    OpenTag,
+    UnclosedTag,
     /// A comment, CDATA section, instruction or document type that is not closed before the end of the file.
     Unterminated(&'static str),
     /// `--` inside a comment.

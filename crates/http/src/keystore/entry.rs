@@ -13,7 +13,10 @@ pub enum KeyStoreError {
     #[error("it is damaged: {0}")]
     Damaged(String),
     /// There is no key with a certificate at the requested positions.
-    #[error("it contains no key with a certificate at the indexes {first} to {}", last.map_or("the end".to_owned(), |last| last.to_string()))]
+    #[error(
+        "it contains no key with a certificate at the indexes {first} to {}",
+        last.map_or("the end".to_owned(), |last| last.to_string())
+    )]
     NoKeys {
         /// The first index, from 0.
         first: usize,
