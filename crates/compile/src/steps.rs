@@ -108,7 +108,7 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
 
 /// Checks the file whose name consists of properties and user-defined variables. If it is missing, only a warning is
 /// reported: users may have changed such a variable by the time the file is opened.
-fn check_named<'p>(
+fn check_known_file<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     name: &Template,

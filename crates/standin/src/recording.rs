@@ -142,7 +142,7 @@ fn ordered_rows(mut rows: Vec<Row>, header: usize, settings: &Settings) -> Vec<S
     deduplicate(rows.into_iter().map(|row| row.text).collect(), settings)
 }
 
-fn reduced<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
+fn deduplicate<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
     if settings.distinct {
         items.sort();
     }

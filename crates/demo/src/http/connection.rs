@@ -156,7 +156,7 @@ fn answer_next(inbound: &[u8], shop: &SharedShop, continued: bool, outbound: &mu
     Step::Answered { consumed, stays, rest }
 }
 
-fn request_of<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Request<'a>> {
+fn build_request<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Request<'a>> {
     let text = |range: &Range<usize>| std::str::from_utf8(&inbound[range.clone()]).ok();
     // RFC 9112, section 3.2.2: the host of an absolute target replaces the one of the header.
     let (authority, target) = request::split_target(text(&head.target)?);

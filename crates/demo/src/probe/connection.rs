@@ -4,7 +4,7 @@ use std::io::{self, Read as _, Write as _};
 
 use mio::net::TcpStream;
 
-use super::request::{Front, front};
+use super::request::{Front, parse_front};
 
 /// The response to every request.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nok\n";
