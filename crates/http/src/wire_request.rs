@@ -82,7 +82,7 @@ const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 impl WireRequest {
     /// An empty request with the buffers of an earlier one.
-    pub(crate) fn take() -> Box<Self> {
+    pub(crate) fn from_pool() -> Box<Self> {
         POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
     }
 
